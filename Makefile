@@ -1,0 +1,101 @@
+# Everything a developer or a first-time user calls. `make` alone lists it.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# A test run starts a thousand processes, and a demo dozens: each finds its modules compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := .venv/bin
+CARGO := cargo --config net.retry=5
+MANIFEST := --manifest-path native/Cargo.toml
+
+# rustup's cargo looks for its toolchains under $$HOME; when HOME is another one than the
+# one that installed it, they are still beside the cargo that was found on PATH.
+RUSTUP_BESIDE := $(shell dirname "$$(dirname "$$(dirname "$$(command -v cargo)")")")/.rustup
+ifeq ($(origin RUSTUP_HOME),undefined)
+ifneq ($(wildcard $(RUSTUP_BESIDE)/toolchains),)
+export RUSTUP_HOME := $(RUSTUP_BESIDE)
+endif
+endif
+
+# What the demo runs; sizes are the points of its tables.
+DEMO_SIZES := 1k,10k,100k
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## set up, measure the embedded directory and site with 1k, 10k and 100k people, report
+	@rm -f demo-ils.sitebench* demo-ps.sitebench*
+	@$(BIN)/sitebench ils sweep --sizes $(DEMO_SIZES) --out demo-ils.sitebench
+	@$(BIN)/sitebench ps sweep --sizes $(DEMO_SIZES) --out demo-ps.sitebench
+	@$(BIN)/sitebench report demo-ils.sitebench demo-ps.sitebench --out demo.html
+
+.PHONY: test
+test: build system-packages ## run every Python test, real servers included
+	@$(BIN)/pytest --numprocesses 3 --dist worksteal -m "not alone and not long"
+	@$(BIN)/pytest -m "alone and not long"
+
+.PHONY: long-test
+long-test: build system-packages ## run the tests that take many minutes, on a quiet machine
+	@$(BIN)/pytest -m long
+
+.PHONY: native-test
+native-test: rust ## run the Rust tests
+	@$(CARGO) test $(MANIFEST) --workspace
+
+.PHONY: check
+check: build rust ## lint, format, types and stubs of both languages
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/stubtest sitebench._engine
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@$(CARGO) fmt $(MANIFEST) --all --check
+	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
+
+.PHONY: docs
+docs: build ## write the command reference anew and build the docs site into build/site
+	@$(BIN)/python -m tests.docs.cli_page
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# First in CI: a later build would write into the lock files what is missing there.
+.PHONY: locks
+locks: rust $(BIN)/uv ## check that the committed lock files are complete
+	@$(CARGO) fetch $(MANIFEST) --locked --quiet
+	@$(BIN)/uv lock --check --quiet
+
+.PHONY: bench
+bench: build system-packages ## measure the speed and memory ratios (takes minutes)
+	@$(BIN)/sitebench bench
+
+# uv rebuilds the extension only when a file named in [tool.uv] cache-keys changed;
+# with nothing to do this takes a tenth of a second.
+.PHONY: build
+build: rust $(BIN)/uv ## make .venv and the native extension, where out of date
+	@$(BIN)/uv sync --frozen --quiet
+
+$(BIN)/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "sitebench needs Python 3.11 or later; set PYTHON=/path/to/it" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+.PHONY: rust
+rust:
+	@cargo --version >/dev/null 2>&1 || \
+	    { echo "sitebench needs Rust's cargo on PATH: https://rustup.rs" >&2; exit 1; }
+
+.PHONY: system-packages
+system-packages:
+	@.ci/system-packages
+
+.PHONY: clean
+clean: ## remove everything that was built
+	@rm -rf .venv native/target dist sitebench/_engine*.so .mypy_cache .ruff_cache .pytest_cache
+	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The directory half: sequences, targets, sweeps and tables of an Internet Locator Server."""

@@ -1,0 +1,55 @@
+"""Removing what runs added: at their end, and after a crash by the journal.
+
+Additions are handed out in order, in small blocks, so removal walks on from the first and may
+stop at the first long stretch in which nothing was there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ils_bench import journal
+from ils_bench.journal import Reservation
+from seeders.people import Spec, generate
+from sitebench.native_errors import translated
+
+if TYPE_CHECKING:
+    from ils_bench.targets.target import OpenTarget
+
+CHUNK = 10_000
+"""How many people in a row must be missing before the rest is taken to be missing too: more than
+all threads together can hold back of the keys they took."""
+
+
+def remove(
+    reservation: Reservation,
+    target: OpenTarget,
+    progress: Callable[[int], object] = lambda removed: None,
+) -> int:
+    """Remove a reservation's people, forget it, and return how many were there."""
+    from ils_bench.targets.live import engine_target
+    from sitebench._engine import remove_people
+
+    profile = reservation.profile
+    population = generate(
+        Spec(
+            reservation.stop,
+            reservation.seed,
+            profile,  # type: ignore[arg-type]
+            reservation.locales,
+            reservation.base,
+        )
+    ).population
+    config, removed = json.dumps(engine_target(target)), 0
+    for start in range(reservation.start, reservation.stop, CHUNK):
+        stop = min(start + CHUNK, reservation.stop)
+        with translated():
+            found = remove_people(config, population, start, stop)
+        removed += found
+        progress(removed)
+        if found == 0:
+            break
+    journal.release(reservation)
+    return removed

@@ -1,0 +1,244 @@
+"""`sitebench ils`: run, sweep, serve, seed and clean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ils_bench import operations as known
+from ils_bench.options import (
+    IlsOptions,
+    PeakOptions,
+    RunOptions,
+    SeedOptions,
+    ServeOptions,
+    SweepOptions,
+)
+from sitebench import units
+from sitebench.options import command_options, run_file
+
+app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
+
+_OPERATIONS = "connect, add, lookup, retrieve, ils-user or register"
+
+
+def _operation_names() -> list[str]:
+    return list(known.USER_CLASSES)
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(RunOptions)
+def run(
+    options: RunOptions,
+    operation: Annotated[
+        str,
+        typer.Argument(help=f"One of {_OPERATIONS}.", autocompletion=_operation_names),
+    ] = "lookup",
+) -> None:
+    """Measure one operation at one size.
+
+    sitebench ils run lookup --entries 100k --users 64
+
+    sitebench ils run add --rate 5k --measure 30s --json
+
+    sitebench ils run lookup --rate 5k --objective 'p99<5ms,failures<0.1%' --junit run.xml
+
+    sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
+    """
+    name = known.parse_operation(operation)
+    _measure([options], (name,), options, default_out=None)
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(SweepOptions)
+def sweep(
+    options: SweepOptions,
+    sizes: Annotated[
+        str | None,
+        typer.Option(help="Directory sizes, separated by commas.", metavar="LIST"),
+    ] = None,
+    operations: Annotated[
+        str,
+        typer.Option(
+            help=f"Operations, separated by commas: some of {_OPERATIONS}.",
+            metavar="LIST",
+            autocompletion=_operation_names,
+        ),
+    ] = ",".join(known.PAPER_OPERATIONS),
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="As in 1997: 600 s per point, sizes 500, 1,000, 5,000 and 10,000.",
+        ),
+    ] = False,
+) -> None:
+    """Measure operations over directory sizes and print the paper's tables.
+
+    sitebench ils sweep --sizes 1k,10k,100k,1m
+
+    sitebench ils sweep --sizes 1k,10k --repeats 6
+
+    sitebench ils sweep --target openldap --sizes 1k,10k --out slapd.sitebench
+
+    An interrupted sweep goes on where it stopped when it is given the same --out again.
+    """
+    if paper:
+        window = known.PAPER_WINDOW_S
+        options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
+    default = known.PAPER_SIZES if paper else (1_000, 10_000, 100_000)
+    chosen = default if sizes is None else units.parse_sizes(sizes)
+    from ils_bench.sweep import with_size
+
+    each = [with_size(options, size) for size in dict.fromkeys(chosen)]
+    _measure(each, known.parse_operations(operations), options, run_file("ils-sweep"))
+
+
+def _measure(
+    sizes: Sequence[IlsOptions],
+    operations: tuple[str, ...],
+    output: RunOptions | SweepOptions,
+    default_out: str | None,
+) -> None:
+    from ils_bench import sweep as points
+    from ils_bench.tables import tables
+    from sitebench.bottlenecks import warnings
+    from sitebench.measuring import Report, Seeding, measure
+    from sitebench.point import PointResult
+    from sitebench.sweep import Stage
+    from sitebench.tables import footnotes
+
+    def stages(seeding: Seeding) -> list[Stage]:
+        return [points.stage(each, operations, seeding) for each in sizes]
+
+    def report(results: Sequence[PointResult]) -> Report:
+        # As asked for; what changes the directory was measured last.
+        turn = operations.index
+        found = sorted(results, key=lambda r: (r.spec.entries, turn(r.spec.operation)))
+        return Report(tables(found), [*footnotes(found), *warnings(found)])
+
+    measure(
+        output,
+        users=output.users,
+        stages=stages,
+        facts=lambda: points.manifest(output, [each.entries for each in sizes]),
+        report=report,
+        default_out=default_out,
+        afterwards=_tell_what_is_left,
+    )
+
+
+def _tell_what_is_left() -> None:
+    """Say so when people of this run are still in somebody's directory."""
+    import os
+
+    from ils_bench import journal
+    from sitebench.measuring import say
+
+    for left in journal.entries():
+        if left.pid == os.getpid():
+            say(f"{left.target} still holds people of this run: `sitebench ils clean` removes them")
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(PeakOptions)
+def peak(
+    options: PeakOptions,
+    operation: Annotated[
+        str,
+        typer.Argument(help=f"One of {_OPERATIONS}.", autocompletion=_operation_names),
+    ] = "lookup",
+) -> None:
+    """Find how much a directory can take: by client counts, or to an objective.
+
+    As in the papers, with more and more clients, each going on when it is answered:
+
+    sitebench ils peak lookup --entries 100k
+
+    sitebench ils peak connect --clients 1,2,4,8,16,32 --repeats 6 --foresee 64
+
+    Or the highest rate that can be promised; it is raised, bisected, held and confirmed:
+
+    sitebench ils peak lookup --objective 'p99<5ms,failures<0.1%'
+
+    sitebench ils peak lookup --objective 'p99<5ms' --target ldap://127.0.0.1:389 --start 500
+
+    An interrupted search goes on where it stopped when it is given the same --out again.
+    """
+    from ils_bench import sweep as points
+    from sitebench.load_search import Job, find_peak
+
+    name = known.parse_operation(operation)
+    each = points.with_size(options, options.entries)
+    job = Job(
+        stage=lambda seeding: points.stage(each, (name,), seeding, reused=True),
+        point=lambda load: points.point(replace(each, **asdict(load)), name),
+        facts=lambda: points.manifest(each, [each.entries]),
+        window_s=each.measure or 0.0,
+        default_out=run_file("ils-peak"),
+        afterwards=_tell_what_is_left,
+    )
+    find_peak(options, job)
+
+
+@app.command(rich_help_panel="Directories")
+@command_options(ServeOptions)
+def serve(options: ServeOptions) -> None:
+    """Serve the embedded directory until Ctrl-C.
+
+    sitebench ils serve --entries 1m
+
+    sitebench ils serve --suffix dc=example,dc=com --ldif people.ldif --port 3389
+
+    sitebench ils serve --profile ils --port 1002
+    """
+    from ils_bench.serving import serve as serve_directory
+
+    serve_directory(options, Console())
+
+
+@app.command(rich_help_panel="Directories")
+@command_options(SeedOptions)
+def seed(
+    options: SeedOptions,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="An LDIF file to write, or an ldap:// address to fill; default: --target.",
+            metavar="PLACE",
+        ),
+    ] = None,
+) -> None:
+    """Fill a directory that runs already, or write an LDIF file; interrupted, run it again.
+
+    sitebench ils seed --to people.ldif --entries 1m
+
+    sitebench ils seed --to ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com --entries 10k
+    """
+    from ils_bench.seeding import seed_place
+
+    seed_place(options, to or options.target)
+
+
+@app.command(rich_help_panel="Directories")
+@command_options(SeedOptions)
+def clean(
+    options: SeedOptions,
+    seeded: Annotated[
+        bool,
+        typer.Option("--seeded", help="Also remove the --entries people that `seed` put there."),
+    ] = False,
+) -> None:
+    """Remove what crashed runs left in directories that are not the tester's own.
+
+    sitebench ils clean
+
+    sitebench ils clean --seeded --target ldap://127.0.0.1:389 --entries 10k
+    """
+    from ils_bench.seeding import clean_all
+
+    clean_all(options, seeded=seeded)

@@ -1,0 +1,72 @@
+"""What the engine is told: target, schedule, keys, additions and programs, as one JSON text."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence as Many
+from typing import Any
+
+from ils_bench.options import IlsOptions
+from ils_bench.probe import Address
+from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
+from sitebench.place import Place
+from sitebench.threads import engine_threads
+
+
+def engine_config(
+    options: IlsOptions,
+    address: Address,
+    sequences: Many[Sequence],
+    *,
+    place: Place,
+    first_added: int,
+    password: str | None = None,
+) -> str:
+    """Return the configuration of one engine; places differ in keys, additions and their share."""
+    names = None
+    if options.names is not None:
+        names = {"template": options.names, "count": options.entries}
+    rate = place.rate(options.rate)
+    config: dict[str, Any] = {
+        "threads": engine_threads(options.threads),
+        "target": {
+            "host": address.host,
+            "port": address.port,
+            "base": options.base,
+            "profile": options.profile,
+            "spread_sources": address.host.startswith("127."),
+            "names": names,
+        },
+        "verify": options.verify,
+        "timeout_ms": round(options.timeout * 1e3),
+        "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
+        "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
+        "keys": {"choice": options.keys, "seed": options.seed + place.index},
+        "adds": {"start": first_added, "keys": options.ring},
+        "programs": [
+            placed(sequence, options.base, options.bind_dn, password).to_program()
+            for sequence in sequences
+        ],
+    }
+    return json.dumps(config)
+
+
+def placed(
+    sequence: Sequence, base: str, dn: str | None = None, password: str | None = None
+) -> Sequence:
+    """Return the sequence at a target: what it leaves open is filled in, and nothing else.
+
+    Searches without a base go to the target's, anonymous binds get these credentials.
+    """
+
+    def place(step: Step) -> Step:
+        if isinstance(step, Repeat):
+            return dataclasses.replace(step, steps=tuple(map(place, step.steps)))
+        if isinstance(step, Bind) and dn is not None and not step.dn:
+            return dataclasses.replace(step, dn=dn, password=password or "")
+        if isinstance(step, Search) and not step.base:
+            return dataclasses.replace(step, base=base)
+        return step
+
+    return dataclasses.replace(sequence, steps=tuple(map(place, sequence.steps)))

@@ -1,0 +1,124 @@
+"""What runs have added to directories that are not theirs, so that it can be removed again.
+
+One file per reservation under `$XDG_STATE_HOME/sitebench/journal`, one line of JSON in it,
+written before the first Add and deleted after the last Delete. A file whose process is gone is
+what a crash left: `sitebench ils clean` goes by it. Passwords are never in it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+FIRST_ADDED = 1_000_000_000
+"""Index of the first person a run adds: far beyond anyone who is ever seeded, so that what is
+removed afterwards cannot be somebody's own."""
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """People [start, stop) of a population in a directory, and the process that adds them."""
+
+    id: str
+    target: str
+    base: str
+    bind_dn: str | None
+    profile: str
+    seed: int
+    locales: tuple[str, ...]
+    start: int
+    stop: int
+    pid: int
+    began: float
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the process that made it is gone; a zombie adds nobody any more."""
+        try:
+            process = psutil.Process(self.pid)
+            return process.create_time() != self.began or process.status() == psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return True
+
+
+def folder() -> Path:
+    """Return where reservations are kept."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "sitebench" / "journal"
+
+
+def entries() -> Iterator[Reservation]:
+    """Yield every reservation there is; unreadable files are not ours and left alone."""
+    for path in sorted(folder().glob("*.json")):
+        try:
+            found = json.loads(path.read_text())
+            yield Reservation(**{**found, "locales": tuple(found["locales"])})
+        except (OSError, ValueError, TypeError, KeyError):
+            continue
+
+
+def reserve(
+    target: str,
+    *,
+    base: str,
+    bind_dn: str | None,
+    profile: str,
+    seed: int,
+    locales: tuple[str, ...],
+    keys: int,
+    first: int | None = None,
+) -> Reservation:
+    """Reserve `keys` people: from `first` on, or else the first that nobody else reserved here.
+
+    Who is seeded is given, whatever an earlier crash left of them; who is added is not.
+    """
+    start = _first_free(target, base, keys) if first is None else first
+    process = psutil.Process()
+    made = Reservation(
+        uuid.uuid4().hex,
+        target,
+        base,
+        bind_dn,
+        profile,
+        seed,
+        locales,
+        start,
+        start + keys,
+        process.pid,
+        process.create_time(),
+    )
+    path = _path(made)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".new")
+    with draft.open("w") as file:
+        file.write(json.dumps(dataclasses.asdict(made)) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    draft.rename(path)
+    return made
+
+
+def _first_free(target: str, base: str, keys: int) -> int:
+    """Return the first of `keys` people in a row that no reservation of this directory has."""
+    start = FIRST_ADDED
+    for other in sorted(entries(), key=lambda each: each.start):
+        here = (other.target, other.base) == (target, base)
+        if here and other.start < start + keys and start < other.stop:
+            start = other.stop
+    return start
+
+
+def release(reservation: Reservation) -> None:
+    """Forget a reservation: nothing of it is left in the directory."""
+    _path(reservation).unlink(missing_ok=True)
+
+
+def _path(reservation: Reservation) -> Path:
+    return folder() / f"{reservation.id}.json"

@@ -1,0 +1,380 @@
+"""`--client ldap3`: the same sequences in Python, with ordinary Locust request events.
+
+The portable lane, for machines without the engine's reach, and the other half of differential
+tests. It costs dozens of times the engine's CPU, most of it ldap3's decoding, so its numbers are
+the tester's far sooner; the verdict says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import time
+from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Many
+from typing import Any
+
+from ils_bench import sequences as steps
+from ils_bench.engine_config import placed
+from ils_bench.options import IlsOptions
+from ils_bench.sequences import Sequence, Step
+from ils_bench.targets.target import OpenTarget
+from sitebench._engine import Population
+from sitebench.errors import BadInput
+from sitebench.place import Place
+from sitebench.portable import BACKOFF_S, LaneClock, PortableLanes
+
+CONTROL_SIZE_LIMIT_EXCEEDED = 4
+SUCCESS, COMPARE_FALSE, COMPARE_TRUE = 0, 5, 6
+NOT_CONNECTED = "closed"
+REFRESH = "1.3.6.1.4.1.1466.101.119.1"
+
+
+class _FailedError(Exception):
+    """A step failed, with the kind it is counted under."""
+
+
+class Ldap3Lanes(PortableLanes):
+    """All portable lanes of a process, and what they recorded."""
+
+    def __init__(
+        self,
+        environment: Any,
+        target: OpenTarget,
+        population: Population,
+        sequences: Iterable[Sequence],
+        *,
+        options: IlsOptions,
+        place: Place,
+        first_added: int,
+    ) -> None:
+        if options.rate is not None or options.keys != "uniform":
+            raise BadInput(
+                "--client ldap3 knows closed schedules and uniform keys only",
+                "leave out --rate and --keys, or use the native client",
+            )
+        super().__init__(environment)
+        self.target = target
+        self.population = population
+        self.options = options
+        self._sequences = {
+            each.name: placed(each, options.base, target.bind_dn, target.password)
+            for each in sequences
+        }
+        self._made = itertools.count(place.index, place.count)
+        self._added = itertools.count()
+        self._first_added = first_added
+
+    def lane(self, program: str) -> Ldap3Lane:
+        """Make one lane."""
+        return Ldap3Lane(self, self._sequences[program], self.options.seed + next(self._made))
+
+    def next_new(self) -> tuple[int, bool]:
+        """Return the next person to add, and whether that one was added before."""
+        n = next(self._added)
+        return self._first_added + n % self.options.ring, n >= self.options.ring
+
+
+class Ldap3Lane:
+    """One connection that repeats one sequence."""
+
+    def __init__(self, lanes: Ldap3Lanes, sequence: Sequence, seed: int) -> None:
+        self._lanes = lanes
+        self._clock = LaneClock(lanes)
+        self._sequence = sequence
+        self._random = random.Random(seed)
+        self._connection: Any = None
+        self._current: int | None = None
+        self._do: dict[type[Step], Callable[[Any], None]] = {
+            steps.Connect: self._connect,
+            steps.Bind: self._bind,
+            steps.Unbind: self._unbind,
+            steps.Lookup: self._lookup,
+            steps.Add: self._add,
+            steps.Delete: self._delete,
+            steps.Modify: self._modify,
+            steps.Refresh: self._refresh,
+            steps.Compare: self._compare,
+            steps.Retrieve: self._retrieve,
+            steps.Search: self._search,
+        }
+
+    def run_pass(self) -> None:
+        """Run the sequence once; a failed connection ends the pass, as it does natively."""
+        began, kind = time.monotonic_ns(), None
+        try:
+            self._run(self._sequence.steps)
+        except _FailedError as failure:
+            kind = str(failure)
+        took = time.monotonic_ns() - began
+        self._lanes.keep_pass(self._sequence.name, took, kind, broken=kind is not None)
+        if kind is not None:
+            self._hang_up()
+            self._clock.rest(BACKOFF_S)
+
+    def close(self) -> None:
+        """End the lane."""
+        self._hang_up()
+        self._clock.stop()
+
+    def _hang_up(self) -> None:
+        from ldap3.core.exceptions import LDAPException
+
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.strategy.close()
+            except (LDAPException, OSError):
+                return
+
+    def _run(self, todo: tuple[Step, ...]) -> None:
+        for step in todo:
+            if isinstance(step, steps.Repeat):
+                for _ in range(step.times):
+                    self._run(step.steps)
+            elif isinstance(step, steps.Think):
+                self._think(step)
+            else:
+                if isinstance(step, steps.Add):
+                    self._make_way(step)
+                self._timed(step, step.label)
+
+    def _think(self, step: steps.Think) -> None:
+        mean_s = step.mean_ms / 1e3
+        constant = step.distribution == "constant"
+        self._clock.rest(mean_s if constant else self._random.expovariate(1 / mean_s))
+
+    def _timed(self, step: Step, label: str) -> None:
+        """Run one step and record it; only what breaks the connection breaks the pass."""
+        from ldap3.core.exceptions import LDAPException
+
+        before, kind, broken, answered = self._traffic(), None, False, True
+        self._clock.begin()
+        try:
+            self._do[type(step)](step)
+        except _FailedError as failure:
+            kind = str(failure)
+            broken = isinstance(step, steps.Connect | steps.Bind)
+            answered = kind != NOT_CONNECTED
+        except (LDAPException, OSError) as error:
+            kind, broken, answered = _kind(error), True, False
+        after = self._traffic()
+        traffic = (max(0, after[0] - before[0]), max(0, after[1] - before[1]))
+        ended = self._clock.end(kind, answered=answered, traffic=traffic)
+        self._lanes.record(self._sequence.name, label, ended)
+        if broken:
+            raise _FailedError(kind)
+
+    def _traffic(self) -> tuple[int, int]:
+        if self._connection is None:
+            return 0, 0
+        usage = self._connection.usage
+        return usage.bytes_transmitted, usage.bytes_received
+
+    # People.
+
+    def _person(self, who: str) -> int:
+        if who == "random" or self._current is None:
+            self._current = self._random.randrange(self._lanes.options.entries)
+        return self._current
+
+    def _dn(self, i: int) -> str:
+        template = self._lanes.options.names
+        if template is None:
+            return self._lanes.population.dn(i)
+        return f"{template.replace('{i}', str(i))},{self._lanes.options.base}"
+
+    def _filter(self, i: int, more: str = "") -> str:
+        from ldap3.utils.conv import escape_filter_chars
+
+        template = self._lanes.options.names
+        if template is not None:
+            return f"({template.replace('{i}', str(i))})"
+        name = escape_filter_chars(self._lanes.population.name(i))
+        return f"(&(objectClass=RTPerson)(cn={name}){more})"
+
+    # Steps.
+
+    def _connect(self, step: steps.Connect) -> None:
+        import ldap3
+
+        self._hang_up()
+        address = self._lanes.target.address
+        timeout = self._lanes.options.timeout
+        server = ldap3.Server(
+            address.host, address.port, get_info=ldap3.NONE, connect_timeout=min(timeout, 5.0)
+        )
+        self._connection = ldap3.Connection(
+            server,
+            # Whole seconds: ldap3 gives them to the kernel as they are.
+            receive_timeout=max(1, math.ceil(timeout)),
+            check_names=False,
+            collect_usage=True,
+            auto_encode=False,
+        )
+        self._connection.open(read_server_info=False)
+
+    def _bind(self, step: steps.Bind) -> None:
+        import ldap3
+
+        connection = self._connected()
+        connection.version = step.version
+        connection.user, connection.password = step.dn or None, step.password or None
+        connection.authentication = ldap3.SIMPLE if step.dn else ldap3.ANONYMOUS
+        connection.bind(read_server_info=False)
+        self._expect()
+
+    def _unbind(self, step: steps.Unbind) -> None:
+        connection, self._connection = self._connected(), None
+        connection.unbind()
+
+    def _lookup(self, step: steps.Lookup) -> None:
+        i = self._person(step.person)
+        more = "" if step.refresh_minutes is None else f"(sttl={step.refresh_minutes})"
+        found = self._find(self._filter(i, more), step.attributes)
+        if len(found) != 1:
+            raise _FailedError("wrong-answer")
+        options = self._lanes.options
+        if options.verify and options.names is None and not more:
+            _verify(found[0], self._lanes.population.entry(i), step.attributes)
+
+    def _find(self, filter_: str, attributes: Many[str], **more: Any) -> list[dict[str, Any]]:
+        import ldap3
+
+        connection, options = self._connected(), self._lanes.options
+        wanted = list(attributes) or ldap3.ALL_ATTRIBUTES
+        connection.search(options.base, filter_, ldap3.SUBTREE, attributes=wanted, **more)
+        self._expect()
+        return [each for each in connection.response if each["type"] == "searchResEntry"]
+
+    def _make_way(self, step: steps.Add) -> None:
+        """Draw the person to add; one who was added before is removed, on a clock of its own."""
+        if step.person == "new":
+            self._current, used_before = self._lanes.next_new()
+            if used_before:
+                self._timed(_REMOVE, "remove")
+
+    def _add(self, step: steps.Add) -> None:
+        connection = self._connected()
+        dn, attributes = self._lanes.population.entry(self._person("current"))
+        connection.add(dn, attributes=attributes)
+        self._expect()
+
+    def _delete(self, step: steps.Delete) -> None:
+        self._connected().delete(self._dn(self._person(step.person)))
+        self._expect()
+
+    def _modify(self, step: steps.Modify) -> None:
+        import ldap3
+
+        kinds = {
+            "add": ldap3.MODIFY_ADD,
+            "delete": ldap3.MODIFY_DELETE,
+            "replace": ldap3.MODIFY_REPLACE,
+        }
+        changes: dict[str, list[tuple[str, list[str]]]] = {}
+        for change in step.changes:
+            made = (kinds[change.op], list(change.values))
+            changes.setdefault(change.attribute, []).append(made)
+        self._connected().modify(self._dn(self._person(step.person)), changes)
+        self._expect()
+
+    def _refresh(self, step: steps.Refresh) -> None:
+        from ldap3.protocol.rfc4511 import LDAPDN
+        from pyasn1.type import namedtype, tag, univ
+
+        name: Any = LDAPDN()
+        seconds: Any = univ.Integer()
+
+        class RefreshRequest(univ.Sequence):
+            """entryName [0], requestTtl [1] (RFC 2589, 4.1)."""
+
+            componentType = namedtype.NamedTypes(  # noqa: N815
+                namedtype.NamedType("entryName", name.subtype(implicitTag=tag.Tag(128, 0, 0))),
+                namedtype.NamedType("requestTtl", seconds.subtype(implicitTag=tag.Tag(128, 0, 1))),
+            )
+
+        request = RefreshRequest()
+        request["entryName"] = self._dn(self._person(step.person))
+        request["requestTtl"] = step.ttl_s
+        self._connected().extended(REFRESH, request)
+        self._expect()
+
+    def _compare(self, step: steps.Compare) -> None:
+        i = self._person(step.person)
+        _, attributes = self._lanes.population.entry(i)
+        values = {name.lower(): value for name, value in attributes.items()}
+        self._connected().compare(self._dn(i), step.attribute, values[step.attribute.lower()][0])
+        self._expect(COMPARE_TRUE)
+
+    def _retrieve(self, step: steps.Retrieve) -> None:
+        import ldap3
+
+        self._connected().search(
+            self._lanes.options.base,
+            "(objectClass=*)" if self._lanes.options.names else "(objectClass=RTPerson)",
+            ldap3.SUBTREE,
+            attributes=list(step.attributes) or ldap3.ALL_ATTRIBUTES,
+            size_limit=step.size_limit,
+        )
+        self._expect(SUCCESS, CONTROL_SIZE_LIMIT_EXCEEDED)
+
+    def _search(self, step: steps.Search) -> None:
+        import ldap3
+
+        scopes = {"base": ldap3.BASE, "one": ldap3.LEVEL, "sub": ldap3.SUBTREE}
+        connection = self._connected()
+        connection.search(
+            step.base,
+            step.filter,
+            scopes[step.scope],
+            attributes=list(step.attributes) or ldap3.ALL_ATTRIBUTES,
+        )
+        self._expect()
+        found = [each for each in connection.response if each["type"] == "searchResEntry"]
+        if step.expect_entries is not None and len(found) != step.expect_entries:
+            raise _FailedError("wrong-answer")
+
+    def _connected(self) -> Any:
+        if self._connection is None:
+            raise _FailedError(NOT_CONNECTED)
+        return self._connection
+
+    def _expect(self, *accepted: int) -> None:
+        self._clock.answered()
+        result = self._connection.result
+        if result["result"] not in (accepted or (SUCCESS,)):
+            raise _FailedError(f"result:{result['description']}")
+
+
+_REMOVE = steps.Delete(name="remove")
+
+
+def _verify(
+    found: dict[str, Any], expected: tuple[str, dict[str, list[bytes]]], wanted: tuple[str, ...]
+) -> None:
+    """Check that an answer is the person asked for: every attribute, every value, nothing else."""
+    asked = {name.lower() for name in wanted}
+    mine = {
+        name.lower(): sorted(values)
+        for name, values in expected[1].items()
+        if not asked or name.lower() in asked
+    }
+    theirs = {name.lower(): sorted(values) for name, values in found["raw_attributes"].items()}
+    if mine != theirs:
+        raise _FailedError("wrong-answer")
+
+
+def _kind(error: Exception) -> str:
+    """Return the engine's name for what ldap3 raised."""
+    name, said = type(error).__name__, str(error).lower()
+    if "timed out" in said or "timeout" in name.lower():
+        return "timeout"
+    if name == "LDAPSocketOpenError":
+        return "connect-refused" if "refused" in said else "connect-timeout"
+    if "reset" in said:
+        return "reset"
+    if name in ("LDAPSessionTerminatedByServerError", "LDAPSocketReceiveError"):
+        return "closed"
+    return "closed" if isinstance(error, OSError) or "Socket" in name else "malformed"

@@ -1,0 +1,104 @@
+"""The embedded directory inside this process: for `serve`, for tests, and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from seeders.people import Profile, Spec, generate
+from seeders.pools import DEFAULT_LOCALES
+from sitebench._engine import Directory, Population
+from sitebench.native_errors import translated
+
+DEFAULT_SUFFIX = "o=Intranet"
+
+
+class LdapDirectory:
+    """A real LDAP directory, served by native threads of this process until it is closed.
+
+        with LdapDirectory(entries=1_000) as directory:
+            connection = ldap3.Connection(directory.url, auto_bind=True)
+
+    People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
+    `entries=0`. Everybody may write unless there is an administrator or it is read-only.
+    """
+
+    def __init__(
+        self,
+        entries: int = 1_000,
+        *,
+        ldif: Path | str | None = None,
+        suffix: str = DEFAULT_SUFFIX,
+        profile: Profile = "paper",
+        seed: int = 1997,
+        locales: tuple[str, ...] = DEFAULT_LOCALES,
+        admin_dn: str | None = None,
+        admin_password: str | None = None,
+        read_only: bool = False,
+        require_bind: bool = False,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        threads: int = 1,
+    ) -> None:
+        self.suffix = suffix
+        self.host = host
+        self.threads = threads
+        self.people: Population | None = None
+        """Who is in it: names, DNs and every attribute of person i."""
+        if entries:
+            spec = Spec(entries, seed, profile, locales, f"ou=Dynamic,{suffix}")
+            self.people = generate(spec).population
+        config = {
+            "host": host,
+            "port": port,
+            "threads": threads,
+            "suffix": suffix,
+            "profile": profile,
+            "ldif": None if ldif is None else str(ldif),
+            "admin_dn": admin_dn,
+            "admin_password": admin_password,
+            "read_only": read_only,
+            "require_bind": require_bind,
+        }
+        with translated():
+            self._directory = Directory(json.dumps(config), self.people)
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return self._directory.port
+
+    @property
+    def url(self) -> str:
+        """Its address, as clients take it."""
+        return f"ldap://{self._directory.address}"
+
+    @property
+    def base(self) -> str:
+        """DN under which the people are; the suffix where there are none."""
+        return self.suffix if self.people is None else f"ou=Dynamic,{self.suffix}"
+
+    def stats(self) -> dict[str, int]:
+        """Return its counters: operations by kind, connections, entries."""
+        return self._directory.stats()
+
+    def close(self) -> None:
+        """Close every connection and forget every entry; calling it again does nothing."""
+        self._directory.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        who = 0 if self.people is None else self.people.size
+        return f"<LdapDirectory {self.url} suffix={self.suffix!r} people={who:,}>"

@@ -1,0 +1,123 @@
+"""What a directory says of itself under cn=Monitor, where it offers it and lets us read it.
+
+OpenLDAP's back-monitor does (slapd-monitor(5)). The entries are asked for by name: those of single
+connections, of which there may be thousands, are made up while one asks for the whole tree. A
+reading is five searches, some 2 ms of ldap3 a second; the directory counts them as operations.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ils_bench.targets.target import OpenTarget
+
+TIMEOUT_S = 1.0
+BASE = "cn=Monitor"
+STATISTICS = {"bytes": "bytes_total", "pdu": "pdus_total", "entries": "entries_total"}
+THREADS = ("max", "open", "active", "pending", "backload")
+OPERATIONS = ("monitorOpInitiated", "monitorOpCompleted")
+COUNTER, INFO = ("monitorCounter",), ("monitoredInfo",)
+
+Entry = tuple[str, Mapping[str, Any]]
+"""The value of an entry's first cn, in lower case, and its attributes."""
+
+
+class DirectoryMonitor:
+    """Reads cn=Monitor over a connection of its own, which stays."""
+
+    def __init__(self, target: OpenTarget) -> None:
+        self.source = f"{BASE} of {target.address}"
+        self._target = target
+        self._connection: Any = None
+        self._answered = False
+
+    def read(self) -> Mapping[str, float] | None:
+        """Return counters and values now; None when the directory has none for us."""
+        try:
+            found = self._read()
+        except Exception:
+            self.close()
+            raise
+        self._answered = self._answered or found is not None
+        if found is None and self._answered:
+            raise ConnectionError("it told before, and does not now")
+        return found
+
+    def _read(self) -> Mapping[str, float] | None:
+        if self._connection is None:
+            self._connection = self._connect()
+            if self._connection is None:
+                return None
+        found = dict(self._operations())
+        if not found:
+            self.close()
+            return None
+        for name, entry in (("connections_total", "Total"), ("connections", "Current")):
+            for _, attributes in self._search(f"cn={entry},cn=Connections", COUNTER, below=False):
+                found |= _value(name, attributes, COUNTER[0])
+        for name, attributes in self._search("cn=Statistics", COUNTER):
+            if name in STATISTICS:
+                found |= _value(STATISTICS[name], attributes, COUNTER[0])
+        for name, attributes in self._search("cn=Threads", INFO):
+            if name in THREADS:
+                found |= _value(f"threads_{name}", attributes, INFO[0])
+        return found
+
+    def _connect(self) -> Any:
+        """Return a bound connection, or None where the directory does not want us."""
+        import ldap3
+
+        address = self._target.address
+        server = ldap3.Server(
+            address.host, address.port, get_info=ldap3.NONE, connect_timeout=TIMEOUT_S
+        )
+        connection = ldap3.Connection(
+            server, self._target.bind_dn, self._target.password, check_names=False
+        )
+        connection.open()
+        # Not ldap3's receive_timeout: it asks the kernel, which gevent's sockets never wait in.
+        connection.socket.settimeout(TIMEOUT_S)
+        if connection.bind():
+            return connection
+        connection.unbind()
+        return None
+
+    def _operations(self) -> Iterator[tuple[str, float]]:
+        for name, attributes in self._search("cn=Operations", OPERATIONS, whole=True):
+            for attribute in OPERATIONS:
+                what = attribute.removeprefix("monitorOp").lower()
+                if what == "completed" or name == "operations":
+                    yield from _value(f"{name}_{what}_total", attributes, attribute).items()
+
+    def _search(
+        self, base: str, attributes: tuple[str, ...], *, below: bool = True, whole: bool = False
+    ) -> Iterator[Entry]:
+        import ldap3
+
+        scope = ldap3.SUBTREE if whole else ldap3.LEVEL if below else ldap3.BASE
+        self._connection.search(
+            f"{base},{BASE}", "(objectClass=*)", scope, attributes=list(attributes)
+        )
+        for entry in self._connection.response or ():
+            if entry.get("type") == "searchResEntry":
+                first = str(entry["dn"]).partition(",")[0].partition("=")[2].lower()
+                yield first, entry["attributes"]
+
+    def close(self) -> None:
+        """Hang up."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.unbind()
+
+
+def _value(name: str, attributes: Mapping[str, Any], attribute: str) -> dict[str, float]:
+    """Return the attribute's value under a name; nothing where it is no number."""
+    given = attributes.get(attribute) or [""]
+    first = given[0] if isinstance(given, (list, tuple)) else given
+    try:
+        return {name: float(first)}
+    except ValueError:
+        return {}

@@ -1,0 +1,171 @@
+"""Options that only directories have, joined with those that both halves share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitebench import units
+from sitebench.options import (
+    EntriesOption,
+    LoadOptions,
+    MeasureOptions,
+    PeopleOptions,
+    PointOptions,
+    choice,
+    option,
+    whole,
+)
+from sitebench.options import PeakOptions as SearchOptions
+
+DEFAULT_BASE = "ou=Dynamic,o=Intranet"
+PASSWORD_VARIABLE = "SITEBENCH_BIND_PASSWORD"
+
+
+@dataclass(frozen=True)
+class DirectoryOptions:
+    """Which directory, and how to talk to it."""
+
+    target: str = option(
+        "embedded",
+        "What to measure: embedded, openldap, or the ldap:// address of your own directory.",
+        metavar="TARGET",
+        panel="Target",
+    )
+    profile: str = option(
+        "paper",
+        "People: paper (a lookup's answer has 1,283 bytes), small (an Add has 126), or ils.",
+        parse=choice("paper", "small", "ils"),
+        metavar="CHOICE",
+        panel="People",
+    )
+    base: str = option(DEFAULT_BASE, "DN under which the people are.", metavar="DN", panel="Target")
+    bind_dn: str | None = option(
+        None, "DN to bind with; without it lanes bind anonymously.", metavar="DN", panel="Target"
+    )
+    password_file: str | None = option(
+        None,
+        f"File whose first line is the password; or set ${PASSWORD_VARIABLE}.",
+        metavar="FILE",
+        panel="Target",
+        identity=False,
+    )
+    names: str | None = option(
+        None,
+        "RDN template of people who are there already, such as 'uid=user.{i}'.",
+        metavar="TEMPLATE",
+        panel="Target",
+    )
+    target_threads: int = option(
+        1, "Threads of the embedded directory.", parse=whole(1), metavar="N", panel="Target"
+    )
+    client: str = option(
+        "native",
+        "Who runs the sequences: native lanes, or ldap3 (portable, and far slower).",
+        parse=choice("native", "ldap3"),
+        metavar="CHOICE",
+    )
+    session: float = option(
+        1200.0,
+        "Length of an ils-user's session, filled with think time.",
+        parse=units.parse_duration,
+        show=units.format_duration,
+        metavar="TIME",
+    )
+    ring: int = option(
+        1_000_000,
+        "People a run may have added at any time; beyond that each Add deletes an older one.",
+        parse=units.parse_size,
+        show=units.format_size,
+        metavar="N",
+    )
+
+
+@dataclass(frozen=True)
+class LoadTestOptions(DirectoryOptions, PeopleOptions, LoadOptions):
+    """Everything that says what a test of a directory is, but for its size."""
+
+
+@dataclass(frozen=True)
+class IlsOptions(EntriesOption, LoadTestOptions):
+    """One test at one size."""
+
+
+@dataclass(frozen=True)
+class CockpitOptions(PointOptions, IlsOptions):
+    """What a locustfile takes: a test, and what a sweep tells its points."""
+
+    disposable: bool = option(
+        False, "The target is thrown away afterwards: remove nothing.", hidden=True
+    )
+
+
+@dataclass(frozen=True)
+class RunOptions(MeasureOptions, IlsOptions):
+    """What `sitebench ils run` takes."""
+
+
+@dataclass(frozen=True)
+class SweepOptions(MeasureOptions, LoadTestOptions):
+    """What `sitebench ils sweep` takes, besides sizes and operations."""
+
+
+@dataclass(frozen=True)
+class PeakOptions(SearchOptions, IlsOptions):
+    """What `sitebench ils peak` takes."""
+
+
+@dataclass(frozen=True)
+class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
+    """What filling a directory takes, and emptying it."""
+
+
+def people_or_none(text: str) -> int:
+    """Read a size, or 0 for nobody."""
+    return 0 if text.strip() == "0" else units.parse_size(text)
+
+
+@dataclass(frozen=True)
+class ServeOptions(PeopleOptions):
+    """What `sitebench ils serve` takes."""
+
+    entries: int | None = option(
+        None,
+        "People in the directory; 10k unless there is an LDIF file, 0 for none.",
+        parse=people_or_none,
+        metavar="SIZE",
+        panel="People",
+    )
+    profile: str = option(
+        "paper",
+        "How people are made and clients talk: paper, small, or ils (with ILS wire behaviour).",
+        parse=choice("paper", "small", "ils"),
+        metavar="CHOICE",
+        panel="People",
+    )
+    suffix: str = option("o=Intranet", "Root of the tree.", metavar="DN", panel="Directory")
+    ldif: str | None = option(None, "LDIF file to load.", metavar="FILE", panel="Directory")
+    host: str = option("127.0.0.1", "Address to listen on.", metavar="HOST", panel="Directory")
+    port: int = option(
+        10389,
+        "Port to listen on; 0 takes a free one.",
+        parse=whole(0),
+        metavar="PORT",
+        panel="Directory",
+    )
+    threads: int = option(
+        1, "Threads that serve clients.", parse=whole(1), metavar="N", panel="Directory"
+    )
+    admin_dn: str | None = option(
+        None,
+        "Administrator; where there is one, nobody else may write.",
+        metavar="DN",
+        panel="Access",
+    )
+    admin_password_file: str | None = option(
+        None,
+        f"File whose first line is its password; or set ${PASSWORD_VARIABLE}.",
+        metavar="FILE",
+        panel="Access",
+    )
+    read_only: bool = option(False, "Refuse every write.", panel="Access")
+    require_bind: bool = option(False, "Refuse clients that have not bound.", panel="Access")

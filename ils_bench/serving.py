@@ -1,0 +1,75 @@
+"""`sitebench ils serve`: the embedded directory for whoever wants one."""
+
+from __future__ import annotations
+
+import shlex
+
+from rich.console import Console
+
+from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.options import DirectoryOptions, ServeOptions
+from ils_bench.targets.target import password_of
+from sitebench.errors import BadInput
+from sitebench.serving import on_loopback, until_stopped
+
+DEFAULT_PEOPLE = 10_000
+
+
+def serve(options: ServeOptions, console: Console) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+    with until_stopped() as stopped, opened(options) as directory:
+        for line in greeting(directory):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if options.admin_dn is None and not on_loopback(options.host):
+            console.print(
+                "anyone who reaches this address may write: consider --admin-dn or --read-only",
+                style="yellow",
+            )
+        stopped.wait()
+
+
+def opened(options: ServeOptions) -> LdapDirectory:
+    """Start the directory; an LDIF file comes alone unless a size is given too."""
+    entries = options.entries
+    if entries is None:
+        entries = DEFAULT_PEOPLE if options.ldif is None else 0
+    return LdapDirectory(
+        entries,
+        ldif=options.ldif,
+        suffix=options.suffix,
+        profile=options.profile,  # type: ignore[arg-type]
+        seed=options.seed,
+        locales=options.locales,
+        admin_dn=options.admin_dn,
+        admin_password=_admin_password(options),
+        read_only=options.read_only,
+        require_bind=options.require_bind,
+        host=options.host,
+        port=options.port,
+        threads=options.threads,
+    )
+
+
+def _admin_password(options: ServeOptions) -> str | None:
+    if options.admin_dn is None:
+        return None
+    password = password_of(DirectoryOptions(password_file=options.admin_password_file))
+    if not password:
+        raise BadInput(
+            f"the administrator {options.admin_dn!r} has no password",
+            "put it into a file and name that with --admin-password-file, "
+            "or set $SITEBENCH_BIND_PASSWORD",
+        )
+    return password
+
+
+def greeting(directory: LdapDirectory) -> list[str]:
+    """Say where it is and how to ask it something."""
+    url, base, people = directory.url, shlex.quote(directory.base), directory.people
+    who = "no people" if people is None else f"{people.size:,} people"
+    search = "(objectClass=*)" if people is None else f"(cn={people.name(0)})"
+    return [
+        f"serving {who} at {url}, suffix {directory.suffix}; Ctrl-C ends it",
+        f"  ldapsearch -x -H {url} -b {base} {shlex.quote(search)}",
+        f"  sitebench ils run lookup --target {url} --base {base}",
+    ]

@@ -1,0 +1,118 @@
+"""Points of the directory half, and the targets they are measured at."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ils_bench.operations import LEFT_FOR_LAST, USER_CLASSES
+from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
+from ils_bench.people import spec_of
+from ils_bench.targets.live import Progress
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.target import OpenTarget
+from sitebench import options as declared
+from sitebench.locust_process import Gathering, PointCommand
+from sitebench.options import fields_of
+from sitebench.point import PointSpec
+from sitebench.sweep import Stage
+
+
+def locustfile() -> Path:
+    """Return where the directory half's locustfile is installed."""
+    import locustfiles
+
+    return Path(locustfiles.__path__[0]) / "ils.py"
+
+
+def point(options: IlsOptions, operation: str) -> PointSpec:
+    """Return the specification of one point."""
+    return PointSpec(
+        half="ils",
+        operation=operation,
+        entries=options.entries,
+        target=options.target,
+        users=options.users,
+        rate=options.rate,
+        warmup_s=options.warmup,
+        measure_s=options.measure or 0.0,
+        client=options.client,
+        settings=declared.texts(options),
+    )
+
+
+@dataclass(frozen=True)
+class IlsEndpoint:
+    """An open directory that points are measured at."""
+
+    target: OpenTarget
+    options: IlsOptions
+    reused: bool = field(default=False, kw_only=True)
+    """Whether an operation is measured here more than once: what it added must not stay."""
+
+    def command(self, spec: PointSpec) -> PointCommand:
+        """Return how to measure a point here."""
+        values = {each.name: getattr(self.options, each.name) for each, _ in fields_of(IlsOptions)}
+        here = replace(
+            CockpitOptions(**values),
+            target=str(self.target.address),
+            disposable=self.target.disposable and not self.reused,
+            rate=spec.rate,
+            measure=spec.measure_s or None,
+        )
+        return PointCommand(
+            *self.users(spec),
+            declared.to_argv(here),
+            self.target.pid,
+            self.target.cores,
+            Gathering.of(self.options),
+        )
+
+    def users(self, spec: PointSpec) -> tuple[Path, str]:
+        """Return the locustfile, and the class in it that does the operation."""
+        return locustfile(), USER_CLASSES[spec.operation]
+
+    def check(self) -> None:
+        """Raise when the directory is not there any more."""
+        self.target.check()
+
+    def facts(self) -> dict[str, Any]:
+        """Return its name, version and configuration, as far as it tells."""
+        return {"name": self.target.name, **self.target.facts}
+
+
+def stage(
+    options: IlsOptions, operations: Sequence[str], progress: Progress, *, reused: bool = False
+) -> Stage:
+    """Return all points of one size; those that write come last, on a directory used up then."""
+    ordered = sorted(operations, key=_turn)
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[IlsEndpoint]:
+        with open_target(options, options.entries, progress) as target:
+            yield IlsEndpoint(target, options, reused=reused)
+
+    title = f"making {options.target} ready with {options.entries:,} people"
+    return Stage(title, [point(options, name) for name in ordered], opened)
+
+
+def _turn(operation: str) -> int:
+    return LEFT_FOR_LAST.index(operation) if operation in LEFT_FOR_LAST else -1
+
+
+def with_size(options: LoadTestOptions, size: int) -> IlsOptions:
+    """Return one size's options from those of a sweep."""
+    found = {each.name: getattr(options, each.name) for each, _ in fields_of(type(options))}
+    wanted = {each.name for each, _ in fields_of(IlsOptions)}
+    return IlsOptions(**{k: v for k, v in found.items() if k in wanted} | {"entries": size})
+
+
+def manifest(options: LoadTestOptions, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return the directory half's facts about a run."""
+    from seeders.people import generate
+
+    people = generate(spec_of(options, max(sizes)))
+    return {"population": people.manifest(), "target": options.target, "sizes": list(sizes)}

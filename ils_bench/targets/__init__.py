@@ -1,0 +1,1 @@
+"""What is measured: the embedded directory, a slapd of our own, or a directory of the user's."""

@@ -1,0 +1,95 @@
+"""A directory of the user's: only addressed, filled as far as it is not, and left as it was.
+
+People are a prefix-stable sequence, so what is missing is found by bisection and the rest is
+added; a directory that holds them already is not touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from ils_bench import clean, journal
+from ils_bench.options import DirectoryOptions
+from ils_bench.probe import connected, exists, parse_address, probe, root_dse
+from ils_bench.targets.target import OpenTarget, password_of
+from seeders.people import Spec, generate
+from sitebench._engine import Population
+from sitebench.native_errors import translated
+
+Progress = Callable[[int, int], object]
+"""Called with how many people are there, and how many are wanted."""
+
+
+def open_live(options: DirectoryOptions) -> OpenTarget:
+    """Address a directory that runs already; raises what is wrong with it."""
+    address, password = parse_address(options.target), password_of(options)
+    probe(address, options.base, options.bind_dn, password)
+    facts = root_dse(address, options.bind_dn, password)
+    return OpenTarget(
+        "the directory", address, options.base, options.bind_dn, password, facts=facts
+    )
+
+
+def engine_target(target: OpenTarget) -> dict[str, Any]:
+    """Return a target's address as the engine's seeding reads it."""
+    return {
+        "host": target.address.host,
+        "port": target.address.port,
+        "base": target.base,
+        "bind_dn": target.bind_dn,
+        "password": target.password,
+    }
+
+
+def count_seeded(target: OpenTarget, population: Population) -> int:
+    """Return how many people are there, from the first on without a gap."""
+    with connected(target.address, target.bind_dn, target.password) as connection:
+        low, high = 0, population.size
+        while low < high:
+            middle = (low + high) // 2
+            if exists(connection, population.dn(middle)):
+                low = middle + 1
+            else:
+                high = middle
+    return low
+
+
+def seed(
+    target: OpenTarget, people: Spec, progress: Progress, *, keep: bool
+) -> Callable[[], object]:
+    """Add whoever is missing; return how to remove them again.
+
+    What is added to be kept is nobody's business later; otherwise it is in the journal until it
+    is removed.
+    """
+    population = generate(people).population
+    present = count_seeded(target, population)
+    if present >= people.size:
+        return lambda: None
+    reservation = None
+    if not keep:
+        reservation = journal.reserve(
+            str(target.address),
+            base=people.base,
+            bind_dn=target.bind_dn,
+            profile=people.profile,
+            seed=people.seed,
+            locales=people.locales,
+            keys=people.size - present,
+            first=present,
+        )
+    from sitebench._engine import seed_directory
+
+    with translated():
+        seed_directory(
+            json.dumps(engine_target(target)),
+            population,
+            present,
+            people.size,
+            lambda done: progress(present + done, people.size),
+        )
+    if reservation is None:
+        return lambda: None
+    return lambda: clean.remove(reservation, target)

@@ -1,0 +1,56 @@
+"""From a target's name to an open target that holds the people."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ils_bench.options import LoadTestOptions
+from ils_bench.people import spec_of
+from ils_bench.targets.embedded import open_embedded
+from ils_bench.targets.live import Progress, open_live, seed
+from ils_bench.targets.openldap import open_openldap
+from ils_bench.targets.target import OpenTarget
+
+_UNESCAPED_COMMA = re.compile(r"(?<!\\),")
+
+
+def suffix_of(base: str) -> str:
+    """Return a base's suffix: its last part, or all its dc parts (nobody holds dc=com)."""
+    parts = _UNESCAPED_COMMA.split(base)
+    tail = len(parts) - 1
+    while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):
+        tail -= 1
+    return ",".join(parts[tail:])
+
+
+def directory_config(options: LoadTestOptions) -> dict[str, Any]:
+    """Return the configuration of an embedded directory that a test starts."""
+    return {
+        "host": options.target_host or "127.0.0.1",
+        "port": 0,
+        "threads": options.target_threads,
+        "suffix": suffix_of(options.base),
+        "profile": options.profile,
+    }
+
+
+@contextlib.contextmanager
+def open_target(
+    options: Any, size: int, progress: Progress = lambda done, total: None
+) -> Iterator[OpenTarget]:
+    """Open the target that options name, with `size` people in it; put everything back after."""
+    people = spec_of(options, size)
+    if options.target == "embedded":
+        target = open_embedded(people, directory_config(options))
+    elif options.target == "openldap":
+        target = open_openldap(people)
+    else:
+        target = open_live(options)
+    with contextlib.ExitStack() as after:
+        after.callback(target.close)
+        if not target.disposable and options.names is None:
+            after.callback(seed(target, people, progress, keep=False))
+        yield target

@@ -1,0 +1,229 @@
+"""OpenLDAP's slapd, mdb, in a temporary folder: started, filled, watched, stopped, removed.
+
+`python -m ils_bench.targets.openldap` is the process that looks after it, so that slapd ends and
+its folder goes away however the parent ends. slapd itself is watched: its CPU is its own.
+
+Its database does not sync to disk: an Internet Locator Server is memory-resident and keeps
+nothing (paper, page 3), and the embedded directory syncs nothing either.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from ils_bench.people import read_spec
+from ils_bench.probe import Address, parse_address
+from ils_bench.targets.target import OpenTarget
+from seeders.ldif import write_ldif
+from seeders.people import Spec, generate
+from sitebench.child import Child, serve
+from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
+from sitebench.manifest import usable_cores
+from sitebench.ports import free_port
+
+FILL_S = 3600.0
+ANSWER_S = 30.0
+MIB = 1 << 20
+PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/libexec", "/usr/local/sbin")
+SCHEMA = Path(__file__).parent.parent / "schema" / "rtperson.schema"
+
+_CONFIG = """\
+include {core}
+include {schema}
+{modules}
+pidfile {folder}/slapd.pid
+allow bind_v2 update_anon
+sizelimit unlimited
+database mdb
+suffix "{suffix}"
+rootdn "cn=admin,{suffix}"
+directory {folder}/db
+maxsize {maxsize}
+dbnosync
+index objectClass eq
+index cn eq
+access to * by * write
+{monitor}
+"""
+
+
+def open_openldap(people: Spec) -> OpenTarget:
+    """Start a slapd that holds these people and return when it answers."""
+    child = Child("ils_bench.targets.openldap", people.to_dict(), timeout_s=FILL_S)
+    pid = int(child.ready["pid"])
+    return OpenTarget(
+        "openldap",
+        parse_address(child.ready["url"]),
+        people.base,
+        pid=pid,
+        cores=usable_cores(),
+        disposable=True,
+        alive=lambda: child.alive and _lives(pid),
+        close=child.stop,
+        facts={key: child.ready[key] for key in ("version", "configuration")},
+    )
+
+
+def _lives(pid: int) -> bool:
+    """Return whether a process runs; a killed slapd stays behind as a zombie for a while."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+    """Fill and start slapd as the request says."""
+    people = read_spec(request)
+    slapd, slapadd = find("slapd"), find("slapadd")
+    folder = Path(tempfile.mkdtemp(prefix="sitebench-slapd-"))
+    try:
+        config = write_config(folder, people)
+        ldif = folder / "people.ldif"
+        write_ldif(generate(people).population, ldif)
+        fill(slapadd, config, ldif)
+        ldif.unlink()
+        address = Address("127.0.0.1", free_port())
+        process = _launch(slapd, config, address, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+    def stop() -> None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    ready = {
+        "url": str(address),
+        "pid": process.pid,
+        "version": version(slapd),
+        "configuration": config.read_text().replace(str(folder), "..."),
+    }
+    return ready, stop
+
+
+def find(program: str) -> str:
+    """Return where a program of OpenLDAP is; Debian keeps them off people's PATH."""
+    found = shutil.which(program, path=os.pathsep.join((os.environ.get("PATH", ""), *PLACES)))
+    if found is None:
+        raise ProgramMissing(
+            f"{program} is not installed on this machine",
+            "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded",
+        )
+    return found
+
+
+def version(slapd: str) -> str:
+    """Return what slapd says of itself."""
+    said = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
+    lines = (said.stderr + said.stdout).strip().splitlines()
+    return lines[0].removeprefix("@(#) $").removesuffix(" $") if lines else "unknown"
+
+
+def write_config(folder: Path, people: Spec) -> Path:
+    """Write slapd.conf and make the database's folder."""
+    (folder / "db").mkdir()
+    modules = next((d for d in Path("/usr/lib").glob("**/back_mdb.so")), None) or next(
+        (d for d in Path("/usr/lib").glob("**/back_mdb.la")), None
+    )
+    loading = f"modulepath {modules.parent}\nmoduleload back_mdb" if modules else ""
+    config = folder / "slapd.conf"
+    config.write_text(
+        _CONFIG.format(
+            core=_core_schema(),
+            schema=SCHEMA,
+            modules=loading,
+            folder=folder,
+            suffix=people.base.rpartition(",")[2] or people.base,
+            maxsize=256 * MIB + people.size * 16_384,
+            monitor=_monitor(modules),
+        )
+    )
+    return config
+
+
+def _monitor(modules: Path | None) -> str:
+    """Have slapd say of itself what it does; nothing where it was built without."""
+    module = None if modules is None else modules.with_name(f"back_monitor{modules.suffix}")
+    if module is not None and module.exists():
+        return "moduleload back_monitor\ndatabase monitor"
+    said = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
+    built_in = "monitor" in (said.stderr + said.stdout).split()
+    return "database monitor" if built_in else ""
+
+
+def _core_schema() -> Path:
+    for place in ("/etc/ldap/schema", "/etc/openldap/schema", "/usr/local/etc/openldap/schema"):
+        if (path := Path(place) / "core.schema").is_file():
+            return path
+    raise ProgramMissing(
+        "OpenLDAP's core.schema is not installed",
+        "install OpenLDAP's server (`apt-get install slapd`)",
+    )
+
+
+def fill(slapadd: str, config: Path, ldif: Path) -> float:
+    """Load an LDIF file the quick way; return the seconds it took."""
+    began = time.monotonic()
+    argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise MeasurementFailed(
+            f"slapadd could not load the people: {last}",
+            "look for free space in the temporary folder, and for AppArmor denying slapd it",
+        )
+    return time.monotonic() - began
+
+
+def _launch(slapd: str, config: Path, address: Address, folder: Path) -> subprocess.Popen[bytes]:
+    log = (folder / "slapd.log").open("wb")
+    argv = [slapd, "-d", "0", "-f", str(config), "-h", f"{address}/"]
+    process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    log.close()
+    try:
+        _await_answer(process, address, folder)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return process
+
+
+def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Path) -> None:
+    give_up = time.monotonic() + ANSWER_S
+    while time.monotonic() < give_up:
+        if process.poll() is not None:
+            said = (folder / "slapd.log").read_text(errors="replace").strip().splitlines()
+            raise PortInUse(
+                f"slapd ended at once: {said[-1] if said else 'it said nothing'}",
+                "another program may have taken its port: run again",
+            )
+        try:
+            socket.create_connection((address.host, address.port), 1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise MeasurementFailed(
+        f"slapd did not answer at {address} within {ANSWER_S:.0f} s", "look at the machine's load"
+    )
+
+
+if __name__ == "__main__":
+    serve(start)

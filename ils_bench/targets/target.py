@@ -1,0 +1,65 @@
+"""An open target: where it is, whose process it is, and whether it still lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ils_bench.options import PASSWORD_VARIABLE, DirectoryOptions
+from ils_bench.probe import Address, probe
+from sitebench.errors import BadFile, OutOfPorts, SitebenchError, TargetDied
+
+
+@dataclass(frozen=True)
+class OpenTarget:
+    """A directory that answers.
+
+    `pid` and `cores` are known where it runs on this machine and is ours; `disposable` means
+    that it is thrown away afterwards, so that nothing needs to be removed from it.
+    """
+
+    name: str
+    address: Address
+    base: str
+    bind_dn: str | None = None
+    password: str | None = field(default=None, repr=False)
+    pid: int | None = None
+    cores: int | None = None
+    disposable: bool = False
+    alive: Callable[[], bool] = lambda: True
+    close: Callable[[], None] = lambda: None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise TargetDied when it is not there any more."""
+        remedy = "look into its log; points already measured are kept, run again to go on"
+        if not self.alive():
+            raise TargetDied(f"{self.name} at {self.address} ended during the measurement", remedy)
+        try:
+            probe(self.address, None, self.bind_dn, self.password)
+        except OutOfPorts:
+            raise
+        except SitebenchError as error:
+            raise TargetDied(
+                f"{self.name} at {self.address} answered before the measurement and does not "
+                f"now: {error.message}",
+                remedy,
+            ) from error
+
+
+def password_of(options: DirectoryOptions) -> str | None:
+    """Read the password from its file or the environment; never from an argument."""
+    import os
+    from pathlib import Path
+
+    if options.password_file is None:
+        return os.environ.get(PASSWORD_VARIABLE)
+    try:
+        lines = Path(options.password_file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(
+            f"cannot read the password file {options.password_file}: {error}",
+            f"name a readable file, or set ${PASSWORD_VARIABLE}",
+        ) from error
+    return lines[0] if lines else ""

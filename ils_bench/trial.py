@@ -1,0 +1,98 @@
+"""The directory half's part of `sitebench.run`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ils_bench import sweep
+from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.options import IlsOptions
+from ils_bench.probe import Address
+from ils_bench.sequences import Sequence
+from ils_bench.sweep import IlsEndpoint
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.target import OpenTarget
+from sitebench.point import PointSpec
+from sitebench.sweep import Stage
+from sitebench.trial import own_locustfile
+
+
+@dataclass(frozen=True)
+class _OwnEndpoint(IlsEndpoint):
+    """A directory at which a sequence is measured that has no class in the locustfile."""
+
+    sequence: Sequence
+    folder: Path
+
+    def users(self, spec: PointSpec) -> tuple[Path, str]:
+        """Return a locustfile with that sequence."""
+        module = "ils_bench.users"
+        return own_locustfile(self.folder, module, "SequenceUser", "sequence", self.sequence)
+
+
+def stage(
+    operation: str | Sequence,
+    target: str | LdapDirectory,
+    entries: int | None,
+    load: dict[str, Any],
+) -> Stage:
+    """Return the one point that `sitebench.run` measures."""
+    options = _options(target, entries, load)
+    if isinstance(operation, str):
+        spec = sweep.point(options, operation)
+    else:
+        spec = sweep.point(options, operation.name)
+        spec = replace(spec, settings={**spec.settings, "sequence": repr(operation)})
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[IlsEndpoint]:
+        with contextlib.ExitStack() as stack:
+            there = stack.enter_context(_open(options, target))
+            if isinstance(operation, str):
+                yield IlsEndpoint(there, options)
+            else:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-own-"))
+                yield _OwnEndpoint(there, options, operation, Path(folder))
+
+    return Stage(options.target, [spec], opened)
+
+
+def _options(target: str | LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:
+    if isinstance(target, str):
+        return IlsOptions(target=target, entries=entries or 10_000, **load)
+    if target.people is None:
+        return IlsOptions(target=target.url, entries=entries or 1, base=target.base, **load)
+    who = json.loads(target.people.spec_json)
+    return IlsOptions(
+        target=target.url,
+        entries=entries or who["size"],
+        base=who["base"],
+        profile=who["profile"],
+        locales=tuple(who["locales"]),
+        **{**load, "seed": who["seed"]},
+    )
+
+
+@contextlib.contextmanager
+def _open(options: IlsOptions, target: str | LdapDirectory) -> Iterator[OpenTarget]:
+    if isinstance(target, str):
+        with open_target(options, options.entries) as there:
+            yield there
+    else:
+        # It lives in this process, and whoever holds it throws it away.
+        address = Address(target.host, target.port)
+        yield OpenTarget(
+            "the directory",
+            address,
+            options.base,
+            pid=os.getpid(),
+            cores=target.threads,
+            disposable=True,
+        )

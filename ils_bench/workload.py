@@ -1,0 +1,177 @@
+"""The directory half's part of a Locust test: its target, its lanes, and cleaning up after them."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import gevent  # type: ignore[import-untyped]
+from locust.env import Environment
+
+from ils_bench import clean, journal
+from ils_bench.durability import relaxed
+from ils_bench.engine_config import engine_config
+from ils_bench.journal import Reservation
+from ils_bench.ldap3_lane import Ldap3Lanes
+from ils_bench.monitor import DirectoryMonitor
+from ils_bench.options import CockpitOptions
+from ils_bench.people import spec_of
+from ils_bench.probe import parse_address
+from ils_bench.sequences import Sequence
+from ils_bench.targets.live import open_live
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.target import OpenTarget, password_of
+from seeders.people import generate
+from sitebench import options as declared
+from sitebench.bridge import Recording, Session
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.native_errors import translated
+from sitebench.options import from_namespace, from_texts
+from sitebench.place import Place
+from sitebench.recorder import Recorder
+from sitebench.threads import engine_threads
+from sitebench.windows import Windows
+from sitebench.workers.choice import of_this_worker
+
+
+class IlsWorkload:
+    """Opens a target where the test is commanded, and lanes in every process that makes load."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._after = contextlib.ExitStack()
+        parsed = environment.parsed_options
+        options = CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
+        self._recorder = Recorder(options, options.monitor)
+
+    def prepare(self, environment: Environment, places: int) -> dict[str, Any]:
+        """Open the target; a directory of the user's is taken as it is, seeded by its owner."""
+        parsed = environment.parsed_options
+        options = CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
+        if options.target in ("embedded", "openldap"):
+            target = self._after.enter_context(open_target(options, options.entries))
+        else:
+            target = open_live(options)
+        return {
+            "options": declared.texts(options),
+            "url": str(target.address),
+            "pid": options.target_pid or target.pid,
+            "cores": options.target_cores or target.cores,
+            "disposable": target.disposable or options.disposable,
+            "password_file": options.password_file,
+            "warmup_s": options.warmup,
+            "measure_s": options.measure,
+            "first_added": self._first_added(options, target, places),
+        }
+
+    def record(self, prepared: dict[str, Any]) -> Recording:
+        """Watch the target, and write down what lanes do."""
+        options = from_texts(CockpitOptions, prepared["options"])
+        target = self._target(prepared, options)
+        address, sequences = target.address, self._sequences(options)
+        windows = self._recorder.windows(
+            prepared["pid"], (address.host, address.port), DirectoryMonitor(target)
+        )
+
+        def finished(seen: Windows) -> None:
+            self._recorder.finished(
+                seen,
+                [(each.name, each.counts) for each in sequences],
+                prepared["cores"],
+                native=options.client == "native",
+                doubts=lambda spec: relaxed(spec, writes=any(each.writes for each in sequences)),
+            )
+
+        return Recording(windows, finished)
+
+    def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
+        """Return the target as it is addressed by any process of the test."""
+        address = parse_address(prepared["url"])
+        credentials = CockpitOptions(password_file=prepared["password_file"])
+        password = password_of(credentials) if options.bind_dn else None
+        return OpenTarget(str(address), address, options.base, options.bind_dn, password)
+
+    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+        """Start the lanes' engine, or make ready for portable lanes."""
+        options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
+        target, sequences = self._target(prepared, options), self._sequences(options)
+        population = generate(spec_of(options, options.entries)).population
+        first = prepared["first_added"][place.index]
+        native = options.client == "native"
+        with translated():
+            source: Any
+            if native:
+                from sitebench._engine import Engine
+
+                config = engine_config(
+                    options,
+                    target.address,
+                    sequences,
+                    place=place,
+                    first_added=first,
+                    password=target.password,
+                )
+                source = Engine(config, population)
+            else:
+                source = Ldap3Lanes(
+                    self._environment,
+                    target,
+                    population,
+                    sequences,
+                    options=options,
+                    place=place,
+                    first_added=first,
+                )
+        return Session(
+            source,
+            threads=engine_threads(options.threads) if native else 0,
+            client=options.client,
+            portable=None if native else source.lane,
+        )
+
+    def _sequences(self, options: CockpitOptions) -> list[Sequence]:
+        from ils_bench.users import SequenceUser
+
+        found: dict[str, Sequence] = {}
+        for user_class in self._environment.user_classes:
+            if issubclass(user_class, SequenceUser):
+                sequence = user_class.build(options).thinking(options.think)
+                if found.setdefault(sequence.name, sequence) != sequence:
+                    raise BadInput(
+                        f"two user classes have different sequences named {sequence.name!r}",
+                        "give each sequence a name of its own",
+                    )
+        return list(found.values())
+
+    def _first_added(self, options: CockpitOptions, target: OpenTarget, places: int) -> list[int]:
+        """Return, for each process that makes load, the first person that it may add.
+
+        In a directory that is somebody's own they are reserved, and removed at the test's end.
+        """
+        writes = any(each.writes for each in self._sequences(options))
+        if target.disposable or options.disposable or not writes:
+            return [journal.FIRST_ADDED + index * options.ring for index in range(places)]
+        return [self._reserve(options, target).start for _ in range(places)]
+
+    def _reserve(self, options: CockpitOptions, target: OpenTarget) -> Reservation:
+        reservation = journal.reserve(
+            str(target.address),
+            base=options.base,
+            bind_dn=options.bind_dn,
+            profile=options.profile,
+            seed=options.seed,
+            locales=options.locales,
+            keys=options.ring,
+        )
+        # In the hub itself it would keep workers' heartbeats waiting.
+        pool = gevent.get_hub().threadpool
+        self._after.callback(pool.apply, clean.remove, (reservation, target))
+        return reservation
+
+    def failed(self, error: SitebenchError) -> None:
+        """Tell the sweep, when this is one of its points."""
+        self._recorder.failed(error)
+
+    def finish(self) -> None:
+        """Stop what was started for this test; calling it again does nothing."""
+        self._after.close()

@@ -1,0 +1,1 @@
+"""What `locust -f` is pointed at; thin."""

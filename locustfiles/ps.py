@@ -1,0 +1,49 @@
+"""The paper's personalized site in Locust: its scenario, and each operation alone.
+
+locust -f locustfiles/ps.py                                  web UI, embedded site
+locust -f locustfiles/ps.py --headless -u 64 -t 20s ScenarioUser
+locust -f locustfiles/ps.py --target http://127.0.0.1:5000 --scenario site.toml ScenarioUser
+"""
+
+from __future__ import annotations
+
+from ps_bench import scenario
+from ps_bench.options import PsOptions
+from ps_bench.scenario import Scenario
+from ps_bench.scenario_file import read
+from ps_bench.users import SiteUser
+
+
+class ScenarioUser(SiteUser):
+    """Deals 5 new users, 91 pages and 4 pages with an update of every hundred (Table 12)."""
+
+    scenario = scenario.PAPER
+
+    @classmethod
+    def build(cls, options: PsOptions) -> Scenario:
+        """Return the scenario of the file, where one is named."""
+        return cls.scenario if options.scenario is None else read(options.scenario)
+
+
+class PageUser(SiteUser):
+    """Gets personalized pages, without their images."""
+
+    scenario = scenario.PAGE
+
+
+class CreateUser(SiteUser):
+    """Creates users."""
+
+    scenario = scenario.CREATE
+
+
+class UpdateUser(SiteUser):
+    """Updates two properties of a user."""
+
+    scenario = scenario.UPDATE
+
+
+class ImageUser(SiteUser):
+    """Gets an image, which is a static file."""
+
+    scenario = scenario.IMAGE

@@ -1,0 +1,103 @@
+//! Who may do what. Without further configuration everybody may do everything: that is how the
+//! paper's server was, and why this one listens on loopback unless told otherwise.
+
+use wire::ldap::filter::{Filter, Kind};
+use wire::ldap::{Attributes, ResultCode};
+
+use crate::session::Identity;
+use crate::settings::Settings;
+use crate::store::Refusal;
+
+/// Whether this client may read.
+#[inline]
+pub(crate) fn may_read(settings: &Settings, identity: &Identity) -> Result<(), Refusal> {
+    if settings.require_bind && matches!(identity, Identity::Anonymous) {
+        return Err(Refusal::new(
+            ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
+            "this directory answers only to clients that bind with a name and a password",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether this client may write.
+#[inline]
+pub(crate) fn may_write(settings: &Settings, identity: &Identity) -> Result<(), Refusal> {
+    if settings.read_only {
+        return Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "this directory is read-only"));
+    }
+    may_read(settings, identity)?;
+    if settings.admin.is_some() && !matches!(identity, Identity::Admin) {
+        return Err(Refusal::new(
+            ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
+            "only the administrator may write; bind with its name and password",
+        ));
+    }
+    Ok(())
+}
+
+/// The attribute that is written and never read, but by the administrator.
+pub(crate) const PASSWORD: &[u8] = b"userPassword";
+/// Its identifier (RFC 4519 section 2.41).
+const PASSWORD_OID: &[u8] = b"2.5.4.35";
+
+/// Whether an attribute description means the password.
+#[inline]
+pub(crate) fn is_password(description: &[u8]) -> bool {
+    let is = |name: &[u8]| match description.get(..name.len()) {
+        Some(start) => {
+            start.eq_ignore_ascii_case(name) && matches!(description.get(name.len()), None | Some(b';'))
+        }
+        None => false,
+    };
+    is(PASSWORD) || is(PASSWORD_OID)
+}
+
+/// Whether passwords have to be kept from this client.
+#[inline]
+pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool {
+    settings.has_passwords() && !matches!(identity, Identity::Admin)
+}
+
+/// Whether a new entry has a password.
+pub(crate) fn brings_password(attributes: Attributes<'_>) -> bool {
+    attributes.iter().flatten().any(|attribute| is_password(attribute.name))
+}
+
+/// Whether a filter asks for passwords: its answers would tell them letter by letter.
+pub(crate) fn probes_password(filter: Filter<'_>) -> bool {
+    match filter.kind() {
+        Kind::And(filters) | Kind::Or(filters) => filters.iter().any(probes_password),
+        Kind::Not(filter) => probes_password(filter),
+        Kind::Present(name) | Kind::Substrings(name, _) => is_password(name),
+        Kind::Equality(assertion)
+        | Kind::GreaterOrEqual(assertion)
+        | Kind::LessOrEqual(assertion)
+        | Kind::Approx(assertion) => is_password(assertion.attribute),
+        // Without an attribute every attribute is meant.
+        Kind::Extensible(extensible) => extensible.attribute.is_none_or(is_password),
+    }
+}
+
+/// What a client hears that asks for them.
+pub(crate) fn password_refusal() -> Refusal {
+    Refusal::new(
+        ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
+        "only the administrator may search for or compare passwords; bind to check one",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_password_is_known_under_all_its_names() {
+        for name in ["userPassword", "USERPASSWORD", "2.5.4.35", "userpassword;lang-de"] {
+            assert!(is_password(name.as_bytes()), "{name}");
+        }
+        for name in ["userPasswordHint", "2.5.4.355", "user", "cn"] {
+            assert!(!is_password(name.as_bytes()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Final answers, as the operations give them.
+
+use wire::ldap::answer::{Verdict, write_extended, write_result};
+use wire::ldap::{ResultCode, oid, op};
+
+use crate::store::Refusal;
+
+/// Appends a success with nothing to say.
+#[inline]
+pub(crate) fn success(out: &mut Vec<u8>, id: i32, tag: u8) {
+    // Most clients number from one, and this follows every entry of every lookup.
+    if let Ok(id @ 0..=0x7f) = u8::try_from(id) {
+        out.extend_from_slice(&[0x30, 0x0c, 0x02, 0x01, id, tag, 0x07, 0x0a, 0x01, 0, 0x04, 0, 0x04, 0]);
+    } else {
+        write_result(out, id, tag, &Verdict::SUCCESS);
+    }
+}
+
+/// Appends a result with an explanation.
+pub(crate) fn result(out: &mut Vec<u8>, id: i32, tag: u8, code: ResultCode, diagnostic: &str) {
+    write_result(out, id, tag, &verdict(code, diagnostic));
+}
+
+/// Appends the store's refusal.
+pub(crate) fn refusal(out: &mut Vec<u8>, id: i32, tag: u8, refusal: &Refusal) {
+    write_result(out, id, tag, &refused(refusal));
+}
+
+/// Appends a success, or the refusal.
+pub(crate) fn outcome<T>(out: &mut Vec<u8>, id: i32, tag: u8, outcome: Result<T, Refusal>) {
+    match outcome {
+        Ok(_) => success(out, id, tag),
+        Err(error) => refusal(out, id, tag, &error),
+    }
+}
+
+/// A result without a matched DN.
+pub(crate) const fn verdict(code: ResultCode, diagnostic: &str) -> Verdict<'_> {
+    Verdict { code, matched_dn: b"", diagnostic: diagnostic.as_bytes() }
+}
+
+/// A refusal as it goes out.
+pub(crate) fn refused(refusal: &Refusal) -> Verdict<'_> {
+    Verdict { code: refusal.code, matched_dn: &refusal.matched_dn, diagnostic: refusal.diagnostic.as_bytes() }
+}
+
+/// Appends the notice that precedes the end of a connection whose client does not speak LDAP
+/// (RFC 4511 section 4.4.1).
+pub(crate) fn notice_of_disconnection(out: &mut Vec<u8>, why: &str) {
+    notice(out, ResultCode::PROTOCOL_ERROR, why);
+}
+
+/// Appends the notice for a client that there is no room for.
+pub(crate) fn notice_of_unavailability(out: &mut Vec<u8>, why: &str) {
+    notice(out, ResultCode::UNAVAILABLE, why);
+}
+
+fn notice(out: &mut Vec<u8>, code: ResultCode, why: &str) {
+    write_extended(out, 0, &verdict(code, why), Some(oid::NOTICE_OF_DISCONNECTION), None);
+}
+
+/// The tag of the answer to the request with this tag; `None` where there is none.
+pub(crate) const fn tag_for(request: u8) -> Option<u8> {
+    Some(match request {
+        op::BIND_REQUEST => op::BIND_RESPONSE,
+        op::SEARCH_REQUEST => op::SEARCH_DONE,
+        op::MODIFY_REQUEST => op::MODIFY_RESPONSE,
+        op::ADD_REQUEST => op::ADD_RESPONSE,
+        op::DELETE_REQUEST => op::DELETE_RESPONSE,
+        op::MODIFY_DN_REQUEST => op::MODIFY_DN_RESPONSE,
+        op::COMPARE_REQUEST => op::COMPARE_RESPONSE,
+        op::EXTENDED_REQUEST => op::EXTENDED_RESPONSE,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_writes_what_the_long_way_writes() {
+        for id in [1, 127, 128, 70_000] {
+            let (mut short, mut long) = (Vec::new(), Vec::new());
+            success(&mut short, id, op::SEARCH_DONE);
+            write_result(&mut long, id, op::SEARCH_DONE, &Verdict::SUCCESS);
+            assert_eq!(short, long, "{id}");
+        }
+    }
+}

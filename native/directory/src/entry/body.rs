@@ -1,0 +1,19 @@
+//! The encoded form that entries are stored in.
+
+use wire::ber::{Reader, tag};
+use wire::ldap::Attributes;
+
+/// The name and the attributes of a body.
+#[inline]
+pub(crate) fn split(body: &[u8]) -> (&[u8], Attributes<'_>) {
+    let mut reader = Reader::new(body);
+    // Bodies are written by this crate alone; what could not be read would be empty.
+    let dn = reader.octets().unwrap_or_default();
+    (dn, Attributes(reader.expect(tag::SEQUENCE).unwrap_or_default()))
+}
+
+/// The name of a body.
+#[inline]
+pub(crate) fn dn(body: &[u8]) -> &[u8] {
+    Reader::new(body).octets().unwrap_or_default()
+}

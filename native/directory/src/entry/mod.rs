@@ -1,0 +1,104 @@
+//! Entries on their way out: which attributes, under which names.
+
+pub(crate) mod body;
+mod write;
+
+use wire::ldap::Selection;
+
+use crate::schema::{Schema, base};
+use crate::store::{Operational, has_options};
+
+/// The names under which attributes are answered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Naming {
+    /// As the schema spells them, in the entry's order: what LDAP servers do.
+    #[default]
+    Canonical,
+    /// As the request spells them, in the request's order: what ILS servers do.
+    AsRequested,
+}
+
+/// A search's attribute selection (RFC 4511 section 4.5.1.8), resolved, in reused buffers.
+#[derive(Debug, Clone, Default)]
+pub struct Projection {
+    /// `*`, or nothing listed at all.
+    all_user: bool,
+    /// `+` (RFC 3673).
+    all_operational: bool,
+    types_only: bool,
+    naming: Naming,
+    wanted: Vec<Wanted>,
+    names: Vec<u8>,
+}
+
+/// One listed description.
+#[derive(Debug, Clone)]
+struct Wanted {
+    /// As it was asked for.
+    asked: (usize, usize),
+    /// The canonical names of the type and its subtypes; of an unknown type nothing.
+    types: Vec<(usize, usize)>,
+    computed: Option<Operational>,
+}
+
+impl Projection {
+    /// Replaces what was compiled before.
+    #[inline]
+    pub fn compile(&mut self, schema: &Schema, selection: Selection<'_>, types_only: bool, naming: Naming) {
+        self.wanted.clear();
+        self.names.clear();
+        self.all_user = selection.is_empty();
+        self.all_operational = false;
+        self.types_only = types_only;
+        self.naming = naming;
+        for asked in selection.iter() {
+            match asked {
+                b"*" => self.all_user = true,
+                b"+" => self.all_operational = true,
+                // No attributes; means nothing beside others (RFC 4511 section 4.5.1.8).
+                b"1.1" => {}
+                _ => self.add(schema, asked),
+            }
+        }
+        // Every user attribute is selected already, and asking for one again changes nothing.
+        if self.all_user && naming == Naming::Canonical {
+            self.wanted.retain(|wanted| wanted.computed.is_some());
+        }
+    }
+
+    /// Whether it selects all user attributes with their values and nothing else, so that the body
+    /// can be sent verbatim.
+    #[inline]
+    pub fn is_verbatim(&self) -> bool {
+        self.all_user && !self.types_only && !self.all_operational && self.wanted.is_empty()
+    }
+
+    fn add(&mut self, schema: &Schema, asked: &[u8]) {
+        let Some(id) = schema.resolve(asked) else {
+            return;
+        };
+        let computed = if schema.attribute(id).computed { Operational::of(schema, id) } else { None };
+        let asked = self.keep(asked);
+        let types = schema.subtypes(id).iter();
+        let types = types.map(|&id| self.keep(schema.canonical_name(id).as_bytes())).collect();
+        self.wanted.push(Wanted { asked, types, computed });
+    }
+
+    fn keep(&mut self, name: &[u8]) -> (usize, usize) {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        (start, self.names.len())
+    }
+
+    fn name(&self, (start, end): (usize, usize)) -> &[u8] {
+        self.names.get(start..end).unwrap_or_default()
+    }
+
+    /// Whether a stored description is what is wanted: the type or a subtype, with the options asked
+    /// for and perhaps more.
+    fn is_wanted(&self, wanted: &Wanted, description: &[u8]) -> bool {
+        let name = base(description);
+        wanted.types.iter().any(|known| self.name(*known) == name)
+            && has_options(description, self.name(wanted.asked))
+    }
+}

@@ -1,0 +1,99 @@
+//! Writing the selected part of an entry.
+
+use wire::ber::{self, tag};
+use wire::ldap::Attributes;
+use wire::ldap::attributes::Attribute;
+
+use super::{Naming, Projection, Wanted, body};
+use crate::schema::base;
+use crate::store::{EntryId, Operational, Store, UnixSeconds};
+
+impl Store {
+    /// Appends the body of a SearchResultEntry as the projection selects it. Only for selections
+    /// other than all user attributes: those are [`Entry::body`](crate::store::Entry::body), verbatim.
+    pub fn write_projected(&self, id: EntryId, projection: &Projection, now: UnixSeconds, out: &mut Vec<u8>) {
+        let Some(slot) = self.slots.get(id.0) else {
+            return;
+        };
+        let (dn, list) = body::split(self.body_of(slot));
+        ber::write_octets(out, dn);
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            match projection.naming {
+                Naming::Canonical => projection.write_in_order(list, out),
+                Naming::AsRequested => projection.write_as_requested(list, out),
+            }
+            let mut value = Vec::new();
+            for (what, canonical) in Operational::ALL {
+                let Some(name) = projection.name_of_computed(what, canonical) else {
+                    continue;
+                };
+                value.clear();
+                if self.write_operational(id.0, slot, what, now, &mut value) {
+                    projection.write_computed(name, &value, out);
+                }
+            }
+        });
+    }
+}
+
+impl Projection {
+    /// The name to answer a computed attribute under, if it is selected.
+    fn name_of_computed<'n>(&'n self, what: Operational, canonical: &'n str) -> Option<&'n [u8]> {
+        let wanted = self.wanted.iter().find(|wanted| wanted.computed == Some(what));
+        match (wanted, self.naming) {
+            (Some(wanted), Naming::AsRequested) => Some(self.name(wanted.asked)),
+            (Some(_), Naming::Canonical) => Some(canonical.as_bytes()),
+            (None, _) => self.all_operational.then_some(canonical.as_bytes()),
+        }
+    }
+
+    fn write_in_order(&self, list: Attributes<'_>, out: &mut Vec<u8>) {
+        for attribute in list.iter().flatten() {
+            if self.all_user || self.wanted.iter().any(|wanted| self.is_wanted(wanted, attribute.name)) {
+                self.write_attribute(attribute.name, &attribute, out);
+            }
+        }
+    }
+
+    fn write_as_requested(&self, list: Attributes<'_>, out: &mut Vec<u8>) {
+        for wanted in &self.wanted {
+            for attribute in list.iter().flatten().filter(|one| self.is_wanted(wanted, one.name)) {
+                self.write_attribute(self.requested_name(wanted, attribute.name), &attribute, out);
+            }
+        }
+        for attribute in list.iter().flatten().filter(|_| self.all_user) {
+            if !self.wanted.iter().any(|wanted| self.is_wanted(wanted, attribute.name)) {
+                self.write_attribute(attribute.name, &attribute, out);
+            }
+        }
+    }
+
+    /// The asked-for spelling stands for the type itself; subtypes and options keep their own.
+    fn requested_name<'n>(&'n self, wanted: &Wanted, stored: &'n [u8]) -> &'n [u8] {
+        let asked = self.name(wanted.asked);
+        let is_type = wanted.types.first().is_some_and(|first| self.name(*first) == stored);
+        if is_type && base(asked).len() == asked.len() { asked } else { stored }
+    }
+
+    fn write_attribute(&self, name: &[u8], attribute: &Attribute<'_>, out: &mut Vec<u8>) {
+        let values = if self.types_only { &[] } else { attribute.values.0 };
+        ber::write_header(
+            out,
+            tag::SEQUENCE,
+            ber::element_size(name.len()) + ber::element_size(values.len()),
+        );
+        ber::write_octets(out, name);
+        ber::write_element(out, tag::SET, values);
+    }
+
+    fn write_computed(&self, name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            ber::write_octets(out, name);
+            ber::write_nested(out, tag::SET, |out| {
+                if !self.types_only {
+                    ber::write_octets(out, value);
+                }
+            });
+        });
+    }
+}

@@ -1,0 +1,143 @@
+//! Which dynamic entries (RFC 2589) are due, second by second.
+//!
+//! A wheel of doubly linked lists, one for each second of the coming hour, eight bytes an entry and
+//! nothing until the first dynamic one. An entry stands in the list of the second that it was filed
+//! under; a refresh only moves its deadline, and the entry is filed anew when its list comes up. So
+//! keeping somebody online costs one store, however many are.
+
+/// Seconds around the wheel. Later deadlines are passed by, once per turn.
+const SECONDS: u32 = 4096;
+
+/// The list that is being worked through, after those of the seconds.
+const DUE: u32 = SECONDS;
+
+/// The first link that belongs to an entry; those before are heads of lists.
+const FIRST: u32 = SECONDS + 1;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Wheel {
+    links: Vec<Link>,
+    /// The first second whose list has not come up.
+    next: u32,
+}
+
+/// Neighbours in a circular list; a link outside all lists points at itself.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    before: u32,
+    after: u32,
+}
+
+impl Wheel {
+    /// Files an entry under its deadline.
+    pub(crate) fn insert(&mut self, id: u32, deadline: u32) {
+        let place = FIRST + id;
+        while self.links.len() <= place as usize {
+            let alone = self.links.len() as u32;
+            self.links.push(Link { before: alone, after: alone });
+        }
+        self.unlink(place);
+        // What is overdue goes into the next list that comes up.
+        self.link(place, deadline.max(self.next) % SECONDS);
+    }
+
+    /// Forgets an entry.
+    pub(crate) fn remove(&mut self, id: u32) {
+        let place = FIRST + id;
+        if (place as usize) < self.links.len() {
+            self.unlink(place);
+        }
+    }
+
+    /// The next entry whose list has come up: due, refreshed meanwhile, or of a later turn. It is
+    /// forgotten here; unless it is due the caller files it again.
+    pub(crate) fn pop(&mut self, now: u32) -> Option<u32> {
+        if self.links.is_empty() {
+            self.next = now;
+            return None;
+        }
+        loop {
+            let first = self.links[DUE as usize].after;
+            if first != DUE {
+                self.unlink(first);
+                return Some(first - FIRST);
+            }
+            if self.next > now {
+                return None;
+            }
+            // After a long pause every list has come up once at most.
+            self.next = self.next.max(now.saturating_sub(SECONDS - 1));
+            self.take_over(self.next % SECONDS);
+            self.next += 1;
+        }
+    }
+
+    /// Moves a whole list to the due ones, which are none.
+    fn take_over(&mut self, head: u32) {
+        let Link { before: last, after: first } = self.links[head as usize];
+        if first == head {
+            return;
+        }
+        self.links[head as usize] = Link { before: head, after: head };
+        self.links[DUE as usize] = Link { before: last, after: first };
+        self.links[first as usize].before = DUE;
+        self.links[last as usize].after = DUE;
+    }
+
+    fn link(&mut self, place: u32, head: u32) {
+        let last = self.links[head as usize].before;
+        self.links[place as usize] = Link { before: last, after: head };
+        self.links[last as usize].after = place;
+        self.links[head as usize].before = place;
+    }
+
+    fn unlink(&mut self, place: u32) {
+        let Link { before, after } = self.links[place as usize];
+        self.links[before as usize].after = after;
+        self.links[after as usize].before = before;
+        self.links[place as usize] = Link { before: place, after: place };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn every_entry_comes_up_when_due_and_never_before(
+            steps in prop::collection::vec((0u8..4, 0u32..20, 0u32..10_000), 1..300),
+        ) {
+            let (mut wheel, mut model) = (Wheel::default(), BTreeMap::new());
+            let mut now = 1_000_000;
+            for (step, id, number) in steps {
+                match step {
+                    0 | 1 => {
+                        model.insert(id, now + number);
+                        wheel.insert(id, now + number);
+                    }
+                    2 => {
+                        model.remove(&id);
+                        wheel.remove(id);
+                    }
+                    _ => {
+                        now += number;
+                        let mut gone = Vec::new();
+                        let mut again = Vec::new();
+                        while let Some(id) = wheel.pop(now) {
+                            if model[&id] <= now { gone.push(id) } else { again.push(id) }
+                        }
+                        again.into_iter().for_each(|id| wheel.insert(id, model[&id]));
+                        let due: Vec<u32> = model.iter().filter(|(_, at)| **at <= now).map(|(id, _)| *id).collect();
+                        gone.sort_unstable();
+                        prop_assert_eq!(&gone, &due);
+                        due.iter().for_each(|id| assert!(model.remove(id).is_some()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! From a filter on the wire to nodes.
+
+use wire::ldap::Filter;
+use wire::ldap::filter::{Assertion, Extensible, Kind, Piece};
+
+use super::CompiledFilter;
+use super::node::{Item, Node, PieceSpan, Span, Target, Test};
+use crate::matching::{Matching, PieceKind, Role, rule};
+use crate::schema::Schema;
+
+impl CompiledFilter {
+    /// Compiles `filter`, replacing what was compiled before. Unknown types and rules compile to
+    /// Undefined (RFC 4511 section 4.5.1.7), so this cannot fail.
+    #[inline]
+    pub fn compile(&mut self, schema: &Schema, filter: Filter<'_>) {
+        self.nodes.clear();
+        self.bytes.clear();
+        self.known.start(schema);
+        self.pieces.clear();
+        self.add(schema, filter);
+    }
+
+    fn add(&mut self, schema: &Schema, filter: Filter<'_>) {
+        match filter.kind() {
+            Kind::And(filters) => self.add_nested(schema, filters.iter(), |end| Node::And { end }),
+            Kind::Or(filters) => self.add_nested(schema, filters.iter(), |end| Node::Or { end }),
+            Kind::Not(filter) => self.add_nested(schema, std::iter::once(filter), |end| Node::Not { end }),
+            item => {
+                let item = self.item(schema, item);
+                self.nodes.push(item.map_or(Node::Undefined, Node::Item));
+            }
+        }
+    }
+
+    fn add_nested<'f>(
+        &mut self,
+        schema: &Schema,
+        filters: impl Iterator<Item = Filter<'f>>,
+        node: impl Fn(u32) -> Node,
+    ) {
+        let at = self.nodes.len();
+        self.nodes.push(Node::Undefined);
+        filters.for_each(|filter| self.add(schema, filter));
+        self.nodes[at] = node(self.nodes.len() as u32);
+    }
+
+    fn item(&mut self, schema: &Schema, kind: Kind<'_>) -> Option<Item> {
+        match kind {
+            Kind::Equality(assertion) => self.equality(schema, assertion),
+            // RFC 4511 section 4.5.1.7.6 leaves open what comes near; here what is equal does.
+            Kind::Approx(assertion) => self.equality(schema, assertion),
+            Kind::Present(attribute) => {
+                let target = self.known.target(schema, attribute)?.1;
+                Some(Item { target, test: Test::Present })
+            }
+            Kind::GreaterOrEqual(assertion) => {
+                self.ordering(schema, assertion, |matching, normal| Test::AtLeast { matching, normal })
+            }
+            Kind::LessOrEqual(assertion) => {
+                self.ordering(schema, assertion, |matching, normal| Test::AtMost { matching, normal })
+            }
+            Kind::Substrings(attribute, pieces) => {
+                let (id, target) = self.known.target(schema, attribute)?;
+                let matching = schema.attribute(id).substrings?.matching;
+                let pieces = self.pieces(matching, pieces.iter())?;
+                Some(Item { target, test: Test::Pieces { matching, pieces } })
+            }
+            Kind::Extensible(extensible) => self.extensible(schema, &extensible),
+            Kind::And(_) | Kind::Or(_) | Kind::Not(_) => None,
+        }
+    }
+
+    #[inline]
+    fn equality(&mut self, schema: &Schema, assertion: Assertion<'_>) -> Option<Item> {
+        let (id, target) = self.known.target(schema, assertion.attribute)?;
+        let matching = schema.attribute(id).equality?.matching;
+        let test = if schema.is_object_class(id) {
+            let class = self.known.class(schema, assertion.value.trim_ascii());
+            Test::Class { raw: self.keep(assertion.value), class }
+        } else {
+            self.equal(schema, matching, assertion.value)?
+        };
+        Some(Item { target, test })
+    }
+
+    #[inline]
+    fn equal(&mut self, schema: &Schema, matching: Matching, value: &[u8]) -> Option<Test> {
+        let raw = self.keep(value);
+        let normal = self.normal(schema, matching, value)?;
+        Some(Test::Equal { matching, raw, normal })
+    }
+
+    fn ordering(
+        &mut self,
+        schema: &Schema,
+        assertion: Assertion<'_>,
+        test: impl Fn(Matching, Span) -> Test,
+    ) -> Option<Item> {
+        let (id, target) = self.known.target(schema, assertion.attribute)?;
+        let matching = schema.attribute(id).ordering?.matching;
+        let normal = self.normal(schema, matching, assertion.value)?;
+        Some(Item { target, test: test(matching, normal) })
+    }
+
+    /// RFC 4511 section 4.5.1.7.7.
+    fn extensible(&mut self, schema: &Schema, filter: &Extensible<'_>) -> Option<Item> {
+        let (id, mut target) = match filter.attribute {
+            Some(attribute) => self.known.target(schema, attribute).map(|(id, target)| (Some(id), target))?,
+            None => (None, Target::ANY),
+        };
+        target.dn_attributes = filter.dn_attributes;
+        let rule = match (filter.rule, id) {
+            (Some(name), _) => rule(name)?,
+            (None, Some(id)) => schema.attribute(id).equality?,
+            (None, None) => return None,
+        };
+        let matching = rule.matching;
+        let test = match rule.role {
+            Role::Equality => self.equal(schema, matching, filter.value)?,
+            Role::Ordering => Test::Before { matching, normal: self.normal(schema, matching, filter.value)? },
+            Role::Substrings => {
+                let pieces = self.pieces(matching, written_pieces(filter.value))?;
+                Test::Pieces { matching, pieces }
+            }
+        };
+        Some(Item { target, test })
+    }
+
+    fn pieces<'p>(&mut self, matching: Matching, pieces: impl Iterator<Item = Piece<'p>>) -> Option<Span> {
+        let start = self.pieces.len() as u32;
+        for piece in pieces {
+            let (kind, text) = match piece {
+                Piece::Initial(text) => (PieceKind::Initial, text),
+                Piece::Any(text) => (PieceKind::Any, text),
+                Piece::Final(text) => (PieceKind::Final, text),
+            };
+            let before = self.bytes.len() as u32;
+            if !matching.prepare_piece(kind, text, &mut self.bytes) {
+                return None;
+            }
+            let text = Span { start: before, end: self.bytes.len() as u32 };
+            self.pieces.push(PieceSpan { kind, text });
+        }
+        Some(Span { start, end: self.pieces.len() as u32 })
+    }
+
+    #[inline]
+    fn keep(&mut self, bytes: &[u8]) -> Span {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(bytes);
+        Span { start, end: self.bytes.len() as u32 }
+    }
+
+    #[inline]
+    fn normal(&mut self, schema: &Schema, matching: Matching, value: &[u8]) -> Option<Span> {
+        let start = self.bytes.len() as u32;
+        if !matching.normalise(schema, value, &mut self.bytes) {
+            return None;
+        }
+        Some(Span { start, end: self.bytes.len() as u32 })
+    }
+}
+
+impl Target {
+    /// Every type that the rule fits.
+    const ANY: Self = Self {
+        attribute: None,
+        computed: None,
+        name: Span { start: 0, end: 0 },
+        subtypes: Span { start: 0, end: 0 },
+        options: Span { start: 0, end: 0 },
+        dn_attributes: false,
+    };
+}
+
+/// The pieces of a substring assertion as a string (RFC 4517 section 3.3.30): `*` separates.
+fn written_pieces(value: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+    let count = value.split(|&byte| byte == b'*').count();
+    let parts = value.split(|&byte| byte == b'*').enumerate();
+    parts.filter(|(_, part)| !part.is_empty()).map(move |(at, part)| match at {
+        0 => Piece::Initial(part),
+        at if at + 1 == count => Piece::Final(part),
+        _ => Piece::Any(part),
+    })
+}

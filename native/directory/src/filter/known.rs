@@ -1,0 +1,99 @@
+//! Names that were resolved for the filters before: the next one mostly asks by the same.
+
+use super::node::{Span, Target};
+use crate::schema::{AttributeId, Schema, base};
+use crate::store::Operational;
+
+/// More names than this and the memory starts anew; filters that programs write have two or three.
+const MANY: usize = 32;
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    /// The schema that the names were resolved in.
+    stamp: u64,
+    descriptions: Vec<(Span, AttributeId, Target)>,
+    classes: Vec<(Span, u16)>,
+    /// Where the description after the last one stood the time before.
+    next: usize,
+    names: Vec<Span>,
+    bytes: Vec<u8>,
+}
+
+impl Known {
+    /// Forgets what belongs to another schema.
+    #[inline]
+    pub(super) fn start(&mut self, schema: &Schema) {
+        self.next = 0;
+        if self.stamp != schema.stamp() || self.descriptions.len() > MANY || self.classes.len() > MANY {
+            *self = Self { stamp: schema.stamp(), ..Self::default() };
+        }
+    }
+
+    /// The type that a description names, and what its values are found by.
+    #[inline]
+    pub(super) fn target(&mut self, schema: &Schema, description: &[u8]) -> Option<(AttributeId, Target)> {
+        let is_it = |&(span, ..): &(Span, AttributeId, Target)| span.of(&self.bytes) == description;
+        let at = match self.descriptions.get(self.next) {
+            Some(next) if is_it(next) => self.next,
+            _ => match self.descriptions.iter().position(is_it) {
+                Some(at) => at,
+                None => return self.resolve(schema, description),
+            },
+        };
+        self.next = at + 1;
+        self.descriptions.get(at).map(|&(_, id, target)| (id, target))
+    }
+
+    /// The number of the class of this name.
+    #[inline]
+    pub(super) fn class(&mut self, schema: &Schema, name: &[u8]) -> Option<u16> {
+        if let Some((_, class)) = self.classes.iter().find(|(span, _)| span.of(&self.bytes) == name) {
+            return Some(*class);
+        }
+        let class = schema.class_number(name)?;
+        let name = self.keep(name);
+        self.classes.push((name, class));
+        Some(class)
+    }
+
+    /// The name of a span of a target.
+    #[inline]
+    pub(super) fn text(&self, span: Span) -> &[u8] {
+        span.of(&self.bytes)
+    }
+
+    /// The names of a target's subtypes.
+    #[inline]
+    pub(super) fn subtypes(&self, target: &Target) -> impl Iterator<Item = &[u8]> {
+        target.subtypes.of(&self.names).iter().map(|name| self.text(*name))
+    }
+
+    fn resolve(&mut self, schema: &Schema, description: &[u8]) -> Option<(AttributeId, Target)> {
+        let id = schema.resolve(description)?;
+        let name = self.keep(schema.canonical_name(id).as_bytes());
+        let start = self.names.len() as u32;
+        for &subtype in schema.subtypes(id).iter().filter(|subtype| **subtype != id) {
+            let name = self.keep(schema.canonical_name(subtype).as_bytes());
+            self.names.push(name);
+        }
+        let asked = self.keep(description);
+        let has_options = base(description).len() < description.len();
+        let target = Target {
+            attribute: Some(id),
+            computed: if schema.attribute(id).computed { Operational::of(schema, id) } else { None },
+            name,
+            subtypes: Span { start, end: self.names.len() as u32 },
+            options: if has_options { asked } else { Span::default() },
+            dn_attributes: false,
+        };
+        self.descriptions.push((asked, id, target));
+        Some((id, target))
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Span {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(bytes);
+        Span { start, end: self.bytes.len() as u32 }
+    }
+}

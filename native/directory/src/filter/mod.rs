@@ -1,0 +1,53 @@
+//! Filters, compiled once per search and evaluated on encoded entries.
+
+mod compile;
+mod evaluate;
+mod known;
+mod node;
+
+pub(crate) use evaluate::{Computed, Subject, Truth};
+pub(crate) use node::{Item, Node, Test};
+
+use crate::matching::PieceKind;
+use known::Known;
+use node::{PieceSpan, Span};
+
+/// A filter with its types resolved and its values normalised, in buffers that are reused.
+#[derive(Debug, Clone, Default)]
+pub struct CompiledFilter {
+    nodes: Vec<Node>,
+    bytes: Vec<u8>,
+    known: Known,
+    pieces: Vec<PieceSpan>,
+}
+
+impl CompiledFilter {
+    /// The node at `at`; see [`Node`] for their order.
+    #[inline]
+    pub(crate) fn at(&self, at: usize) -> Option<&Node> {
+        self.nodes.get(at)
+    }
+
+    /// Where the node after the one at `at` and all inside it stands.
+    #[inline]
+    pub(crate) fn after(&self, at: usize) -> usize {
+        match self.nodes.get(at) {
+            Some(Node::And { end } | Node::Or { end } | Node::Not { end }) => *end as usize,
+            _ => at + 1,
+        }
+    }
+
+    /// The bytes of a span.
+    #[inline]
+    pub(crate) fn text(&self, span: Span) -> &[u8] {
+        span.of(&self.bytes)
+    }
+
+    /// The first piece of a substring test, if values have to start with it.
+    pub(crate) fn initial(&self, pieces: Span) -> Option<&[u8]> {
+        match pieces.of(&self.pieces) {
+            [PieceSpan { kind: PieceKind::Initial, text }, ..] => Some(text.of(&self.bytes)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What a filter is compiled to.
+
+use crate::matching::{Matching, PieceKind};
+use crate::schema::AttributeId;
+use crate::store::Operational;
+
+/// A part of one of the compiled filter's buffers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Span {
+    #[inline]
+    pub(super) const fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    #[inline]
+    pub(super) fn of<T>(self, buffer: &[T]) -> &[T] {
+        buffer.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+/// Filters in the order they are written in; what is inside another follows it up to `end`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Node {
+    And {
+        end: u32,
+    },
+    Or {
+        end: u32,
+    },
+    Not {
+        end: u32,
+    },
+    Item(Item),
+    /// Undefined whatever the entry (RFC 4511 section 4.5.1.7).
+    Undefined,
+}
+
+/// A test on the values of an attribute.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Item {
+    pub(crate) target: Target,
+    pub(crate) test: Test,
+}
+
+impl Item {
+    /// Whether the parts of the entry's name are tested too.
+    pub(crate) const fn has_dn_attributes(&self) -> bool {
+        self.target.dn_attributes
+    }
+}
+
+/// Whose values are tested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target {
+    /// The asserted type; without one every type that the rule fits.
+    pub(crate) attribute: Option<AttributeId>,
+    /// How it is computed, if it is.
+    pub(super) computed: Option<Operational>,
+    /// The canonical name of the type.
+    pub(super) name: Span,
+    /// The canonical names of its subtypes.
+    pub(super) subtypes: Span,
+    /// The asserted description if it has options, else empty.
+    pub(super) options: Span,
+    /// Whether the parts of the entry's name are tested too.
+    pub(super) dn_attributes: bool,
+}
+
+/// What is tested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Test {
+    Present,
+    /// The asserted bytes and their normal form.
+    Equal {
+        matching: Matching,
+        raw: Span,
+        normal: Span,
+    },
+    /// An object class: its subclasses match as well. Unknown classes have no number.
+    Class {
+        raw: Span,
+        class: Option<u16>,
+    },
+    /// At or after the assertion; at or before it; before it.
+    AtLeast {
+        matching: Matching,
+        normal: Span,
+    },
+    AtMost {
+        matching: Matching,
+        normal: Span,
+    },
+    Before {
+        matching: Matching,
+        normal: Span,
+    },
+    Pieces {
+        matching: Matching,
+        pieces: Span,
+    },
+}
+
+/// A normalised piece.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PieceSpan {
+    pub(super) kind: PieceKind,
+    pub(super) text: Span,
+}

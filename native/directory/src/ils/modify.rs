@@ -1,0 +1,66 @@
+//! Changes to a user, which say by `smodop` what they are about.
+
+use wire::ber::{self, tag};
+use wire::ldap::attributes::{Attribute, Values};
+use wire::ldap::{Change, ModifyRequest};
+
+use super::{ENTRY_TTL, Names, STTL, seconds};
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// 0 adds an application, 1 deletes it, 2 changes the user, 3 changes an application.
+const SMODOP: &[u8] = b"smodop";
+
+/// `smodop` for deleting an application.
+const DELETE_APPLICATION: &[u8] = b"1";
+
+/// The change of RFC 4511 section 4.6 that sets what an attribute holds.
+const REPLACE: u8 = 2;
+
+/// Changes an entry in the ILS profile. With a `smodop` the attributes are set to what is given, or
+/// cleared; without one it is a modify like any other.
+pub(crate) fn modify(names: &Names, modify: &ModifyRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let now = turn.seconds();
+    let translated = names.translate(modify.dn, &mut turn.scratch.name);
+    let dn = if translated { turn.scratch.name.as_slice() } else { modify.dn };
+    let life = &mut turn.scratch.request;
+    life.clear();
+    write_life(modify, life);
+    let operation = first_value(modify, SMODOP);
+    let changes = modify.changes().filter(|change| !named(change, SMODOP)).map(|change| {
+        let change = if named(&change, STTL) { set_life(life) } else { change };
+        match operation {
+            None => change,
+            Some(DELETE_APPLICATION) => clear(change),
+            Some(_) => Change { operation: REPLACE, ..change },
+        }
+    });
+    turn.access.write().modify(dn, changes, now).map(drop)
+}
+
+fn named(change: &Change<'_>, name: &[u8]) -> bool {
+    change.attribute.name.eq_ignore_ascii_case(name)
+}
+
+fn first_value<'a>(modify: &ModifyRequest<'a>, name: &[u8]) -> Option<&'a [u8]> {
+    modify.changes().find(|change| named(change, name))?.attribute.values.iter().flatten().next()
+}
+
+fn clear(change: Change<'_>) -> Change<'_> {
+    // A life that comes along belongs to the user and not to the application.
+    if named(&change, ENTRY_TTL) {
+        return change;
+    }
+    Change { operation: REPLACE, attribute: Attribute { values: Values(&[]), ..change.attribute } }
+}
+
+/// Appends the life that the changes give in minutes, as a value in seconds.
+fn write_life(modify: &ModifyRequest<'_>, out: &mut Vec<u8>) {
+    if let Some(ttl_s) = first_value(modify, STTL).and_then(seconds) {
+        ber::write_element(out, tag::OCTET_STRING, ttl_s.to_string().as_bytes());
+    }
+}
+
+fn set_life(life: &[u8]) -> Change<'_> {
+    Change { operation: REPLACE, attribute: Attribute { name: ENTRY_TTL, values: Values(life) } }
+}

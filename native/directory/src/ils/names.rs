@@ -1,0 +1,148 @@
+//! The two names of a user.
+
+use wire::dn::{Dn, escape_value};
+
+/// What an ILS name says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A user, whose stored name has been written.
+    User,
+    /// All users.
+    Everyone,
+    /// Nothing: it is a name like any other.
+    Other,
+}
+
+/// Where users are kept.
+#[derive(Debug)]
+pub(crate) struct Names {
+    container: Vec<u8>,
+    ttl_s: u32,
+}
+
+impl Names {
+    /// Users are kept in `container`, and live this long if they do not say otherwise.
+    pub(crate) fn new(container: &[u8], ttl_s: u32) -> Self {
+        Self { container: container.to_vec(), ttl_s }
+    }
+
+    pub(crate) fn container(&self) -> &[u8] {
+        &self.container
+    }
+
+    pub(super) const fn ttl_s(&self) -> u32 {
+        self.ttl_s
+    }
+
+    /// Puts the stored name into `out` if `dn` is how ILS clients name a user.
+    pub(crate) fn translate(&self, dn: &[u8], out: &mut Vec<u8>) -> bool {
+        self.read(dn, out) == Meaning::User
+    }
+
+    /// Reads a name; a user's stored name goes to `out`.
+    pub(super) fn read(&self, dn: &[u8], out: &mut Vec<u8>) -> Meaning {
+        // The usual name has another end; this spares it the parser.
+        if dn.is_empty() || ends_with(dn, &self.container) {
+            return Meaning::Other;
+        }
+        let Ok(dn) = Dn::parse(dn) else { return Meaning::Other };
+        let mut person = false;
+        let mut user = None;
+        let mut last_is_user = false;
+        let mut buffer = Vec::new();
+        for pair in dn.rdns().flat_map(|rdn| rdn.pairs()) {
+            last_is_user = pair.is(b"cn");
+            if last_is_user {
+                user = Some(pair.value);
+            } else if pair.is(b"objectClass") {
+                person |= pair.value.decode(&mut buffer).eq_ignore_ascii_case(b"rtPerson");
+            } else if !pair.is(b"c") && !pair.is(b"o") {
+                return Meaning::Other;
+            }
+        }
+        match user {
+            // Without the class, the user in the last place tells an ILS name, which goes from the
+            // general to the particular, from every other.
+            Some(user) if person || last_is_user => {
+                out.clear();
+                out.extend_from_slice(b"cn=");
+                escape_value(user.decode(&mut buffer), out);
+                out.push(b',');
+                out.extend_from_slice(&self.container);
+                Meaning::User
+            }
+            None if person => Meaning::Everyone,
+            _ => Meaning::Other,
+        }
+    }
+
+    /// Whether this is the name of the entry that holds all users, spelled as usual.
+    pub(super) fn is_container(&self, dn: &[u8]) -> bool {
+        dn.eq_ignore_ascii_case(&self.container)
+    }
+}
+
+fn ends_with(dn: &[u8], end: &[u8]) -> bool {
+    dn.len()
+        .checked_sub(end.len())
+        .and_then(|start| dn.get(start..))
+        .is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+}
+
+/// Appends the name that ILS clients give the user with this stored name; says whether it is a
+/// user's.
+pub(crate) fn write_client_name(dn: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some((rdn, _)) = Dn::parse(dn).ok().and_then(Dn::split_first) else { return false };
+    let Some(pair) = rdn.pairs().next().filter(|pair| pair.is(b"cn")) else { return false };
+    let mut buffer = Vec::new();
+    out.extend_from_slice(b"c=-,o=Microsoft,cn=");
+    escape_value(pair.value.decode(&mut buffer), out);
+    out.extend_from_slice(b",objectClass=rtPerson");
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(dn: &str) -> (Meaning, String) {
+        let mut out = Vec::new();
+        let meaning = Names::new(b"ou=Dynamic,o=Intranet", 600).read(dn.as_bytes(), &mut out);
+        (meaning, String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_user_has_one_stored_name_however_it_is_called() {
+        for dn in [
+            "c=-,o=Microsoft,cn=ann@example.com,objectClass=rtPerson",
+            "objectClass=RTPerson, cn=ann@example.com, o=Microsoft, c=-",
+            "cn=ann@example.com,objectclass=rtperson",
+            "o=Microsoft,cn=ann@example.com",
+            "cn=ann@example.com",
+        ] {
+            assert_eq!(read(dn), (Meaning::User, "cn=ann@example.com,ou=Dynamic,o=Intranet".into()), "{dn}");
+        }
+    }
+
+    #[test]
+    fn no_user_means_everyone() {
+        for dn in ["objectClass=rtPerson", "o=Microsoft,objectClass=RTPERSON"] {
+            assert_eq!(read(dn).0, Meaning::Everyone, "{dn}");
+        }
+    }
+
+    #[test]
+    fn other_names_stay_what_they_are() {
+        for dn in ["", "o=Intranet", "OU=Dynamic,O=Intranet", "cn=a,ou=dynamic,o=intranet", "cn=a,o=b", "x"] {
+            assert_eq!(read(dn).0, Meaning::Other, "{dn}");
+        }
+    }
+
+    #[test]
+    fn special_characters_survive_both_ways() {
+        assert_eq!(read("cn=a\\,b,objectClass=rtPerson").1, "cn=a\\,b,ou=Dynamic,o=Intranet");
+        let mut out = Vec::new();
+        assert!(write_client_name(b"cn=a\\,b,ou=Dynamic,o=Intranet", &mut out));
+        assert_eq!(out, b"c=-,o=Microsoft,cn=a\\,b,objectClass=rtPerson");
+    }
+}

@@ -1,0 +1,86 @@
+//! Registering a user: an add that leaves out what every user has.
+
+use wire::ber::{self, tag};
+use wire::ldap::attributes::Attribute;
+use wire::ldap::request::write_attribute;
+use wire::ldap::{AddRequest, Attributes};
+
+use super::{ENTRY_TTL, Names, STTL, seconds};
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// What a user is who does not say: a person online, and dynamic (RFC 2589 section 3.1).
+const CLASSES: [&[u8]; 3] = [b"top", b"rtPerson", b"dynamicObject"];
+
+/// Adds an entry in the ILS profile.
+pub(crate) fn register(names: &Names, add: &AddRequest<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let now = turn.seconds();
+    let translated = names.translate(add.dn, &mut turn.scratch.name);
+    let dn = if translated { turn.scratch.name.as_slice() } else { add.dn };
+    let told = Told::by(add.attributes);
+    if told.is_complete() {
+        return turn.access.write().add(&AddRequest { dn, ..*add }, now).map(drop);
+    }
+    let attributes = &mut turn.scratch.request;
+    attributes.clear();
+    complete(add.attributes, &told, names.ttl_s(), attributes);
+    let add = AddRequest { dn, attributes: Attributes(attributes) };
+    turn.access.write().add(&add, now).map(drop)
+}
+
+/// What an add says about the entry's kind and life.
+#[derive(Debug, Default)]
+struct Told {
+    class: bool,
+    dynamic: bool,
+    entry_ttl: bool,
+    /// The life in seconds that is given in minutes.
+    sttl_s: Option<u32>,
+}
+
+impl Told {
+    fn by(attributes: Attributes<'_>) -> Self {
+        let mut told = Self::default();
+        for attribute in attributes.iter().flatten() {
+            if is(&attribute, b"objectClass") {
+                told.class = true;
+                told.dynamic |= attribute
+                    .values
+                    .iter()
+                    .flatten()
+                    .any(|class| class.eq_ignore_ascii_case(b"dynamicObject"));
+            } else if is(&attribute, STTL) {
+                told.sttl_s = attribute.values.iter().flatten().next().and_then(seconds);
+            } else if is(&attribute, ENTRY_TTL) {
+                told.entry_ttl = true;
+            }
+        }
+        told
+    }
+
+    /// Whether nothing has to be added: it has a class, and if it is dynamic, a life in seconds.
+    const fn is_complete(&self) -> bool {
+        self.class && self.sttl_s.is_none() && (self.entry_ttl || !self.dynamic)
+    }
+}
+
+fn is(attribute: &Attribute<'_>, name: &[u8]) -> bool {
+    attribute.name.eq_ignore_ascii_case(name)
+}
+
+/// Appends the attributes with what is missing.
+fn complete(given: Attributes<'_>, told: &Told, ttl_s: u32, out: &mut Vec<u8>) {
+    if !told.class {
+        write_attribute(out, b"objectClass", CLASSES);
+    }
+    for attribute in given.iter().flatten().filter(|attribute| !is(attribute, STTL)) {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            ber::write_octets(out, attribute.name);
+            ber::write_element(out, tag::SET, attribute.values.0);
+        });
+    }
+    if !told.entry_ttl {
+        let ttl_s = told.sttl_s.unwrap_or(ttl_s).to_string();
+        write_attribute(out, ENTRY_TTL, [ttl_s.as_bytes()]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Searches of ILS clients: their bases, their filters, and the one that keeps a user online.
+
+use wire::ber::Reader;
+use wire::ldap::filter::Kind;
+use wire::ldap::{Filter, Scope, SearchRequest};
+
+use super::STTL;
+use super::filter::{names_one, rewrite};
+use super::names::{Meaning, Names};
+use crate::access;
+use crate::entry::Naming;
+use crate::operation::scan::{self, NameForm, Terms};
+use crate::search::Budget;
+use crate::session::Session;
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// Entries that one search keeps online: the name is unique, so one is all there is to find.
+const REFRESHED: Budget = Budget { candidates: 256, matches: 8 };
+
+/// Answers a search in the ILS profile.
+pub(crate) fn search(
+    names: &Names,
+    session: &mut Session,
+    search: &SearchRequest<'_>,
+    terms: Terms<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<(), Refusal> {
+    let mut name = std::mem::take(&mut turn.scratch.name);
+    let mut filter = std::mem::take(&mut turn.scratch.request);
+    filter.clear();
+    let outcome = translated(names, session, search, terms, (&mut name, &mut filter), turn);
+    turn.scratch.name = name;
+    turn.scratch.request = filter;
+    outcome
+}
+
+fn translated(
+    names: &Names,
+    session: &mut Session,
+    search: &SearchRequest<'_>,
+    terms: Terms<'_>,
+    (name, filter): (&mut Vec<u8>, &mut Vec<u8>),
+    turn: &mut Turn<'_>,
+) -> Result<(), Refusal> {
+    let meaning = names.read(search.base, name);
+    let ttl_s = rewrite(search.filter, filter);
+    let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
+    let (base, scope) = match meaning {
+        Meaning::User => (name.as_slice(), search.scope),
+        Meaning::Everyone => (names.container(), Scope::One),
+        // Clients ask the container itself for the users in it. One that only wants to see whether
+        // it is there asks for nothing in particular.
+        Meaning::Other if lists_users(names, search) => (search.base, Scope::One),
+        Meaning::Other => (search.base, search.scope),
+    };
+    let form = if meaning == Meaning::Other { NameForm::Stored } else { NameForm::Ils };
+    let search = SearchRequest { base, scope, filter, ..*search };
+    if let Some(ttl_s) = ttl_s
+        && names_one(filter)
+        && access::may_write(turn.settings, &session.identity).is_ok()
+    {
+        keep_online(&search, ttl_s, turn)?;
+    }
+    let minutes = search.attributes.iter().find(|name| name.eq_ignore_ascii_case(STTL));
+    let terms = Terms { naming: Naming::AsRequested, form, minutes, ..terms };
+    scan::begin(session, &search, terms, turn)
+}
+
+fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
+    search.scope == Scope::Base
+        && names.is_container(search.base)
+        && !matches!(search.filter.kind(), Kind::Present(_))
+}
+
+/// Gives whom the search finds another life of this length.
+fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let now = turn.seconds();
+    let scratch = &mut *turn.scratch;
+    let store = turn.access.write();
+    let base = match search.base {
+        [] => None,
+        dn => Some(store.find(dn, &mut scratch.store)?),
+    };
+    scratch.filter.compile(store.schema(), search.filter);
+    let mut cursor = store.search(base, search.scope, &scratch.filter, &mut scratch.store);
+    scratch.matches.clear();
+    store.advance(&mut cursor, &scratch.filter, now, REFRESHED, &mut scratch.store, &mut scratch.matches);
+    for &id in &scratch.matches {
+        // Entries that live for ever have nothing to be refreshed.
+        let _ = store.refresh(id, ttl_s, now);
+    }
+    Ok(())
+}

@@ -1,0 +1,292 @@
+//! What makes searches fast: which entries may match, without looking at them.
+//!
+//! Every index is a hint. What it yields is evaluated like anything else, so that it may yield too
+//! much but never too little.
+//!
+//! People are looked up by name, and each index costs every addition some hundred nanoseconds and
+//! every entry two to ten bytes. So only names are indexed from the start. The first search that misses
+//! another index goes through all entries and leaves a wish; [`Store::maintain`] then makes the index
+//! in small steps, and from its end on additions and removals keep it.
+//!
+//! [`Store::maintain`]: crate::store::Store::maintain
+
+mod equality;
+mod prefix;
+mod progress;
+mod table;
+
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use foldhash::fast::RandomState;
+
+pub(crate) use equality::Hits;
+pub(crate) use table::HashPairs;
+
+use crate::matching::Matching;
+use crate::schema::{AttributeId, Schema};
+use equality::EqualityIndex;
+use prefix::PrefixIndex;
+use progress::Progress;
+
+/// The types that entries are searched by, at most 16 of them. Those in [`FROM_THE_START`] do not wait
+/// for a wish.
+const INDEXED: [&str; 13] = [
+    "objectClass",
+    "cn",
+    "uid",
+    "sn",
+    "givenName",
+    "displayName",
+    "mail",
+    "telephoneNumber",
+    "c",
+    "l",
+    "o",
+    "ou",
+    "sIPAddress",
+];
+
+const FROM_THE_START: [&str; 2] = ["cn", "uid"];
+
+/// The number of the index on objectClass, the first of [`INDEXED`].
+pub(crate) const OBJECT_CLASS: u8 = 0;
+
+/// In `by_type`, a type without index.
+const NOT_INDEXED: u8 = u8::MAX;
+
+/// A place in one of the equality indexes that an entry stands at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) index: u8,
+    pub(crate) hash: u32,
+}
+
+/// One of the two indexes on an attribute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Equality(u8),
+    Prefix(u8),
+}
+
+impl Part {
+    const fn bit(self) -> u32 {
+        match self {
+            Self::Equality(index) => 1 << index,
+            Self::Prefix(index) => 1 << 16 << index,
+        }
+    }
+}
+
+/// All indexes of a store; see the module.
+#[derive(Debug)]
+pub(crate) struct Indexes {
+    /// By type: the index that its values stand in, its own or an ancestor's.
+    by_type: Vec<u8>,
+    indexes: Vec<AttributeIndex>,
+    hasher: RandomState,
+    /// The bits of the parts that were missed. Set by readers, once each.
+    wishes: AtomicU32,
+    /// The bits of the parts that are being made or kept.
+    kept: u32,
+}
+
+#[derive(Debug)]
+struct AttributeIndex {
+    attribute: AttributeId,
+    matching: Matching,
+    equality: EqualityIndex,
+    equality_progress: Progress,
+    prefix: PrefixIndex,
+    prefix_progress: Progress,
+}
+
+impl Indexes {
+    pub(crate) fn new(schema: &Schema) -> Self {
+        let known = INDEXED.iter().filter_map(|name| schema.resolve(name.as_bytes()));
+        let indexes: Vec<AttributeIndex> =
+            known.map(|attribute| AttributeIndex::new(attribute, schema)).collect();
+        let number_of = |id| indexes.iter().position(|index| schema.is_a(id, index.attribute));
+        let by_type = schema.attributes().map(|(id, _)| number_of(id).map_or(NOT_INDEXED, |at| at as u8));
+        let made = |(at, index): (usize, &AttributeIndex)| match index.equality_progress {
+            Progress::Made => Part::Equality(at as u8).bit(),
+            _ => 0,
+        };
+        Self {
+            by_type: by_type.collect(),
+            kept: indexes.iter().enumerate().map(made).sum(),
+            indexes,
+            hasher: RandomState::default(),
+            wishes: AtomicU32::new(0),
+        }
+    }
+
+    /// The index that values of this type stand in.
+    #[inline]
+    pub(crate) fn of_values(&self, id: AttributeId) -> Option<u8> {
+        self.by_type.get(usize::from(id.0)).copied().filter(|&index| index != NOT_INDEXED)
+    }
+
+    /// The index that knows every entry a filter on this type may match.
+    #[inline]
+    pub(crate) fn of_assertions(&self, id: AttributeId) -> Option<u8> {
+        self.of_values(id).filter(|&index| self.indexes[usize::from(index)].attribute == id)
+    }
+
+    /// How the values of an index are compared.
+    #[inline]
+    pub(crate) fn matching(&self, index: u8) -> Matching {
+        self.indexes[usize::from(index)].matching
+    }
+
+    /// The hash that normal forms are kept under.
+    #[inline]
+    pub(crate) fn hash(&self, normal: &[u8]) -> u32 {
+        self.chain(0, normal)
+    }
+
+    /// A hash that goes on where another ended: names are hashed from the root down.
+    #[inline]
+    pub(crate) fn chain(&self, parent: u32, normal: &[u8]) -> u32 {
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write_u32(parent);
+        hasher.write(normal);
+        (hasher.finish() >> 32) as u32
+    }
+
+    /// A number that differs from store to store.
+    pub(crate) fn salt(&self) -> u64 {
+        self.hasher.hash_one(0)
+    }
+
+    /// Whether a part is being made or kept, so that entries have keys in it.
+    #[inline]
+    pub(crate) const fn keeps(&self, part: Part) -> bool {
+        self.kept & part.bit() != 0
+    }
+
+    /// The entries that may hold the value; `None` if that is not known, in which case it will be.
+    #[inline]
+    pub(crate) fn get(&self, key: Key) -> Option<Hits<'_>> {
+        let index = &self.indexes[usize::from(key.index)];
+        if index.equality_progress == Progress::Made {
+            return Some(index.equality.get(key.hash));
+        }
+        self.wish(Part::Equality(key.index));
+        None
+    }
+
+    /// The entries that may hold a value with this beginning, in ascending order. `None` if they are
+    /// too many, or not known, in which case they will be.
+    pub(crate) fn starting_with(&self, index: u8, prefix: &[u8]) -> Option<Vec<u32>> {
+        let found = &self.indexes[usize::from(index)];
+        if found.prefix_progress == Progress::Made {
+            return found.prefix.get(prefix);
+        }
+        self.wish(Part::Prefix(index));
+        None
+    }
+
+    fn wish(&self, part: Part) {
+        if self.wishes.load(Ordering::Relaxed) & part.bit() == 0 {
+            self.wishes.fetch_or(part.bit(), Ordering::Relaxed);
+        }
+    }
+
+    /// A part that is to be made, and where that goes on.
+    #[inline]
+    pub(crate) fn unfinished(&self) -> Option<(Part, u32)> {
+        match self.wishes.load(Ordering::Relaxed) {
+            0 => None,
+            wishes => self.unfinished_of(wishes),
+        }
+    }
+
+    fn unfinished_of(&self, wishes: u32) -> Option<(Part, u32)> {
+        let parts = (0..self.indexes.len() as u8).flat_map(|at| [Part::Equality(at), Part::Prefix(at)]);
+        let mut wished = parts.filter(|part| wishes & part.bit() != 0);
+        wished.find_map(|part| Some((part, self.progress(part).next()?)))
+    }
+
+    /// Whether the part has the entry of this number, and has to be kept up with it.
+    #[inline]
+    pub(crate) fn holds(&self, part: Part, id: u32) -> bool {
+        self.keeps(part) && self.progress(part).holds(id)
+    }
+
+    #[inline]
+    fn progress(&self, part: Part) -> Progress {
+        match part {
+            Part::Equality(index) => self.indexes[usize::from(index)].equality_progress,
+            Part::Prefix(index) => self.indexes[usize::from(index)].prefix_progress,
+        }
+    }
+
+    /// Notes that a part has the entries below `next`, or all of them.
+    pub(crate) fn advance(&mut self, part: Part, next: Option<u32>) {
+        self.kept |= part.bit();
+        let progress = next.map_or(Progress::Made, Progress::Making);
+        match part {
+            Part::Equality(index) => self.indexes[usize::from(index)].equality_progress = progress,
+            Part::Prefix(index) => self.indexes[usize::from(index)].prefix_progress = progress,
+        }
+        if next.is_none() {
+            self.wishes.fetch_and(!part.bit(), Ordering::Relaxed);
+        }
+    }
+
+    /// Adds an entry at its places.
+    #[inline]
+    pub(crate) fn insert(&mut self, id: u32, keys: &[Key]) {
+        for key in keys {
+            if self.holds(Part::Equality(key.index), id) {
+                self.insert_new(id, *key);
+            }
+        }
+    }
+
+    /// Adds an entry to an index that is being made.
+    #[inline]
+    pub(crate) fn insert_new(&mut self, id: u32, key: Key) {
+        self.indexes[usize::from(key.index)].equality.insert(key.hash, id);
+    }
+
+    /// Takes an entry from its places.
+    pub(crate) fn remove(&mut self, id: u32, keys: &[Key]) {
+        for key in keys {
+            if self.holds(Part::Equality(key.index), id) {
+                self.indexes[usize::from(key.index)].equality.remove(key.hash, id);
+            }
+        }
+    }
+
+    /// Whether any prefix index is being made or kept.
+    #[inline]
+    pub(crate) const fn keeps_prefixes(&self) -> bool {
+        self.kept >> 16 != 0
+    }
+
+    /// Puts the value of an entry into a prefix index, or takes it out.
+    pub(crate) fn change_prefix(&mut self, index: u8, id: u32, normal: &[u8], insert: bool) {
+        self.indexes[usize::from(index)].prefix.change(id, normal, insert);
+    }
+
+    /// Bytes of each equality index, for the measurements.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = (AttributeId, usize)> {
+        self.indexes.iter().map(|index| (index.attribute, index.equality.bytes()))
+    }
+}
+
+impl AttributeIndex {
+    fn new(attribute: AttributeId, schema: &Schema) -> Self {
+        let from_the_start = FROM_THE_START.contains(&schema.canonical_name(attribute));
+        Self {
+            attribute,
+            matching: schema.naming_rule(attribute),
+            equality: EqualityIndex::default(),
+            equality_progress: if from_the_start { Progress::Made } else { Progress::Unmade },
+            prefix: PrefixIndex::default(),
+            prefix_progress: Progress::Unmade,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Which entries hold a value that starts with something: an ordered set.
+
+use std::collections::BTreeSet;
+
+/// Bytes of a value's normal form that are kept; what begins alike further on is told apart by
+/// evaluating the filter.
+const KEPT: usize = 12;
+
+/// The beginning of a normal form, padded with zeros, and the entry's number.
+type Cell = [u8; KEPT + 4];
+
+/// So many entries at most are listed; from more, going through all of them is no slower.
+const MOST: usize = 1 << 16;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct PrefixIndex {
+    cells: BTreeSet<Cell>,
+}
+
+impl PrefixIndex {
+    /// Adds or removes a value of an entry.
+    pub(crate) fn change(&mut self, id: u32, normal: &[u8], insert: bool) {
+        let cell = cell(normal, id, 0);
+        if insert {
+            self.cells.insert(cell);
+        } else {
+            self.cells.remove(&cell);
+        }
+    }
+
+    /// The entries that may hold a value whose normal form starts with `prefix`, in ascending order;
+    /// `None` if there are too many.
+    pub(crate) fn get(&self, prefix: &[u8]) -> Option<Vec<u32>> {
+        let range = cell(prefix, 0, 0)..=cell(prefix, u32::MAX, u8::MAX);
+        let mut ids: Vec<u32> = self.cells.range(range).take(MOST + 1).map(id_of).collect();
+        if ids.len() > MOST {
+            return None;
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        Some(ids)
+    }
+}
+
+fn cell(normal: &[u8], id: u32, padding: u8) -> Cell {
+    let mut cell = [padding; KEPT + 4];
+    let kept = normal.len().min(KEPT);
+    cell[..kept].copy_from_slice(&normal[..kept]);
+    cell[KEPT..].copy_from_slice(&id.to_be_bytes());
+    cell
+}
+
+fn id_of(cell: &Cell) -> u32 {
+    let [.., a, b, c, d] = *cell;
+    u32::from_be_bytes([a, b, c, d])
+}

@@ -1,0 +1,32 @@
+//! The in-memory directory: a store of encoded entries, and the LDAP server around it.
+
+mod access;
+mod answer;
+mod auth;
+mod clock;
+mod config;
+mod controls;
+pub mod entry;
+mod expiry;
+pub mod filter;
+mod ils;
+mod index;
+pub mod limits;
+mod load;
+pub mod matching;
+mod operation;
+pub mod schema;
+pub mod search;
+mod server;
+mod session;
+mod settings;
+mod special;
+mod stats;
+pub mod store;
+mod turn;
+
+pub use clock::{Ahead, Clock};
+pub use config::{Config, ILS_TTL_S, Secret};
+pub use load::LoadError;
+pub use server::{Running, StartError, start, start_at};
+pub use stats::Stats;

@@ -1,0 +1,124 @@
+//! An LDIF file, read as a stream: memory is that of the entries, not of the file.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
+
+use wire::ber::{Reader, tag};
+use wire::ldap::{AddRequest, Attributes, request};
+use wire::ldif::{Body, MAX_RECORD_BYTES, Parser, Record};
+
+use super::LoadError;
+use crate::access;
+use crate::settings::Settings;
+use crate::store::{Store, UnixSeconds};
+
+/// The buffer the file is read through.
+const READ_BYTES: usize = 1 << 20;
+
+/// What exports of other servers have in every entry (slapcat, db2ldif) and every server makes for
+/// itself.
+const MADE_BY_SERVERS: [&[u8]; 13] = [
+    b"createTimestamp",
+    b"modifyTimestamp",
+    b"creatorsName",
+    b"modifiersName",
+    b"entryUUID",
+    b"entryCSN",
+    b"entryDN",
+    b"entryid",
+    b"structuralObjectClass",
+    b"subschemaSubentry",
+    b"hasSubordinates",
+    b"numSubordinates",
+    b"contextCSN",
+];
+
+struct Loader<'s> {
+    store: &'s mut Store,
+    path: &'s Path,
+    settings: &'s Settings,
+    now: UnixSeconds,
+    attributes: Vec<u8>,
+    first: bool,
+}
+
+/// Adds every entry of the file; parents come before their children.
+pub(super) fn load(
+    store: &mut Store,
+    path: &Path,
+    settings: &Settings,
+    now: UnixSeconds,
+) -> Result<(), LoadError> {
+    let mut loader = Loader { store, path, settings, now, attributes: Vec::new(), first: true };
+    let unreadable = |source| LoadError::Read { path: path.to_owned(), source };
+    let malformed = |source| LoadError::Ldif { path: path.to_owned(), source };
+    let mut file = BufReader::with_capacity(READ_BYTES, File::open(path).map_err(unreadable)?);
+    let mut parser = Parser::default();
+    let mut line = Vec::new();
+    while read_line(&mut file, &mut line).map_err(unreadable)? {
+        if let Some(record) = parser.feed(&line).map_err(malformed)? {
+            loader.add(&record)?;
+        }
+    }
+    match parser.finish().map_err(malformed)? {
+        Some(record) => loader.add(&record),
+        None => Ok(()),
+    }
+}
+
+/// Reads the next line, but no more of it than a record may have; says whether there is one.
+fn read_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
+    line.clear();
+    let limit = MAX_RECORD_BYTES as u64 + 2;
+    match file.take(limit).read_until(b'\n', line) {
+        Ok(count) => Ok(count > 0),
+        Err(error) if error.kind() == ErrorKind::Interrupted => read_line(file, line),
+        Err(error) => Err(error),
+    }
+}
+
+impl Loader<'_> {
+    fn add(&mut self, record: &Record<'_>) -> Result<(), LoadError> {
+        let refused = |why: String| LoadError::Record {
+            path: self.path.to_owned(),
+            line: record.line,
+            dn: String::from_utf8_lossy(record.dn).into_owned(),
+            why,
+        };
+        let (Body::Content(lines) | Body::Add(lines)) = record.body else {
+            return Err(refused("it describes a change; a file to start with holds entries only".into()));
+        };
+        if std::mem::take(&mut self.first) {
+            // A file from elsewhere brings its own suffix along.
+            let outside = self.store.suffixes().all(|suffix| !is_below(record.dn, suffix));
+            if outside {
+                self.store.add_suffix(record.dn).map_err(|why| refused(why.to_string()))?;
+            }
+        }
+        self.attributes.clear();
+        wire::ber::write_nested(&mut self.attributes, tag::SEQUENCE, |out| {
+            for (name, values) in lines.grouped() {
+                if !MADE_BY_SERVERS.iter().any(|made| made.eq_ignore_ascii_case(name)) {
+                    request::write_attribute(out, name, values);
+                }
+            }
+        });
+        let content = Reader::new(&self.attributes).expect(tag::SEQUENCE).unwrap_or_default();
+        let attributes = Attributes(content);
+        if access::brings_password(attributes) {
+            self.settings.note_password();
+        }
+        let entry = AddRequest { dn: record.dn, attributes };
+        self.store.add(&entry, self.now).map(drop).map_err(|why| refused(why.to_string()))
+    }
+}
+
+fn is_below(dn: &[u8], suffix: &[u8]) -> bool {
+    let normal = crate::settings::normal;
+    match (normal(dn), normal(suffix)) {
+        (Some(dn), Some(suffix)) => wire::dn::normal::is_at_or_below(&dn, &suffix),
+        // What is no name is refused by the store, with the reason.
+        _ => true,
+    }
+}

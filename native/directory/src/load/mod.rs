@@ -1,0 +1,116 @@
+//! Filling the store before the first client comes.
+
+mod ldif;
+mod population;
+mod tree;
+
+use std::io;
+use std::path::PathBuf;
+
+use people::Population;
+use wire::ldif::LdifError;
+
+use crate::config::Config;
+use crate::ils;
+use crate::settings::Settings;
+use crate::store::{Refusal, Store, UnixSeconds};
+
+/// Why the directory could not be filled.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The suffix is not a name.
+    #[error(
+        "the suffix {suffix:?} is no distinguished name ({why}); write it like o=Intranet or dc=example,dc=com"
+    )]
+    Suffix {
+        /// The suffix.
+        suffix: String,
+        /// What is wrong with it.
+        why: Refusal,
+    },
+    /// The people's base lies elsewhere.
+    #[error(
+        "the people's base {base:?} is not below the suffix {suffix:?}; set the suffix to the end of the base"
+    )]
+    BaseOutside {
+        /// The base.
+        base: String,
+        /// The suffix.
+        suffix: String,
+    },
+    /// No entries can be made for the people to be put under.
+    #[error(transparent)]
+    Containers(#[from] people::ContainersError),
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is not LDIF.
+    #[error("{}, {source}", path.display())]
+    Ldif {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: LdifError,
+    },
+    /// A record of the file describes a change, or is refused by the directory.
+    #[error("{}, line {line}: {dn:?} was not added: {why}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// The line where the record begins.
+        line: u64,
+        /// Its name.
+        dn: String,
+        /// Why.
+        why: String,
+    },
+    /// A generated entry was refused.
+    #[error("{dn:?} was not added: {why}")]
+    Entry {
+        /// Its name.
+        dn: String,
+        /// Why.
+        why: Refusal,
+    },
+}
+
+/// Fills the store with what the configuration names.
+pub(crate) fn fill(
+    store: &mut Store,
+    config: &Config,
+    settings: &Settings,
+    people: Option<&Population>,
+    now: UnixSeconds,
+) -> Result<(), LoadError> {
+    store
+        .add_suffix(config.suffix.as_bytes())
+        .map_err(|why| LoadError::Suffix { suffix: config.suffix.clone(), why })?;
+    if let Some(path) = &config.ldif {
+        ldif::load(store, path, settings, now)?;
+    }
+    tree::grow(store, &config.suffix, &config.suffix, now)?;
+    if let Some(names) = &settings.ils {
+        tree::grow(store, &config.suffix, &String::from_utf8_lossy(names.container()), now)?;
+    }
+    if let Some(people) = people {
+        tree::grow(store, &config.suffix, &people.spec().base, now)?;
+        population::load(store, people, now)?;
+    }
+    Ok(())
+}
+
+/// Where ILS users are kept: with the population, or where Internet Locator Servers have them.
+pub(crate) fn ils_names(config: &Config, people: Option<&Population>) -> Option<ils::Names> {
+    matches!(config.profile, people::Profile::Ils).then(|| {
+        let container = match people {
+            Some(people) => people.spec().base.clone(),
+            None => format!("ou=Dynamic,{}", config.suffix),
+        };
+        ils::Names::new(container.as_bytes(), config.ils_ttl_s)
+    })
+}

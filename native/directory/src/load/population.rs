@@ -1,0 +1,110 @@
+//! Generated people, made by one thread while another stores them.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use people::{Population, Profile};
+use wire::ber::{self, Reader, tag};
+use wire::ldap::request::write_attribute;
+use wire::ldap::{AddRequest, Attributes};
+
+use super::LoadError;
+use crate::store::{Store, UnixSeconds};
+
+/// People handed over at once: enough to make the handing over cheap, few enough to stay in cache.
+const BATCH: u64 = 256;
+
+/// Batches made ahead.
+const AHEAD: usize = 8;
+
+/// Some people, one after the other: name, then attributes as they are stored.
+#[derive(Debug, Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    /// Where each name and each attribute list ends.
+    ends: Vec<(usize, usize)>,
+}
+
+/// Puts everybody of the population under its base.
+pub(super) fn load(store: &mut Store, people: &Population, now: UnixSeconds) -> Result<(), LoadError> {
+    let size = people.spec().size;
+    store.reserve(usize::try_from(size).unwrap_or(0));
+    thread::scope(|scope| {
+        let (full, batches) = sync_channel(AHEAD);
+        let (give_back, empty) = sync_channel(AHEAD);
+        scope.spawn(move || make(people, size, &full, &empty));
+        while let Ok(batch) = batches.recv() {
+            add(store, &batch, now)?;
+            // The maker has gone when the last batches come; they need no giving back.
+            let _ = give_back.try_send(batch);
+        }
+        Ok(())
+    })
+}
+
+fn make(people: &Population, size: u64, full: &SyncSender<Batch>, empty: &Receiver<Batch>) {
+    let mut writer = Writer::new(people);
+    let mut next = 0;
+    while next < size {
+        let mut batch: Batch = empty.try_recv().unwrap_or_default();
+        batch.bytes.clear();
+        batch.ends.clear();
+        let end = size.min(next + BATCH);
+        for person in next..end {
+            people.write_dn(person, &mut batch.bytes);
+            let name_end = batch.bytes.len();
+            writer.write_attributes(person, &mut batch.bytes);
+            batch.ends.push((name_end, batch.bytes.len()));
+        }
+        next = end;
+        if full.send(batch).is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes attribute lists as entries have them.
+struct Writer<'p> {
+    people: &'p Population,
+    /// ILS clients register without a class, so theirs is added here. It is not dynamicObject: who is
+    /// there from the start stays until the end of the measurement.
+    class: Vec<u8>,
+    list: Vec<u8>,
+}
+
+impl<'p> Writer<'p> {
+    fn new(people: &'p Population) -> Self {
+        let mut class = Vec::new();
+        if people.spec().profile == Profile::Ils {
+            write_attribute(&mut class, b"objectClass", [&b"top"[..], b"rtPerson"]);
+        }
+        Self { people, class, list: Vec::new() }
+    }
+
+    fn write_attributes(&mut self, person: u64, out: &mut Vec<u8>) {
+        if self.class.is_empty() {
+            self.people.write_attributes(person, out);
+            return;
+        }
+        self.list.clear();
+        self.people.write_attributes(person, &mut self.list);
+        let content = Reader::new(&self.list).expect(tag::SEQUENCE).unwrap_or_default();
+        ber::write_header(out, tag::SEQUENCE, self.class.len() + content.len());
+        out.extend_from_slice(&self.class);
+        out.extend_from_slice(content);
+    }
+}
+
+fn add(store: &mut Store, batch: &Batch, now: UnixSeconds) -> Result<(), LoadError> {
+    let mut start = 0;
+    for &(name_end, end) in &batch.ends {
+        let dn = batch.bytes.get(start..name_end).unwrap_or_default();
+        let list = batch.bytes.get(name_end..end).unwrap_or_default();
+        start = end;
+        let attributes = Attributes(Reader::new(list).expect(tag::SEQUENCE).unwrap_or_default());
+        store
+            .add(&AddRequest { dn, attributes }, now)
+            .map_err(|why| LoadError::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why })?;
+    }
+    Ok(())
+}

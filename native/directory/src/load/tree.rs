@@ -1,0 +1,47 @@
+//! The entries above the people.
+
+use wire::ber::{self, Reader, tag};
+use wire::dn::normal::is_at_or_below;
+use wire::ldap::request::write_attribute;
+use wire::ldap::{AddRequest, Attributes, ResultCode};
+
+use super::LoadError;
+use crate::settings::normal;
+use crate::store::{Store, UnixSeconds};
+
+/// Adds the entries from `suffix` down to `base` that are not there yet.
+pub(super) fn grow(store: &mut Store, suffix: &str, base: &str, now: UnixSeconds) -> Result<(), LoadError> {
+    let outside = || LoadError::BaseOutside { base: base.to_owned(), suffix: suffix.to_owned() };
+    let top = normal(suffix.as_bytes()).ok_or_else(outside)?;
+    let below = |dn: &str| normal(dn.as_bytes()).is_some_and(|dn| is_at_or_below(&dn, &top));
+    if !below(base) {
+        return Err(outside());
+    }
+    let containers = match people::containers(base) {
+        Ok(containers) => containers,
+        // Nobody can tell what an entry at a suffix like this should be; whoever chose it adds it.
+        Err(people::ContainersError::UnknownType { .. }) if base == suffix => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for container in containers.iter().filter(|container| below(&container.dn)) {
+        let mut encoded = Vec::new();
+        ber::write_nested(&mut encoded, tag::SEQUENCE, |out| {
+            for (name, values) in &container.attributes {
+                write_attribute(out, name.as_bytes(), values.iter().map(Vec::as_slice));
+            }
+        });
+        add(store, container.dn.as_bytes(), &encoded, now)?;
+    }
+    Ok(())
+}
+
+/// Adds an entry, unless it is there already.
+fn add(store: &mut Store, dn: &[u8], attributes: &[u8], now: UnixSeconds) -> Result<(), LoadError> {
+    let attributes = Attributes(Reader::new(attributes).expect(tag::SEQUENCE).unwrap_or_default());
+    match store.add(&AddRequest { dn, attributes }, now) {
+        Err(why) if why.code != ResultCode::ENTRY_ALREADY_EXISTS => {
+            Err(LoadError::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why })
+        }
+        _ => Ok(()),
+    }
+}

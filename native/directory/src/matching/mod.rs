@@ -1,0 +1,144 @@
+//! Matching rules (RFC 4517 section 4): when two values are equal, and which comes first.
+//!
+//! Every rule is a function from a value to a normal form: values match when their normal forms are
+//! the same bytes. So an index keeps hashes of normal forms, and an assertion is normalised once.
+
+mod number;
+mod order;
+mod rule;
+mod substring;
+mod time;
+
+pub use order::compare;
+pub use rule::{MATCHING_RULES, MatchingRule, Role, rule};
+pub use substring::{PieceKind, pieces_match};
+
+pub(crate) use time::write_timestamp;
+
+use wire::dn::{Dn, Normalise, normal::write_lower};
+use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
+
+use crate::schema::Schema;
+
+/// The ways values are made comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named after the rules of RFC 4517 section 4.2")]
+pub enum Matching {
+    CaseIgnore,
+    CaseExact,
+    NumericString,
+    TelephoneNumber,
+    Integer,
+    DistinguishedName,
+    Boolean,
+    GeneralizedTime,
+    OctetString,
+    ObjectIdentifier,
+}
+
+impl Matching {
+    /// Appends the normal form of `value`; false, with nothing appended, if it has none because it
+    /// breaks the syntax.
+    #[inline]
+    pub fn normalise(self, schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
+        match self {
+            Self::CaseIgnore => prepare(value, Preparation::IGNORE_CASE, out),
+            Self::CaseExact => prepare(value, Preparation::EXACT, out),
+            Self::NumericString => prepare_numeric(value, out),
+            Self::TelephoneNumber => prepare_telephone(value, out),
+            Self::OctetString => out.extend_from_slice(value),
+            Self::Integer => return number::normalise(value, out),
+            Self::Boolean => return normalise_boolean(value, out),
+            Self::GeneralizedTime => return time::normalise(value, out),
+            Self::ObjectIdentifier => return normalise_identifier(schema, value, out),
+            Self::DistinguishedName => return normalise_name(schema, value, out),
+        }
+        true
+    }
+
+    /// Whether it compares text, with or without case.
+    pub(crate) const fn is_text(self) -> bool {
+        matches!(self, Self::CaseIgnore | Self::CaseExact)
+    }
+
+    /// Whether `value` matches an assertion given as it came and in its normal form. Equal bytes are
+    /// equal under every rule, which spares nearly every value its normalisation.
+    #[inline]
+    pub fn matches(
+        self,
+        schema: &Schema,
+        value: &[u8],
+        asserted: &[u8],
+        normal: &[u8],
+        buffer: &mut Vec<u8>,
+    ) -> bool {
+        value == asserted || self.matches_slowly(schema, value, normal, buffer)
+    }
+
+    fn matches_slowly(self, schema: &Schema, value: &[u8], normal: &[u8], buffer: &mut Vec<u8>) -> bool {
+        if self == Self::CaseIgnore && starts_differently(value, normal) {
+            return false;
+        }
+        buffer.clear();
+        self.normalise(schema, value, buffer) && buffer == normal
+    }
+}
+
+/// Whether the first letters already tell two values apart: a scan meets few that begin alike. A mark
+/// that composes with the first letter is not ASCII, hence the look at the second.
+#[inline]
+fn starts_differently(value: &[u8], normal: &[u8]) -> bool {
+    match (value, normal) {
+        ([first @ b'!'..=b'~', b'!'..=b'~', ..], [normal, ..]) => first.to_ascii_lowercase() != *normal,
+        _ => false,
+    }
+}
+
+/// RFC 4517 section 3.3.3 has upper case; clients are not as careful.
+fn normalise_boolean(value: &[u8], out: &mut Vec<u8>) -> bool {
+    let known = [b"TRUE".as_slice(), b"FALSE"].into_iter().find(|known| value.eq_ignore_ascii_case(known));
+    out.extend_from_slice(known.unwrap_or_default());
+    known.is_some()
+}
+
+/// RFC 4517 section 4.2.26: a descriptor is the same as the identifier it stands for.
+fn normalise_identifier(schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
+    let value = value.trim_ascii();
+    match schema.class(value) {
+        Some(class) => write_lower(class.name().as_bytes(), out),
+        None => match schema.resolve(value) {
+            Some(id) => write_lower(schema.canonical_name(id).as_bytes(), out),
+            None => write_lower(value, out),
+        },
+    }
+    !value.is_empty()
+}
+
+fn normalise_name(schema: &Schema, value: &[u8], out: &mut Vec<u8>) -> bool {
+    match Dn::parse(value) {
+        Ok(dn) => {
+            dn.write_normal(schema, out);
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// Names of entries are compared by the equality rules of their types.
+impl Normalise for Schema {
+    #[inline]
+    fn attribute(&self, attribute: &[u8], out: &mut Vec<u8>) {
+        match self.resolve(attribute) {
+            Some(id) => write_lower(self.canonical_name(id).as_bytes(), out),
+            None => write_lower(attribute, out),
+        }
+    }
+
+    #[inline]
+    fn value(&self, attribute: &[u8], value: &[u8], out: &mut Vec<u8>) {
+        let matching = self.resolve(attribute).map_or(Matching::CaseIgnore, |id| self.naming_rule(id));
+        if !matching.normalise(self, value, out) {
+            out.extend_from_slice(value);
+        }
+    }
+}

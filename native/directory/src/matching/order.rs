@@ -1,0 +1,13 @@
+//! The ordering rules (RFC 4517 section 4.2).
+
+use std::cmp::Ordering;
+
+use super::{Matching, number};
+
+/// Which of two normal forms comes first. Strings go by their bytes, which in UTF-8 is by code point.
+pub fn compare(matching: Matching, left: &[u8], right: &[u8]) -> Ordering {
+    match matching {
+        Matching::Integer => number::compare(left, right),
+        _ => left.cmp(right),
+    }
+}

@@ -1,0 +1,85 @@
+//! The matching rules by name and identifier, as the subschema lists them.
+
+use super::Matching;
+
+/// What a rule is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// `(attribute=value)`
+    Equality,
+    /// `(attribute>=value)`; in an extensible match true for values that come before the assertion
+    /// (RFC 4517 section 4.1).
+    Ordering,
+    /// `(attribute=initial*any*final)`
+    Substrings,
+}
+
+/// A matching rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatchingRule {
+    /// Its object identifier.
+    pub oid: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// The identifier of the assertion's syntax.
+    pub syntax: &'static str,
+    /// How values are made comparable.
+    pub matching: Matching,
+    /// What it is for.
+    pub role: Role,
+}
+
+/// The rule of this name (in any case of letters) or identifier.
+pub fn rule(name: &[u8]) -> Option<&'static MatchingRule> {
+    MATCHING_RULES
+        .iter()
+        .find(|rule| name.eq_ignore_ascii_case(rule.name.as_bytes()) || name == rule.oid.as_bytes())
+}
+
+macro_rules! rules {
+    ($($oid:literal $name:ident $syntax:literal $role:ident $matching:ident;)*) => {
+        &[$(MatchingRule {
+            oid: $oid,
+            name: stringify!($name),
+            syntax: concat!("1.3.6.1.4.1.1466.115.121.1.", $syntax),
+            matching: Matching::$matching,
+            role: Role::$role,
+        },)*]
+    };
+}
+
+/// RFC 4517 section 4.2 and RFC 4530. Lists and first components are compared as the strings that
+/// they are written as.
+pub const MATCHING_RULES: &[MatchingRule] = rules! {
+    "2.5.13.0" objectIdentifierMatch 38 Equality ObjectIdentifier;
+    "2.5.13.1" distinguishedNameMatch 12 Equality DistinguishedName;
+    "2.5.13.2" caseIgnoreMatch 15 Equality CaseIgnore;
+    "2.5.13.3" caseIgnoreOrderingMatch 15 Ordering CaseIgnore;
+    "2.5.13.4" caseIgnoreSubstringsMatch 58 Substrings CaseIgnore;
+    "2.5.13.5" caseExactMatch 15 Equality CaseExact;
+    "2.5.13.6" caseExactOrderingMatch 15 Ordering CaseExact;
+    "2.5.13.7" caseExactSubstringsMatch 58 Substrings CaseExact;
+    "2.5.13.8" numericStringMatch 36 Equality NumericString;
+    "2.5.13.9" numericStringOrderingMatch 36 Ordering NumericString;
+    "2.5.13.10" numericStringSubstringsMatch 58 Substrings NumericString;
+    "2.5.13.11" caseIgnoreListMatch 41 Equality CaseIgnore;
+    "2.5.13.12" caseIgnoreListSubstringsMatch 58 Substrings CaseIgnore;
+    "2.5.13.13" booleanMatch 7 Equality Boolean;
+    "2.5.13.14" integerMatch 27 Equality Integer;
+    "2.5.13.15" integerOrderingMatch 27 Ordering Integer;
+    "2.5.13.16" bitStringMatch 6 Equality OctetString;
+    "2.5.13.17" octetStringMatch 40 Equality OctetString;
+    "2.5.13.18" octetStringOrderingMatch 40 Ordering OctetString;
+    "2.5.13.20" telephoneNumberMatch 50 Equality TelephoneNumber;
+    "2.5.13.21" telephoneNumberSubstringsMatch 58 Substrings TelephoneNumber;
+    "2.5.13.23" uniqueMemberMatch 34 Equality DistinguishedName;
+    "2.5.13.27" generalizedTimeMatch 24 Equality GeneralizedTime;
+    "2.5.13.28" generalizedTimeOrderingMatch 24 Ordering GeneralizedTime;
+    "2.5.13.29" integerFirstComponentMatch 27 Equality OctetString;
+    "2.5.13.30" objectIdentifierFirstComponentMatch 38 Equality OctetString;
+    "1.3.6.1.4.1.1466.109.114.1" caseExactIA5Match 26 Equality CaseExact;
+    "1.3.6.1.4.1.1466.109.114.2" caseIgnoreIA5Match 26 Equality CaseIgnore;
+    "1.3.6.1.4.1.1466.109.114.3" caseIgnoreIA5SubstringsMatch 58 Substrings CaseIgnore;
+    "1.3.6.1.1.16.2" UUIDMatch 40 Equality CaseIgnore;
+    "1.3.6.1.1.16.3" UUIDOrderingMatch 40 Ordering CaseIgnore;
+};

@@ -1,0 +1,164 @@
+//! generalizedTimeMatch (RFC 4517 sections 3.3.13 and 4.2.16).
+
+/// Appends `YYYYMMDDHHMMSS` in UTC and, if there is one, the fraction without its trailing zeros:
+/// times of one length compare as bytes, and a longer one is later than what it starts with.
+pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some((seconds, fraction)) = parse(value) else {
+        return false;
+    };
+    write_timestamp(seconds, out);
+    if !fraction.is_empty() {
+        out.push(b'.');
+        out.extend_from_slice(fraction);
+    }
+    true
+}
+
+/// Appends `YYYYMMDDHHMMSS` of these seconds since 1970.
+pub(crate) fn write_timestamp(seconds: i64, out: &mut Vec<u8>) {
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = date_of(days);
+    write_digits(year, 4, out);
+    for number in [month, day, second / 3600, second / 60 % 60, second % 60] {
+        write_digits(number, 2, out);
+    }
+}
+
+fn write_digits(number: i64, width: u32, out: &mut Vec<u8>) {
+    out.extend((0..width).rev().map(|place| b'0' + (number / 10i64.pow(place) % 10) as u8));
+}
+
+/// Seconds since 1970 and the digits of the fraction of a second.
+fn parse(value: &[u8]) -> Option<(i64, &[u8])> {
+    let mut rest = value;
+    let year = digits(&mut rest, 4)?;
+    let month = digits(&mut rest, 2).filter(|month| (1..=12).contains(month))?;
+    let day = digits(&mut rest, 2).filter(|&day| (1..=days_in(year, month)).contains(&day))?;
+    let hour = digits(&mut rest, 2).filter(|hour| *hour < 24)?;
+    let minute = optional_digits(&mut rest).map_or(Some(0), |minute| (minute < 60).then_some(minute))?;
+    // RFC 4517 allows a leap second.
+    let second = optional_digits(&mut rest).map_or(Some(0), |second| (second <= 60).then_some(second))?;
+    let unit = match value.len() - rest.len() {
+        10 => 3600,
+        12 => 60,
+        _ => 1,
+    };
+    let fraction = fraction(&mut rest)?;
+    let offset = zone(rest)?;
+    let seconds = days_until(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+    match unit {
+        1 => Some((seconds, fraction)),
+        // A fraction of an hour or minute: to the second is enough for anything seen.
+        _ => Some((seconds + fraction_of(fraction, unit), &[])),
+    }
+}
+
+fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
+    let (taken, after) = rest.split_at_checked(count)?;
+    if !taken.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    *rest = after;
+    Some(taken.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
+}
+
+fn optional_digits(rest: &mut &[u8]) -> Option<i64> {
+    rest.first().filter(|byte| byte.is_ascii_digit())?;
+    digits(rest, 2)
+}
+
+fn fraction<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let [b'.' | b',', after @ ..] = *rest else {
+        return Some(&[]);
+    };
+    let length = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    *rest = &after[length..];
+    let digits = &after[..length];
+    let zeros = digits.iter().rev().take_while(|&&digit| digit == b'0').count();
+    (length > 0).then_some(&digits[..length - zeros])
+}
+
+fn fraction_of(fraction: &[u8], unit: i64) -> i64 {
+    let first = &fraction[..fraction.len().min(9)];
+    let number = first.iter().fold(0i64, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+    number * unit / 10i64.pow(first.len() as u32)
+}
+
+/// Seconds east of Greenwich. A zone has to be there (RFC 4517 section 3.3.13).
+fn zone(rest: &[u8]) -> Option<i64> {
+    let (sign, mut rest) = match rest {
+        [b'Z'] => return Some(0),
+        [b'+', rest @ ..] => (1, rest),
+        [b'-', rest @ ..] => (-1, rest),
+        _ => return None,
+    };
+    let hours = digits(&mut rest, 2)?;
+    let minutes = if rest.is_empty() { 0 } else { digits(&mut rest, 2)? };
+    (rest.is_empty() && hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01; years are counted from March, so that the leap day comes last.
+fn days_until(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month > 2 { year } else { year - 1 };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
+}
+
+/// The inverse of [`days_until`].
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * of_era + of_era / 4 - of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let month = (shifted + 2) % 12 + 1;
+    let year = era * 400 + of_era + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * shifted + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(value: &str) -> Option<String> {
+        let mut out = Vec::new();
+        normalise(value.as_bytes(), &mut out).then(|| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn spellings_of_one_moment_are_the_same() {
+        for value in ["19971205103000Z", "199712051030Z", "19971205113000+0100", "1997120510.5Z"] {
+            assert_eq!(normal(value).as_deref(), Some("19971205103000"), "{value}");
+        }
+        assert_eq!(normal("19971205103000.250Z").as_deref(), Some("19971205103000.25"));
+        assert_eq!(normal("19971205103000.0Z").as_deref(), Some("19971205103000"));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for value in ["", "1997", "19971305103000Z", "19970229000000Z", "19971205103000", "19971205103000.Z"]
+        {
+            assert_eq!(normal(value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn every_day_of_eight_centuries_survives_the_way_there_and_back() {
+        for days in -150_000..150_000 {
+            let (year, month, day) = date_of(days);
+            assert_eq!(days_until(year, month, day), days);
+            assert!((1..=days_in(year, month)).contains(&day));
+        }
+        assert_eq!(date_of(0), (1970, 1, 1));
+    }
+}

@@ -1,0 +1,51 @@
+//! Compare (RFC 4511 section 4.10).
+
+use wire::ldap::{CompareRequest, Request, ResultCode, op};
+
+use crate::access;
+use crate::answer;
+use crate::controls;
+use crate::session::Session;
+use crate::special;
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+pub(super) fn run(
+    session: &Session,
+    request: &Request<'_>,
+    compare: &CompareRequest<'_>,
+    turn: &mut Turn<'_>,
+) {
+    turn.counters.compares += 1;
+    match decide(session, request, compare, turn) {
+        Ok(equal) => {
+            let code = if equal { ResultCode::COMPARE_TRUE } else { ResultCode::COMPARE_FALSE };
+            answer::result(turn.out, request.id, op::COMPARE_RESPONSE, code, "");
+        }
+        Err(refusal) => answer::refusal(turn.out, request.id, op::COMPARE_RESPONSE, &refusal),
+    }
+}
+
+fn decide(
+    session: &Session,
+    request: &Request<'_>,
+    compare: &CompareRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<bool, Refusal> {
+    controls::check(request.controls)?;
+    access::may_read(turn.settings, &session.identity)?;
+    if access::is_password(compare.attribute) && access::hides_passwords(turn.settings, &session.identity) {
+        return Err(access::password_refusal());
+    }
+    if let Some(entry) = special::named(compare.dn, turn) {
+        return entry.compare(compare.attribute, compare.value);
+    }
+    let now = turn.seconds();
+    if let Some(ils) = &turn.settings.ils
+        && ils.translate(compare.dn, &mut turn.scratch.name)
+    {
+        let compare = CompareRequest { dn: &std::mem::take(&mut turn.scratch.name), ..*compare };
+        return turn.access.read().compare(&compare, now, &mut turn.scratch.store);
+    }
+    turn.access.read().compare(compare, now, &mut turn.scratch.store)
+}

@@ -1,0 +1,91 @@
+//! Extended operations (RFC 4511 section 4.12).
+
+use wire::ber::{self, Reader, tag};
+use wire::ldap::answer::{Verdict, write_extended};
+use wire::ldap::{ExtendedRequest, Request, ResultCode, oid, op};
+
+use super::password;
+use crate::access;
+use crate::answer;
+use crate::controls;
+use crate::session::{Identity, Session};
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// The operations offered in the root DSE.
+pub(crate) const SUPPORTED: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
+
+/// The longest life a refresh may ask for: a year (RFC 2589 section 4.1 allows no more).
+const MAX_TTL_S: i64 = 31_557_600;
+
+/// What goes into the answer's value; `None` for an answer without one.
+pub(super) type Answer = Option<Vec<u8>>;
+
+pub(super) fn run(
+    session: &mut Session,
+    request: &Request<'_>,
+    extended: &ExtendedRequest<'_>,
+    turn: &mut Turn<'_>,
+) {
+    turn.counters.extended += 1;
+    let outcome = controls::check(request.controls).and_then(|()| match extended.name {
+        oid::WHO_AM_I => Ok((None, Some(who_am_i(session, turn)))),
+        oid::REFRESH => refresh(session, extended, turn).map(|value| (Some(oid::REFRESH), Some(value))),
+        oid::PASSWORD_MODIFY => password::modify(session, extended, turn).map(|value| (None, value)),
+        other => Err(Refusal::new(
+            ResultCode::PROTOCOL_ERROR,
+            format!("the extended operation {} is not offered here", String::from_utf8_lossy(other)),
+        )),
+    });
+    match outcome {
+        Ok((name, value)) => {
+            write_extended(turn.out, request.id, &Verdict::SUCCESS, name, value.as_deref());
+        }
+        Err(refusal) => answer::refusal(turn.out, request.id, op::EXTENDED_RESPONSE, &refusal),
+    }
+}
+
+/// RFC 4532: the authorization identity, empty for anonymous.
+fn who_am_i(session: &Session, turn: &Turn<'_>) -> Vec<u8> {
+    let dn = match &session.identity {
+        Identity::Anonymous => return Vec::new(),
+        Identity::Admin => turn.settings.admin.as_ref().map_or(&b""[..], |admin| admin.dn.as_bytes()),
+        Identity::Entry(dn) => dn,
+    };
+    [b"dn:", dn].concat()
+}
+
+/// RFC 2589 section 4: the entry lives this much longer from now on.
+fn refresh(
+    session: &Session,
+    extended: &ExtendedRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<Vec<u8>, Refusal> {
+    access::may_write(turn.settings, &session.identity)?;
+    let (dn, ttl_s) = extended.value.and_then(read_refresh).ok_or_else(|| {
+        Refusal::new(ResultCode::PROTOCOL_ERROR, "a refresh needs a name and a time to live")
+    })?;
+    let ttl_s = u32::try_from(ttl_s.clamp(0, MAX_TTL_S)).unwrap_or_default();
+    if ttl_s == 0 {
+        return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "a time to live starts at one second"));
+    }
+    let now = turn.seconds();
+    let dn = match &turn.settings.ils {
+        Some(names) if names.translate(dn, &mut turn.scratch.name) => &turn.scratch.name,
+        _ => dn,
+    };
+    let store = turn.access.write();
+    let id = store.find(dn, &mut turn.scratch.store)?;
+    store.refresh(id, ttl_s, now)?;
+    let mut value = Vec::new();
+    ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+        ber::write_integer(out, tag::context(1), i64::from(ttl_s));
+    });
+    Ok(value)
+}
+
+fn read_refresh(value: &[u8]) -> Option<(&[u8], i64)> {
+    let mut fields = Reader::new(value).sequence().ok()?;
+    let dn = fields.expect(tag::context(0)).ok()?;
+    Some((dn, fields.integer(tag::context(1)).ok()?))
+}

@@ -1,0 +1,116 @@
+//! Password modify (RFC 3062).
+
+use wire::ber::{self, BerError, Reader, tag};
+use wire::ldap::attributes::read_attribute;
+use wire::ldap::request::write_attribute;
+use wire::ldap::{Change, ExtendedRequest, ResultCode};
+
+use super::bind::verify_entry;
+use super::extended::Answer;
+use crate::access;
+use crate::auth;
+use crate::session::{Identity, Session};
+use crate::settings::normal;
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// What the request asks for; everything may be left out.
+#[derive(Debug, Default)]
+struct Wish<'a> {
+    user: Option<&'a [u8]>,
+    old: Option<&'a [u8]>,
+    new: Option<&'a [u8]>,
+}
+
+/// Sets a password, and returns it if it had to be made up.
+pub(super) fn modify(
+    session: &Session,
+    extended: &ExtendedRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<Answer, Refusal> {
+    if turn.settings.read_only {
+        access::may_write(turn.settings, &session.identity)?;
+    }
+    let wish = read(extended.value).map_err(|error| {
+        Refusal::new(ResultCode::PROTOCOL_ERROR, format!("not a password modify request: {error}"))
+    })?;
+    let user = user(session, &wish)?;
+    if turn.settings.admin_named(user).is_some() {
+        return Err(Refusal::new(
+            ResultCode::UNWILLING_TO_PERFORM,
+            "the administrator's password is set where the server is started",
+        ));
+    }
+    authorize(session, user, &wish, turn)?;
+    let (password, made_up) = match wish.new {
+        Some(new) if !new.is_empty() => (new.to_vec(), false),
+        _ => (auth::generate().map_err(no_entropy)?, true),
+    };
+    store(user, &password, turn)?;
+    Ok(made_up.then(|| {
+        let mut value = Vec::new();
+        ber::write_nested(&mut value, tag::SEQUENCE, |out| {
+            ber::write_element(out, tag::context(0), &password);
+        });
+        value
+    }))
+}
+
+fn read(value: Option<&[u8]>) -> Result<Wish<'_>, BerError> {
+    let Some(value) = value else { return Ok(Wish::default()) };
+    let mut fields = Reader::new(value).sequence()?;
+    Ok(Wish {
+        user: fields.optional(tag::context(0))?,
+        old: fields.optional(tag::context(1))?,
+        new: fields.optional(tag::context(2))?,
+    })
+}
+
+/// Whose password: the one named, with or without `dn:` in front, or the client's own.
+fn user<'a>(session: &'a Session, wish: &Wish<'a>) -> Result<&'a [u8], Refusal> {
+    match (wish.user, &session.identity) {
+        (Some(user), _) if !user.is_empty() => Ok(user.strip_prefix(b"dn:").unwrap_or(user)),
+        (_, Identity::Entry(dn)) => Ok(dn),
+        _ => {
+            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "whose password? name a user, or bind as one"))
+        }
+    }
+}
+
+/// The administrator may set any password, everybody else their own or one that they know. Where
+/// everybody may write anything, this too.
+fn authorize(session: &Session, user: &[u8], wish: &Wish<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    match wish.old {
+        Some(old) if verify_entry(user, old, turn).is_some() => Ok(()),
+        Some(_) if !matches!(session.identity, Identity::Admin) => {
+            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is not the right one"))
+        }
+        _ if is_own(session, user) => Ok(()),
+        _ => access::may_write(turn.settings, &session.identity),
+    }
+}
+
+/// Whether the client has bound as this user, which took the password.
+fn is_own(session: &Session, user: &[u8]) -> bool {
+    match &session.identity {
+        Identity::Entry(dn) => normal(dn).is_some_and(|own| normal(user) == Some(own)),
+        Identity::Anonymous | Identity::Admin => false,
+    }
+}
+
+fn store(user: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let hash = auth::hash(password).map_err(no_entropy)?;
+    let mut encoded = Vec::new();
+    write_attribute(&mut encoded, access::PASSWORD, [hash.as_slice()]);
+    let Ok(attribute) = read_attribute(&mut Reader::new(&encoded)) else {
+        return Err(Refusal::new(ResultCode::OTHER, "the password could not be encoded"));
+    };
+    turn.settings.note_password();
+    let replace = Change { operation: 2, attribute };
+    let now = turn.seconds();
+    turn.access.write().modify(user, std::iter::once(replace), now).map(drop)
+}
+
+fn no_entropy(error: getrandom::Error) -> Refusal {
+    Refusal::new(ResultCode::UNAVAILABLE, format!("the system has no random numbers to give: {error}"))
+}

@@ -1,0 +1,71 @@
+//! Bodies of entries that are not sent as they are stored.
+
+use wire::ber::{self, Reader, tag};
+use wire::ldap::Attributes;
+use wire::ldap::request::write_attribute;
+
+use crate::access;
+use crate::ils;
+use crate::store::UnixSeconds;
+
+/// Takes the passwords out of an encoded entry.
+pub(super) fn without_password(body: &mut Vec<u8>) {
+    if let Some(rest) = rewrite_without_password(body) {
+        *body = rest;
+    }
+}
+
+/// The entry without its passwords; `None` if it has none.
+fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
+    let (dn, attributes) = split(body)?;
+    if !access::brings_password(attributes) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(body.len());
+    ber::write_octets(&mut out, dn);
+    ber::write_nested(&mut out, tag::SEQUENCE, |out| {
+        let kept = attributes.iter().flatten().filter(|attribute| !access::is_password(attribute.name));
+        for attribute in kept {
+            ber::write_nested(out, tag::SEQUENCE, |out| {
+                ber::write_octets(out, attribute.name);
+                ber::write_element(out, tag::SET, attribute.values.0);
+            });
+        }
+    });
+    Some(out)
+}
+
+/// Adds the life left in minutes, the one that has begun counting in full. It is made here and not
+/// stored, so it comes last, wherever in the selection it stood.
+pub(super) fn with_minutes(body: &mut Vec<u8>, name: &[u8], expires: UnixSeconds, now: UnixSeconds) {
+    // An entry goes in the second after its last one.
+    let left_s = expires.0.saturating_sub(now.0).saturating_sub(1);
+    let Some((dn, attributes)) = split(body) else { return };
+    let mut out = Vec::with_capacity(body.len() + 16);
+    ber::write_octets(&mut out, dn);
+    ber::write_nested(&mut out, tag::SEQUENCE, |out| {
+        out.extend_from_slice(attributes.0);
+        let minutes = left_s.div_ceil(60).to_string();
+        write_attribute(out, name, [minutes.as_bytes()]);
+    });
+    *body = out;
+}
+
+/// Names an encoded entry as the clients of an Internet Locator Server do.
+pub(super) fn under_ils_name(body: &mut Vec<u8>) {
+    let Some((dn, attributes)) = split(body) else { return };
+    let mut out = Vec::with_capacity(body.len() + 32);
+    let mut name = Vec::new();
+    if !ils::write_client_name(dn, &mut name) {
+        return;
+    }
+    ber::write_octets(&mut out, &name);
+    ber::write_element(&mut out, tag::SEQUENCE, attributes.0);
+    *body = out;
+}
+
+fn split(body: &[u8]) -> Option<(&[u8], Attributes<'_>)> {
+    let mut fields = Reader::new(body);
+    let dn = fields.octets().ok()?;
+    Some((dn, Attributes(fields.expect(tag::SEQUENCE).ok()?)))
+}

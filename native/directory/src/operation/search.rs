@@ -1,0 +1,83 @@
+//! Search (RFC 4511 section 4.5): what is asked, and of whom.
+
+use wire::ldap::{Request, ResultCode, SearchRequest, op};
+
+use super::scan::{self, NameForm, Terms};
+use crate::access;
+use crate::answer;
+use crate::controls::{self, Page};
+use crate::entry::Naming;
+use crate::ils;
+use crate::session::Session;
+use crate::special;
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// Answers a search, or begins to.
+#[inline]
+pub(crate) fn start(
+    session: &mut Session,
+    request: &Request<'_>,
+    search: &SearchRequest<'_>,
+    turn: &mut Turn<'_>,
+) {
+    turn.counters.searches += 1;
+    if let Err(refusal) = begin(session, request, search, turn) {
+        answer::refusal(turn.out, request.id, op::SEARCH_DONE, &refusal);
+    }
+}
+
+#[inline]
+fn begin(
+    session: &mut Session,
+    request: &Request<'_>,
+    search: &SearchRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<(), Refusal> {
+    let page = if request.controls.is_empty() { None } else { controls::of_search(request.controls)? };
+    // Anybody may read what the server offers (RFC 4513 section 5.2.1.5 has clients do so before
+    // they choose how to bind).
+    if let Some(entry) = special::searched(search, turn) {
+        entry.answer(request.id, search, turn);
+        return Ok(());
+    }
+    access::may_read(turn.settings, &session.identity)?;
+    let hides_passwords = access::hides_passwords(turn.settings, &session.identity);
+    if hides_passwords && access::probes_password(search.filter) {
+        return Err(access::password_refusal());
+    }
+    if let Some(page) = page.filter(|page| !page.cookie.is_empty()) {
+        return resume(session, request.id, page, turn);
+    }
+    let terms = Terms {
+        id: request.id,
+        naming: Naming::Canonical,
+        form: NameForm::Stored,
+        minutes: None,
+        hides_passwords,
+        // A first page of no entries asks for nothing that a plain search does not give.
+        page: page.map(|page| page.size).filter(|size| *size > 0),
+    };
+    match &turn.settings.ils {
+        None => scan::begin(session, search, terms, turn),
+        Some(names) => ils::search(names, session, search, terms, turn),
+    }
+}
+
+/// RFC 2696 section 3: the cookie tells which search goes on; a page of no entries ends it.
+fn resume(session: &mut Session, id: i32, page: Page<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    let found = session.paged.iter().position(|paged| paged.is(page.cookie));
+    let Some(at) = found else {
+        return Err(Refusal::new(
+            ResultCode::UNWILLING_TO_PERFORM,
+            "no search of this connection has this cookie; begin again without one",
+        ));
+    };
+    let scan = session.paged.remove(at).turn_page(id, page.size);
+    if page.size == 0 {
+        scan.finish(session, turn);
+    } else {
+        scan.admit(session, turn);
+    }
+    Ok(())
+}

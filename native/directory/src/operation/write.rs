@@ -1,0 +1,83 @@
+//! Add, delete, modify and modifyDN (RFC 4511 sections 4.6 to 4.9).
+
+use wire::ldap::{AddRequest, ModifyDnRequest, ModifyRequest, Request, op};
+
+use crate::access;
+use crate::answer;
+use crate::controls;
+use crate::ils;
+use crate::session::Session;
+use crate::store::Refusal;
+use crate::turn::Turn;
+
+/// Whether this write may be tried.
+#[inline]
+fn allow(session: &Session, request: &Request<'_>, turn: &Turn<'_>) -> Result<(), Refusal> {
+    controls::check(request.controls)?;
+    access::may_write(turn.settings, &session.identity)
+}
+
+pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>, turn: &mut Turn<'_>) {
+    turn.counters.adds += 1;
+    let outcome = allow(session, request, turn).and_then(|()| {
+        if access::brings_password(add.attributes) {
+            turn.settings.note_password();
+        }
+        match &turn.settings.ils {
+            Some(names) => ils::register(names, add, turn),
+            None => turn.access.write().add(add, turn.now.seconds()).map(drop),
+        }
+    });
+    answer::outcome(turn.out, request.id, op::ADD_RESPONSE, outcome);
+}
+
+pub(super) fn delete(session: &Session, request: &Request<'_>, dn: &[u8], turn: &mut Turn<'_>) {
+    turn.counters.deletes += 1;
+    let outcome = allow(session, request, turn).and_then(|()| match &turn.settings.ils {
+        Some(names) if names.translate(dn, &mut turn.scratch.name) => {
+            turn.access.write().remove(&turn.scratch.name)
+        }
+        _ => turn.access.write().remove(dn),
+    });
+    answer::outcome(turn.out, request.id, op::DELETE_RESPONSE, outcome);
+}
+
+pub(super) fn modify(
+    session: &Session,
+    request: &Request<'_>,
+    modify: &ModifyRequest<'_>,
+    turn: &mut Turn<'_>,
+) {
+    turn.counters.modifies += 1;
+    let outcome = allow(session, request, turn).and_then(|()| {
+        if modify.changes().any(|change| access::is_password(change.attribute.name)) {
+            turn.settings.note_password();
+        }
+        match &turn.settings.ils {
+            Some(names) => ils::modify(names, modify, turn),
+            None => {
+                let now = turn.seconds();
+                turn.access.write().modify(modify.dn, modify.changes(), now).map(drop)
+            }
+        }
+    });
+    answer::outcome(turn.out, request.id, op::MODIFY_RESPONSE, outcome);
+}
+
+pub(super) fn modify_dn(
+    session: &Session,
+    request: &Request<'_>,
+    modify_dn: &ModifyDnRequest<'_>,
+    turn: &mut Turn<'_>,
+) {
+    turn.counters.modify_dns += 1;
+    let now = turn.seconds();
+    let outcome = allow(session, request, turn).and_then(|()| match &turn.settings.ils {
+        Some(names) if names.translate(modify_dn.dn, &mut turn.scratch.name) => {
+            let renamed = ModifyDnRequest { dn: &turn.scratch.name, ..*modify_dn };
+            turn.access.write().rename(&renamed, now).map(drop)
+        }
+        _ => turn.access.write().rename(modify_dn, now).map(drop),
+    });
+    answer::outcome(turn.out, request.id, op::MODIFY_DN_RESPONSE, outcome);
+}

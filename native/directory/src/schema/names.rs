@@ -1,0 +1,50 @@
+//! A map from names, in any case of ASCII letters, to numbers.
+
+use hashbrown::HashTable;
+
+/// See the module. Looked up several times per request, so the hash is inlined and the names short.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    table: HashTable<(Box<[u8]>, u16)>,
+}
+
+impl Names {
+    #[inline]
+    pub(super) fn get(&self, name: &[u8]) -> Option<u16> {
+        self.table.find(hash(name), |(known, _)| is_same(known, name)).map(|&(_, number)| number)
+    }
+
+    /// Later definitions take over a name.
+    pub(super) fn insert(&mut self, name: &[u8], number: u16) {
+        match self.table.find_mut(hash(name), |(known, _)| is_same(known, name)) {
+            Some(entry) => entry.1 = number,
+            None => {
+                self.table.insert_unique(hash(name), (name.into(), number), |(name, _)| hash(name));
+            }
+        }
+    }
+}
+
+/// Clients mostly write names the way schemas do, and bytes are compared faster than letters.
+#[inline]
+fn is_same(known: &[u8], name: &[u8]) -> bool {
+    known == name || known.eq_ignore_ascii_case(name)
+}
+
+/// Mixes eight letters at a time, without their case. Names come from a schema of limited size, so
+/// nobody can fill one bucket.
+#[inline]
+fn hash(name: &[u8]) -> u64 {
+    /// The bit that tells a small letter from a large one.
+    const CASE: u64 = 0x2020_2020_2020_2020;
+    let mut hash = name.len() as u64;
+    let mut mix = |word: u64| {
+        hash = (hash.rotate_left(5) ^ (word | CASE)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    };
+    let mut chunks = name.chunks_exact(8);
+    for chunk in chunks.by_ref() {
+        mix(chunk.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+    }
+    mix(chunks.remainder().iter().fold(0, |word, &byte| word << 8 | u64::from(byte)));
+    hash ^ hash >> 32
+}

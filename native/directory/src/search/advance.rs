@@ -1,0 +1,82 @@
+//! Taking a search a step further.
+
+use super::{Budget, Cursor, Progress, Reach};
+use crate::entry::body;
+use crate::filter::{CompiledFilter, Computed, Subject, Truth};
+use crate::store::{EntryId, Scratch, Store, UnixSeconds};
+
+/// Candidates that are fetched at a time.
+const BATCH: usize = 256;
+
+impl Store {
+    /// Appends the next matches to `out` until the budget is spent or nothing is left.
+    #[inline]
+    pub fn advance(
+        &self,
+        cursor: &mut Cursor,
+        filter: &CompiledFilter,
+        now: UnixSeconds,
+        budget: Budget,
+        scratch: &mut Scratch,
+        out: &mut Vec<EntryId>,
+    ) -> Progress {
+        if !self.base_is_there(&cursor.reach) {
+            return Progress::Done;
+        }
+        let (mut candidates, mut matches) = (budget.candidates, budget.matches);
+        loop {
+            if candidates == 0 || matches == 0 {
+                return Progress::More;
+            }
+            let mut batch = std::mem::take(&mut scratch.candidates);
+            batch.clear();
+            let limit = candidates.min(BATCH);
+            let exhausted = cursor.source.collect(self, cursor.next, limit, &mut batch);
+            let mut rest = batch.as_slice();
+            while let (Some((&id, after)), true) = (rest.split_first(), matches > 0) {
+                rest = after;
+                cursor.next = id.saturating_add(1);
+                if self.is_match(&cursor.reach, id, filter, now, &mut scratch.value) {
+                    out.push(EntryId(id));
+                    matches -= 1;
+                }
+            }
+            candidates = candidates.saturating_sub(batch.len());
+            let done = exhausted && rest.is_empty();
+            scratch.candidates = batch;
+            if done {
+                return Progress::Done;
+            }
+        }
+    }
+
+    /// The base of a search may have gone meanwhile, and its number taken by another entry.
+    #[inline]
+    fn base_is_there(&self, reach: &Reach) -> bool {
+        reach.base.is_none_or(|id| {
+            self.slots.get(id).is_some_and(|slot| (slot.created, slot.sequence) == reach.added)
+        })
+    }
+
+    #[inline]
+    fn is_match(
+        &self,
+        reach: &Reach,
+        id: u32,
+        filter: &CompiledFilter,
+        now: UnixSeconds,
+        buffer: &mut Vec<u8>,
+    ) -> bool {
+        let Some(slot) = self.slots.get(id) else {
+            return false;
+        };
+        let expired = slot.expires != 0 && slot.expires <= now.0;
+        if expired || !self.reaches(reach, id, slot.parent) {
+            return false;
+        }
+        let (dn, attributes) = body::split(self.body_of(slot));
+        let computed = Some(Computed { store: self, id, slot, now });
+        let subject = Subject { schema: &self.schema, dn, attributes, computed };
+        filter.evaluate(&subject, buffer) == Truth::True
+    }
+}

@@ -1,0 +1,59 @@
+//! Searches that can be laid aside and taken up again.
+//!
+//! A cursor knows where candidates come from and the number of the next one to look at. Every source
+//! yields in ascending order of numbers, so that a position is one number, no entry is found twice,
+//! and whatever is added or removed between two steps does no harm. An entry that is there all the
+//! while is found.
+
+mod advance;
+mod plan;
+mod source;
+
+pub(crate) use source::Source;
+
+use wire::ldap::Scope;
+
+/// Where a search stands. Holds no references; see [`crate::store::Store::search`].
+#[derive(Debug, Clone)]
+pub struct Cursor {
+    reach: Reach,
+    source: Source,
+    /// The next candidate.
+    next: u32,
+}
+
+impl Default for Cursor {
+    /// A search that finds nothing.
+    fn default() -> Self {
+        let reach = Reach { base: None, added: (0, 0), scope: Scope::Base };
+        Self { reach, source: Source::Nothing, next: 0 }
+    }
+}
+
+/// Which part of the tree is searched.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    /// `None` is the root above all suffixes.
+    base: Option<u32>,
+    /// When the base was added, to notice that another entry has taken its place.
+    added: (u32, u32),
+    scope: Scope,
+}
+
+/// How much one call of [`crate::store::Store::advance`] may do.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Entries to look at.
+    pub candidates: usize,
+    /// Matches to yield.
+    pub matches: usize,
+}
+
+/// Whether a search goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// The budget is spent: call again.
+    More,
+    /// Every match has been yielded.
+    Done,
+}

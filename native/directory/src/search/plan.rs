@@ -1,0 +1,212 @@
+//! Choosing where candidates come from.
+
+use wire::ldap::Scope;
+
+use super::source::Source;
+use super::{Cursor, Reach};
+use crate::filter::{CompiledFilter, Item, Node, Test};
+use crate::index::{Hits, Key, OBJECT_CLASS};
+use crate::matching::Matching;
+use crate::store::{EntryId, NONE, Scratch, Store};
+
+/// Fewer candidates than this are not worth looking for better ones.
+const FEW: u64 = 8;
+
+/// Below a base with more containers than this, all entries are gone through.
+const MANY_CONTAINERS: usize = 64;
+
+/// A source and how many it yields at most.
+type Plan = (Source, u64);
+
+impl Store {
+    /// Starts a search. `None` as the base is the root above all suffixes. The cursor holds
+    /// positions, not references: it outlives the lock that the store is read under.
+    #[inline]
+    pub fn search(
+        &self,
+        base: Option<EntryId>,
+        scope: Scope,
+        filter: &CompiledFilter,
+        scratch: &mut Scratch,
+    ) -> Cursor {
+        let base = base.map(|id| id.0);
+        let slot = base.and_then(|id| self.slots.get(id));
+        let added = slot.map_or((0, 0), |slot| (slot.created, slot.sequence));
+        let reach = Reach { base, added, scope };
+        let source = match (scope, base) {
+            (Scope::Base, Some(id)) => Source::one(id),
+            (Scope::Base, None) => Source::Nothing,
+            _ => self.plan(reach, filter, scratch),
+        };
+        Cursor { reach, source, next: 0 }
+    }
+
+    #[inline]
+    fn plan(&self, reach: Reach, filter: &CompiledFilter, scratch: &mut Scratch) -> Source {
+        let by_filter = self.plan_node(filter, 0, scratch);
+        match by_filter {
+            Some((source, count)) if count <= FEW => source,
+            Some((source, count)) => match self.plan_reach(reach) {
+                (better, fewer) if fewer < count => better,
+                _ => source,
+            },
+            None => self.plan_reach(reach).0,
+        }
+    }
+
+    /// Candidates by their place in the tree.
+    fn plan_reach(&self, reach: Reach) -> Plan {
+        let everything = (Source::Everything, u64::from(self.slots.end()));
+        let children = |id: u32| self.children.get(&id).map_or(0, roaring::RoaringBitmap::len);
+        match (reach.scope, reach.base) {
+            (Scope::Base, Some(id)) => (Source::one(id), 1),
+            (Scope::Base, None) => (Source::Nothing, 0),
+            (Scope::One, Some(id)) => (Source::Children(id), children(id)),
+            (Scope::One, None) => {
+                let mut roots = self.roots.clone();
+                roots.sort_unstable();
+                let count = roots.len() as u64;
+                (Source::Sorted(roots.into()), count)
+            }
+            (Scope::Subtree, None) => everything,
+            (Scope::Subtree, Some(base)) if self.children.len() <= MANY_CONTAINERS => {
+                let below = self.children.keys().filter(|id| self.is_at_or_below(**id, base));
+                let containers: Vec<u32> = below.copied().collect();
+                let count: u64 = containers.iter().map(|id| children(*id)).sum();
+                if count + 1 >= everything.1 / 2 {
+                    return everything;
+                }
+                let lists = containers.into_iter().map(Source::Children);
+                (Source::Union(lists.chain([Source::one(base)]).collect()), count + 1)
+            }
+            (Scope::Subtree, Some(base)) if !self.children.contains_key(&base) => (Source::one(base), 1),
+            (Scope::Subtree, Some(_)) => everything,
+        }
+    }
+
+    /// Candidates for the node at `at`; `None` if no index knows.
+    fn plan_node(&self, filter: &CompiledFilter, at: usize, scratch: &mut Scratch) -> Option<Plan> {
+        match filter.at(at)? {
+            Node::And { end } => self.plan_and(filter, at + 1, *end as usize, scratch),
+            Node::Or { end } => self.plan_or(filter, at + 1, *end as usize, scratch),
+            Node::Not { .. } => None,
+            // Never true, whatever stands beside it in an And, and nothing to an Or.
+            Node::Undefined => Some((Source::Nothing, 0)),
+            Node::Item(item) => self.plan_item(filter, item, scratch),
+        }
+    }
+
+    /// The smallest of them. Classes are asked last: everybody is in one.
+    fn plan_and(
+        &self,
+        filter: &CompiledFilter,
+        start: usize,
+        end: usize,
+        scratch: &mut Scratch,
+    ) -> Option<Plan> {
+        let mut best: Option<Plan> = None;
+        for classes in [false, true] {
+            let mut at = start;
+            while at < end {
+                if is_class(filter.at(at)) == classes {
+                    if let Some(plan) = self.plan_node(filter, at, scratch) {
+                        if best.as_ref().is_none_or(|best| plan.1 < best.1) {
+                            best = Some(plan);
+                        }
+                    }
+                    if best.as_ref().is_some_and(|best| best.1 <= FEW) {
+                        return best;
+                    }
+                }
+                at = filter.after(at);
+            }
+        }
+        best
+    }
+
+    /// All of them, if every one is known.
+    fn plan_or(
+        &self,
+        filter: &CompiledFilter,
+        start: usize,
+        end: usize,
+        scratch: &mut Scratch,
+    ) -> Option<Plan> {
+        let mut sources = Vec::new();
+        let mut sum = 0;
+        let mut at = start;
+        while at < end {
+            let (source, count) = self.plan_node(filter, at, scratch)?;
+            sources.push(source);
+            sum += count;
+            at = filter.after(at);
+        }
+        Some((Source::Union(sources.into()), sum))
+    }
+
+    #[inline]
+    fn plan_item(&self, filter: &CompiledFilter, item: &Item, scratch: &mut Scratch) -> Option<Plan> {
+        if item.has_dn_attributes() {
+            return None;
+        }
+        let index = self.indexes.of_assertions(item.target.attribute?)?;
+        match item.test {
+            Test::Equal { matching, normal, .. } if matching == self.indexes.matching(index) => {
+                let hash = self.indexes.hash(filter.text(normal));
+                self.plan_key(Key { index, hash })
+            }
+            Test::Class { raw, class } => {
+                let name = class.map_or(filter.text(raw), |class| self.schema.class_name(class));
+                scratch.normal.clear();
+                Matching::ObjectIdentifier.normalise(&self.schema, name, &mut scratch.normal);
+                let hash = self.indexes.hash(&scratch.normal);
+                self.plan_key(Key { index: OBJECT_CLASS, hash })
+            }
+            Test::Pieces { matching, pieces } if matching == self.indexes.matching(index) => {
+                compact(filter.initial(pieces)?, &mut scratch.normal);
+                let prefix = Some(&scratch.normal).filter(|prefix| !prefix.is_empty())?;
+                let ids = self.indexes.starting_with(index, prefix)?;
+                let count = ids.len() as u64;
+                Some((Source::Sorted(ids.into()), count))
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn plan_key(&self, key: Key) -> Option<Plan> {
+        Some(match self.indexes.get(key)? {
+            Hits::Few(mut few, count) => {
+                few[..count].sort_unstable();
+                (Source::Few(few, count), count as u64)
+            }
+            Hits::Many(list) => (Source::Listed(key), list.len()),
+        })
+    }
+
+    /// Whether an entry is within a search's reach.
+    #[inline]
+    pub(super) fn reaches(&self, reach: &Reach, id: u32, parent: u32) -> bool {
+        match (reach.scope, reach.base) {
+            (Scope::Base, base) => base == Some(id),
+            (Scope::One, base) => parent == base.unwrap_or(NONE),
+            (Scope::Subtree, None) => true,
+            (Scope::Subtree, Some(base)) => parent == base || self.is_at_or_below(id, base),
+        }
+    }
+}
+
+fn is_class(node: Option<&Node>) -> bool {
+    matches!(node, Some(Node::Item(Item { test: Test::Class { .. }, .. })))
+}
+
+/// The beginning that the normal forms of values with this initial piece have: the piece without the
+/// spaces that pieces are given at their edges and between their words.
+fn compact(piece: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    for &byte in piece.trim_ascii() {
+        if byte != b' ' || out.last() != Some(&b' ') {
+            out.push(byte);
+        }
+    }
+}

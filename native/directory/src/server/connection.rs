@@ -1,0 +1,302 @@
+//! One client's socket: bytes in, complete messages to the session, answers out.
+
+use std::io::{self, ErrorKind, Read};
+use std::net::Shutdown;
+
+use mio::net::TcpStream;
+use wire::ldap::frame::message_length;
+
+use crate::answer;
+use crate::clock::Now;
+use crate::session::{Flow, Session};
+use crate::stats::Counters;
+use crate::turn::Turn;
+
+/// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
+/// batch. With [`READ_BYTES`] it bounds what a client that never reads makes the server hold.
+pub(crate) const FLUSH_BYTES: usize = 64 << 10;
+
+/// Bytes of one read. A read that fills less has drained the socket.
+pub(super) const READ_BYTES: usize = 64 << 10;
+
+/// An idle connection keeps no larger buffer than this.
+const KEPT_BYTES: usize = 1 << 10;
+
+/// A connection that has been told to go away gets this long to read why.
+const LINGER_MS: u64 = 1_000;
+
+/// What a connection needs next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing until the kernel reports something.
+    Wait,
+    /// Another turn: there is more to read or a search to go on with.
+    Again,
+    /// To be told when the socket takes bytes again.
+    Blocked,
+    /// To be closed.
+    Close,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The client has unbound or gone: close when the answers are out.
+    Closing,
+    /// The client has been told why it has to go. Closing with its bytes unread would reset the
+    /// connection and lose the notice, so they are read and dropped for a moment.
+    Lingering,
+}
+
+pub(super) struct Connection {
+    stream: TcpStream,
+    session: Session,
+    state: State,
+    /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
+    readable: bool,
+    /// The client has sent its last byte: read until the end is seen.
+    ending: bool,
+    /// Bytes received and not consumed: a message that is not complete, or those that arrived
+    /// behind one whose answer blocked.
+    input: Vec<u8>,
+    /// Answers the kernel has not taken, from `sent` on.
+    unsent: Vec<u8>,
+    sent: usize,
+    /// When bytes last moved, in the clock of the turn.
+    moved_ms: u64,
+    /// Whether the poll reports when the socket is writable.
+    pub(super) watched: bool,
+    /// Whether it waits in the worker's queue.
+    pub(super) queued: bool,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream, session: Session, now_ms: u64) -> Self {
+        Self {
+            stream,
+            session,
+            state: State::Open,
+            readable: false,
+            ending: false,
+            input: Vec::new(),
+            unsent: Vec::new(),
+            sent: 0,
+            moved_ms: now_ms,
+            watched: false,
+            queued: false,
+        }
+    }
+
+    pub(super) fn stream(&mut self) -> &mut TcpStream {
+        &mut self.stream
+    }
+
+    /// Notes what the poll reported.
+    pub(super) fn reported(&mut self, readable: bool, ending: bool) {
+        self.readable |= readable;
+        self.ending |= ending;
+    }
+
+    /// Whether the next bytes can be read and answered at once: nothing is in the way.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.readable
+            && self.state == State::Open
+            && self.unsent.is_empty()
+            && self.input.is_empty()
+            && !self.session.is_searching()
+    }
+
+    /// Does one turn of work: at most one read, and one slice of a search.
+    pub(super) fn drive(&mut self, buffer: &mut [u8], turn: &mut Turn<'_>) -> io::Result<()> {
+        if !self.unsent.is_empty() && !self.flush(turn)? {
+            return Ok(());
+        }
+        if self.state == State::Open && !self.input.is_empty() {
+            self.consume_input(turn)?;
+        }
+        if self.readable && self.unsent.is_empty() {
+            let count = self.receive(buffer, turn)?;
+            self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
+            self.send(0, turn)?;
+        }
+        if self.state == State::Open && self.unsent.is_empty() && self.session.is_searching() {
+            self.session.step(turn);
+            self.send(0, turn)?;
+        }
+        Ok(())
+    }
+
+    /// What it needs after its turn.
+    #[inline]
+    pub(super) fn next(&self) -> Next {
+        if !self.unsent.is_empty() {
+            return Next::Blocked;
+        }
+        match self.state {
+            State::Closing => Next::Close,
+            State::Lingering | State::Open if self.readable => Next::Again,
+            State::Open if self.session.is_searching() => Next::Again,
+            State::Lingering | State::Open => Next::Wait,
+        }
+    }
+
+    /// Reads once and says how much; nothing where there is nothing yet, or will be nothing more.
+    #[inline]
+    pub(super) fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn<'_>) -> io::Result<usize> {
+        match self.stream.read(buffer) {
+            Ok(0) => {
+                self.readable = false;
+                self.state = State::Closing;
+                Ok(0)
+            }
+            Ok(count) => {
+                // A short read has emptied the socket (epoll(7)), so the one that would say so is
+                // saved; but the end of the stream, once reported, is not reported again.
+                self.readable = count == buffer.len() || self.ending;
+                self.moved_ms = turn.now.ms;
+                turn.counters.bytes_in += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.readable = false;
+                Ok(0)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Answers every complete message received, to the turn's buffer; keeps the rest.
+    #[inline]
+    pub(super) fn answer(&mut self, received: &[u8], turn: &mut Turn<'_>) -> io::Result<()> {
+        if self.state != State::Open || received.is_empty() {
+            return Ok(());
+        }
+        if self.input.is_empty() {
+            let consumed = self.consume(received, turn)?;
+            if consumed < received.len() {
+                self.input.extend_from_slice(received.get(consumed..).unwrap_or_default());
+            }
+            Ok(())
+        } else {
+            self.input.extend_from_slice(received);
+            self.consume_input(turn)
+        }
+    }
+
+    fn consume_input(&mut self, turn: &mut Turn<'_>) -> io::Result<()> {
+        let start = turn.out.len();
+        let mut input = std::mem::take(&mut self.input);
+        let consumed = self.consume(&input, turn)?;
+        input.drain(..consumed.min(input.len()));
+        if input.is_empty() || (input.len() < KEPT_BYTES && input.capacity() > 2 * READ_BYTES) {
+            input.shrink_to(KEPT_BYTES);
+        }
+        self.input = input;
+        self.send(start, turn)
+    }
+
+    /// Answers the complete messages at the start of `bytes` and says how far it came.
+    fn consume(&mut self, bytes: &[u8], turn: &mut Turn<'_>) -> io::Result<usize> {
+        let start = turn.out.len();
+        let mut consumed = 0;
+        while self.state == State::Open && self.unsent.is_empty() {
+            let rest = bytes.get(consumed..).unwrap_or_default();
+            let length = match message_length(rest, self.session.message_limit(turn)) {
+                Ok(Some(length)) => length,
+                Ok(None) => break,
+                Err(error) => {
+                    self.refuse(&error, turn);
+                    break;
+                }
+            };
+            let message = rest.get(..length).unwrap_or_default();
+            consumed += length;
+            match self.session.handle(message, turn) {
+                Flow::Continue => {}
+                Flow::Close => self.state = State::Closing,
+                Flow::Disconnect => self.linger(turn),
+            }
+            if turn.out.len() - start >= FLUSH_BYTES {
+                self.send(start, turn)?;
+            }
+        }
+        Ok(if self.state == State::Open { consumed } else { bytes.len() })
+    }
+
+    /// Tells the client that what it sends cannot be cut into messages.
+    fn refuse(&mut self, reason: &dyn std::error::Error, turn: &mut Turn<'_>) {
+        answer::notice_of_disconnection(turn.out, &reason.to_string());
+        self.linger(turn);
+    }
+
+    fn linger(&mut self, turn: &mut Turn<'_>) {
+        turn.counters.aborted += 1;
+        self.state = State::Lingering;
+        self.session.end();
+        self.input = Vec::new();
+    }
+
+    /// Writes the turn's answers from `start` on.
+    fn send(&mut self, start: usize, turn: &mut Turn<'_>) -> io::Result<()> {
+        turn.access.release();
+        let sent = self.deliver(turn.out.get(start..).unwrap_or_default(), turn.now, turn.counters);
+        turn.out.truncate(start);
+        sent
+    }
+
+    /// Writes answers; keeps what the kernel does not take.
+    #[inline]
+    pub(super) fn deliver(&mut self, answers: &[u8], now: Now, counters: &mut Counters) -> io::Result<()> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        let written = net::write(&mut self.stream, answers)?;
+        counters.bytes_out += written as u64;
+        self.moved_ms = now.ms;
+        if written < answers.len() {
+            self.unsent.extend_from_slice(answers.get(written..).unwrap_or_default());
+        } else {
+            self.sent_all();
+        }
+        Ok(())
+    }
+
+    /// Writes what had to wait; says whether all of it is out.
+    fn flush(&mut self, turn: &mut Turn<'_>) -> io::Result<bool> {
+        let written = net::write(&mut self.stream, self.unsent.get(self.sent..).unwrap_or_default())?;
+        if written > 0 {
+            turn.counters.bytes_out += written as u64;
+            self.sent += written;
+            self.moved_ms = turn.now.ms;
+        }
+        if self.sent < self.unsent.len() {
+            return Ok(false);
+        }
+        self.unsent.clear();
+        self.unsent.shrink_to(KEPT_BYTES);
+        self.sent = 0;
+        self.sent_all();
+        Ok(true)
+    }
+
+    fn sent_all(&mut self) {
+        if self.state == State::Lingering {
+            // The client sees the end of the stream behind the notice. If it is gone already, the
+            // next read says so.
+            let _ = self.stream.shutdown(Shutdown::Write);
+        }
+    }
+
+    /// Whether the client has kept the server waiting for too long.
+    pub(super) fn is_overdue(&self, turn: &Turn<'_>) -> bool {
+        let limits = &turn.settings.limits;
+        let waited = turn.now.ms.saturating_sub(self.moved_ms);
+        match self.state {
+            State::Lingering => waited >= LINGER_MS,
+            _ if !self.input.is_empty() || !self.unsent.is_empty() => waited >= limits.stall_ms,
+            _ => limits.idle_ms != 0 && waited >= limits.idle_ms && !self.session.is_searching(),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The two entries that are not in the store: the root DSE (RFC 4512 section 5.1) and the subschema
+//! subentry (RFC 4512 section 4.2).
+
+use wire::ber::{self, tag};
+use wire::ldap::answer::{Verdict, write_entry, write_result};
+use wire::ldap::filter::{Filter, Filters, Kind};
+use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
+
+use crate::controls;
+use crate::operation::extended;
+use crate::schema::Schema;
+use crate::store::{Refusal, Store};
+use crate::turn::Turn;
+
+/// Where the schema is published.
+pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
+
+/// Features of RFC 4512 section 5.1.5 that are offered.
+const FEATURES: [&[u8]; 3] = [oid::ALL_OPERATIONAL, oid::TRUE_FALSE_FILTERS, oid::MODIFY_INCREMENT];
+
+/// An entry made when it is asked for.
+#[derive(Debug)]
+pub(crate) struct Special {
+    dn: &'static str,
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Debug)]
+struct Attribute {
+    name: &'static str,
+    operational: bool,
+    values: Vec<Vec<u8>>,
+}
+
+/// The entry that a search is about, if it is one of these.
+#[inline]
+pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Option<Special> {
+    match search.base {
+        [] if search.scope == Scope::Base => Some(root_dse(turn.access.read())),
+        [] => None,
+        dn if is_subschema(dn) => Some(subschema(turn.access.read().schema())),
+        _ => None,
+    }
+}
+
+/// The entry of this name, if it is one of these.
+pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
+    match dn {
+        [] => Some(root_dse(turn.access.read())),
+        dn if is_subschema(dn) => Some(subschema(turn.access.read().schema())),
+        _ => None,
+    }
+}
+
+#[inline]
+fn is_subschema(dn: &[u8]) -> bool {
+    dn.eq_ignore_ascii_case(SUBSCHEMA.as_bytes())
+}
+
+fn root_dse(store: &Store) -> Special {
+    let owned = |values: &[&[u8]]| values.iter().map(|value| value.to_vec()).collect::<Vec<_>>();
+    let naming_contexts = store.suffixes().map(<[u8]>::to_vec).collect();
+    Special {
+        dn: "",
+        attributes: vec![
+            user("objectClass", owned(&[b"top"])),
+            operational("namingContexts", naming_contexts),
+            operational("subschemaSubentry", owned(&[SUBSCHEMA.as_bytes()])),
+            operational("supportedLDAPVersion", owned(&[b"2", b"3"])),
+            operational("supportedControl", owned(&controls::SUPPORTED)),
+            operational("supportedExtension", owned(&extended::SUPPORTED)),
+            operational("supportedFeatures", owned(&FEATURES)),
+            operational("dynamicSubtrees", store.suffixes().map(<[u8]>::to_vec).collect()),
+            operational("vendorName", owned(&[b"sitebench"])),
+            operational("vendorVersion", owned(&[env!("CARGO_PKG_VERSION").as_bytes()])),
+        ],
+    }
+}
+
+fn subschema(schema: &Schema) -> Special {
+    let mut attributes = vec![
+        user("objectClass", vec![b"top".to_vec(), b"subentry".to_vec(), b"subschema".to_vec()]),
+        user("cn", vec![b"Subschema".to_vec()]),
+    ];
+    for (name, values) in schema.subschema() {
+        attributes.push(operational(name, values.into_iter().map(String::into_bytes).collect()));
+    }
+    Special { dn: SUBSCHEMA, attributes }
+}
+
+const fn user(name: &'static str, values: Vec<Vec<u8>>) -> Attribute {
+    Attribute { name, operational: false, values }
+}
+
+const fn operational(name: &'static str, values: Vec<Vec<u8>>) -> Attribute {
+    Attribute { name, operational: true, values }
+}
+
+impl Special {
+    /// Answers a search of which it is the base.
+    pub(crate) fn answer(&self, id: i32, search: &SearchRequest<'_>, turn: &mut Turn<'_>) {
+        // Nothing lies below either of them.
+        if search.scope != Scope::One && self.matches(search.filter) {
+            let mut body = Vec::new();
+            self.write(search, &mut body);
+            write_entry(turn.out, id, &body);
+            turn.counters.entries_sent += 1;
+        }
+        write_result(turn.out, id, op::SEARCH_DONE, &Verdict::SUCCESS);
+    }
+
+    /// Compares (RFC 4511 section 4.10).
+    pub(crate) fn compare(&self, attribute: &[u8], value: &[u8]) -> Result<bool, Refusal> {
+        match self.find(attribute) {
+            Some(attribute) => Ok(attribute.holds(value)),
+            None => Err(Refusal::new(ResultCode::NO_SUCH_ATTRIBUTE, "the entry has no such attribute")),
+        }
+    }
+
+    fn find(&self, name: &[u8]) -> Option<&Attribute> {
+        self.attributes.iter().find(|attribute| name.eq_ignore_ascii_case(attribute.name.as_bytes()))
+    }
+
+    /// What clients ask of these entries is presence and equality; the rest is Undefined.
+    fn matches(&self, filter: Filter<'_>) -> bool {
+        self.evaluate(filter) == Some(true)
+    }
+
+    /// Three-valued, as RFC 4511 section 4.5.1.7 has it.
+    fn evaluate(&self, filter: Filter<'_>) -> Option<bool> {
+        match filter.kind() {
+            Kind::And(filters) => self.combine(filters, false),
+            Kind::Or(filters) => self.combine(filters, true),
+            Kind::Not(filter) => self.evaluate(filter).map(|is| !is),
+            Kind::Present(name) => Some(self.find(name).is_some()),
+            Kind::Equality(assertion) | Kind::Approx(assertion) => {
+                Some(self.find(assertion.attribute).is_some_and(|found| found.holds(assertion.value)))
+            }
+            _ => None,
+        }
+    }
+
+    /// `decisive` as soon as one filter is; Undefined if none is and one is Undefined.
+    fn combine(&self, filters: Filters<'_>, decisive: bool) -> Option<bool> {
+        let mut outcome = Some(!decisive);
+        for filter in filters.iter() {
+            match self.evaluate(filter) {
+                Some(is) if is == decisive => return Some(decisive),
+                Some(_) => {}
+                None => outcome = None,
+            }
+        }
+        outcome
+    }
+
+    fn write(&self, search: &SearchRequest<'_>, out: &mut Vec<u8>) {
+        ber::write_octets(out, self.dn.as_bytes());
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            for attribute in self.attributes.iter().filter(|attribute| attribute.is_selected(search)) {
+                ber::write_nested(out, tag::SEQUENCE, |out| {
+                    ber::write_octets(out, attribute.name.as_bytes());
+                    ber::write_nested(out, tag::SET, |out| {
+                        if !search.types_only {
+                            attribute.values.iter().for_each(|value| ber::write_octets(out, value));
+                        }
+                    });
+                });
+            }
+        });
+    }
+}
+
+impl Attribute {
+    fn holds(&self, value: &[u8]) -> bool {
+        self.values.iter().any(|held| held.eq_ignore_ascii_case(value))
+    }
+
+    /// RFC 4511 section 4.5.1.8 and RFC 3673.
+    fn is_selected(&self, search: &SearchRequest<'_>) -> bool {
+        let all = if self.operational { &b"+"[..] } else { &b"*"[..] };
+        (search.attributes.is_empty() && !self.operational)
+            || search
+                .attributes
+                .iter()
+                .any(|name| name == all || name.eq_ignore_ascii_case(self.name.as_bytes()))
+    }
+}

@@ -1,0 +1,206 @@
+//! Adding entries (RFC 4511 section 4.7).
+
+use hashbrown::hash_map::Entry as Place;
+use roaring::RoaringBitmap;
+use wire::ber::{self, tag};
+use wire::dn::{Dn, Rdn};
+use wire::ldap::{AddRequest, Attributes, ResultCode};
+
+use super::draft::Draft;
+use super::inspect::Inspection;
+use super::naming::Spot;
+use super::slots::{NONE, Slot};
+use super::{DEFAULT_TTL_S, EntryId, Refusal, Store, UnixSeconds, Writer};
+use crate::schema::{AttributeId, Schema};
+
+impl Store {
+    /// Adds an entry. An entryTtl (seconds) among the attributes, or the class dynamicObject,
+    /// makes it dynamic.
+    pub fn add(&mut self, request: &AddRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
+        let mut writer = self.writer.take().unwrap_or_default();
+        let result = self.add_with(request, now, &mut writer);
+        self.writer = Some(writer);
+        result
+    }
+
+    fn add_with(
+        &mut self,
+        request: &AddRequest<'_>,
+        now: UnixSeconds,
+        writer: &mut Writer,
+    ) -> Result<EntryId, Refusal> {
+        let spot = self.vacant_spot(request.dn, writer)?;
+        let list = request.attributes;
+        writer.body.clear();
+        let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
+        let ttl_s = match inspection {
+            Inspection::Canonical { dynamic } if self.holds_rdn(&spot, list, writer) => {
+                write_body(request.dn, list.0, &mut writer.body);
+                dynamic.then_some(DEFAULT_TTL_S)
+            }
+            _ => self.rewrite(request, writer)?,
+        };
+        Ok(self.insert(spot, ttl_s, now, writer))
+    }
+
+    /// Where the entry goes, if its name is free and its parent is there.
+    fn vacant_spot<'d>(&self, dn: &'d [u8], writer: &mut Writer) -> Result<Spot<'d>, Refusal> {
+        let spot = self.spot(dn, &mut writer.scratch)?;
+        if spot.entry.is_some() {
+            return Err(Refusal::new(ResultCode::ENTRY_ALREADY_EXISTS, "an entry of this name exists"));
+        }
+        if spot.parent == NONE && !self.is_suffix(dn, &mut writer.scratch) {
+            let mut refusal = self.no_such_object(dn, &mut writer.scratch);
+            refusal.diagnostic = "the entry above this name does not exist".into();
+            return Err(refusal);
+        }
+        Ok(spot)
+    }
+
+    /// Whether the values of the name are among the attributes (RFC 4511 section 4.7).
+    #[inline]
+    fn holds_rdn(&self, spot: &Spot<'_>, list: Attributes<'_>, writer: &mut Writer) -> bool {
+        let Some(rdn) = spot.rdn else {
+            return false;
+        };
+        rdn.pairs().all(|pair| {
+            let value = pair.value.decode(&mut writer.buffer);
+            self.schema.resolve(pair.attribute).is_some_and(|id| self.holds(list, id, value))
+        })
+    }
+
+    /// Whether the very bytes of a value are there; another spelling is for the slow way to see.
+    #[inline]
+    fn holds(&self, list: Attributes<'_>, id: AttributeId, value: &[u8]) -> bool {
+        let name = self.schema.canonical_name(id).as_bytes();
+        let mut found = list.iter().flatten().filter(|attribute| attribute.name == name);
+        found.any(|attribute| attribute.values.iter().flatten().any(|known| known == value))
+    }
+
+    /// Writes the body anew, canonically and with what is missing; gives the time to live.
+    fn rewrite(&mut self, request: &AddRequest<'_>, writer: &mut Writer) -> Result<Option<u32>, Refusal> {
+        self.declare(request.attributes.iter().flatten().map(|attribute| attribute.name));
+        let mut draft = Draft::new(&self.schema, request.attributes)?;
+        let ttl_s = take_ttl(&self.schema, &mut draft)?;
+        refuse_operational(&self.schema, &draft)?;
+        add_rdn_values(&self.schema, request.dn, &mut draft)?;
+        writer.list.clear();
+        draft.encode(&mut writer.list);
+        let list = Attributes(&writer.list);
+        let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
+        write_body(request.dn, &writer.list, &mut writer.body);
+        match inspection {
+            Inspection::Canonical { dynamic: true } => Ok(ttl_s.or(Some(DEFAULT_TTL_S))),
+            _ => Ok(ttl_s),
+        }
+    }
+
+    /// Makes types known that are not.
+    pub(super) fn declare<'n>(&mut self, descriptions: impl Iterator<Item = &'n [u8]>) {
+        for description in descriptions {
+            self.schema.resolve_or_declare(description);
+        }
+    }
+
+    /// Puts the body of `writer` in its place.
+    fn insert(&mut self, spot: Spot<'_>, ttl_s: Option<u32>, now: UnixSeconds, writer: &Writer) -> EntryId {
+        self.sequence = self.sequence.wrapping_add(1);
+        let slot = Slot {
+            place: self.bodies.insert(&writer.body),
+            parent: spot.parent,
+            hash: spot.hash,
+            sequence: self.sequence,
+            created: now.0,
+            modified: now.0,
+            expires: 0,
+        };
+        let id = self.slots.insert(slot);
+        self.names.insert(spot.hash, id);
+        self.indexes.insert(id, &writer.inspector.keys);
+        self.change_prefixes(id, &slot, true);
+        if spot.parent == NONE {
+            self.adopt(id);
+        } else {
+            self.add_child(spot.parent, id);
+        }
+        if let Some(ttl_s) = ttl_s {
+            self.set_ttl(id, ttl_s, now);
+        }
+        EntryId(id)
+    }
+
+    pub(super) fn add_child(&mut self, parent: u32, id: u32) {
+        match self.children.entry(parent) {
+            Place::Occupied(mut children) => {
+                children.get_mut().insert(id);
+            }
+            Place::Vacant(place) => {
+                place.insert(RoaringBitmap::from_iter([id]));
+            }
+        }
+    }
+
+    /// A suffix came after another below it: they belong together.
+    fn adopt(&mut self, id: u32) {
+        let name = self.dn_of(id).unwrap_or_default().to_vec();
+        let roots = std::mem::take(&mut self.roots);
+        for root in roots {
+            let above = self.dn_of(root).and_then(|dn| Dn::parse(dn).ok()).and_then(Dn::parent);
+            let is_child = above.is_some_and(|above| self.same_name(above.as_bytes(), &name));
+            if is_child {
+                if let Some(slot) = self.slots.get_mut(root) {
+                    slot.parent = id;
+                }
+                self.add_child(id, root);
+            } else {
+                self.roots.push(root);
+            }
+        }
+        self.roots.push(id);
+    }
+}
+
+/// The RDN of a name.
+pub(super) fn first_rdn(dn: &[u8]) -> Option<Rdn<'_>> {
+    Dn::parse(dn).ok()?.split_first().map(|(rdn, _)| rdn)
+}
+
+/// Appends a body.
+pub(super) fn write_body(dn: &[u8], list: &[u8], out: &mut Vec<u8>) {
+    ber::write_octets(out, dn);
+    ber::write_element(out, tag::SEQUENCE, list);
+}
+
+/// Takes an entryTtl out of the attributes.
+pub(super) fn take_ttl(schema: &Schema, draft: &mut Draft<'_>) -> Result<Option<u32>, Refusal> {
+    let Some(value) = schema.resolve(b"entryTtl").and_then(|id| draft.take(id)) else {
+        return Ok(None);
+    };
+    match std::str::from_utf8(&value).ok().and_then(|text| text.trim().parse().ok()) {
+        Some(ttl_s) => Ok(Some(ttl_s)),
+        None => Err(Refusal::new(
+            ResultCode::INVALID_ATTRIBUTE_SYNTAX,
+            "entryTtl: not a number of seconds from 0 to 4294967295",
+        )),
+    }
+}
+
+fn refuse_operational(schema: &Schema, draft: &Draft<'_>) -> Result<(), Refusal> {
+    let Some(id) = draft.types().find(|&id| schema.attribute(id).read_only) else {
+        return Ok(());
+    };
+    let name = schema.canonical_name(id);
+    Err(Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it")))
+}
+
+/// RFC 4511 section 4.7: values of the name that are not among the attributes are added.
+fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let Some(rdn) = first_rdn(dn) else {
+        return Ok(());
+    };
+    let mut buffer = Vec::new();
+    for pair in rdn.pairs() {
+        draft.ensure(schema, pair.attribute, pair.value.decode(&mut buffer))?;
+    }
+    Ok(())
+}

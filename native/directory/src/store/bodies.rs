@@ -1,0 +1,232 @@
+//! Where the encoded entries lie.
+//!
+//! A million bodies in pages of 4 KiB miss the TLB at every lookup; here they lie in large mappings
+//! that the kernel is asked to back with huge pages. A body's place is a number of 16-byte units, four
+//! bytes instead of a pointer's and a length's sixteen, and nothing stands before it.
+//!
+//! Freed places wait in lists by size and are taken again by bodies of the same size: what a directory
+//! of people removes it adds again in the same sizes. When much lies free, larger places are cut.
+
+use memmap2::MmapMut;
+
+/// Bodies start at multiples of this.
+const UNIT: usize = 16;
+
+/// The size of one mapping, a multiple of a huge page's 2 MiB. Only what is written to is backed by
+/// memory.
+const SEGMENT: usize = 64 << 20;
+const SEGMENT_UNITS: u32 = (SEGMENT / UNIT) as u32;
+
+/// Larger bodies get memory of their own; photos are rare.
+const LARGE: usize = 16 << 10;
+
+/// Marks a place in the list of large bodies.
+const OWN: u32 = 1 << 31;
+
+/// As many as there are numbers for: 32 GiB. Beyond, every body gets memory of its own.
+const MAX_SEGMENTS: usize = (OWN / SEGMENT_UNITS) as usize - 1;
+
+/// Where a body lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    unit: u32,
+    length: u32,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Bodies {
+    segments: Vec<Segment>,
+    /// The first unit of the last segment that was never given away.
+    next: u32,
+    /// Free places by their number of units.
+    free: Vec<Vec<u32>>,
+    free_units: u32,
+    large: Vec<Box<[u8]>>,
+    large_free: Vec<u32>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+enum Segment {
+    Mapped(MmapMut),
+    /// Where the kernel gives no mapping.
+    Allocated(Vec<u8>),
+}
+
+impl Segment {
+    fn new() -> Self {
+        let Ok(map) = MmapMut::map_anon(SEGMENT) else {
+            return Self::Allocated(vec![0; SEGMENT]);
+        };
+        // A wish: without huge pages everything works, only slower.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Self::Mapped(map)
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Allocated(bytes) => bytes,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Mapped(map) => map,
+            Self::Allocated(bytes) => bytes,
+        }
+    }
+}
+
+impl Place {
+    /// The body's length.
+    pub(crate) const fn len(self) -> usize {
+        self.length as usize
+    }
+
+    const fn units(self) -> usize {
+        (self.length as usize).div_ceil(UNIT)
+    }
+}
+
+impl Bodies {
+    /// The body at a place.
+    #[inline]
+    pub(crate) fn get(&self, place: Place) -> &[u8] {
+        if place.unit & OWN != 0 {
+            return self.large.get((place.unit & !OWN) as usize).map_or(&[], |body| body);
+        }
+        let start = (place.unit % SEGMENT_UNITS) as usize * UNIT;
+        match self.segments.get((place.unit / SEGMENT_UNITS) as usize) {
+            Some(segment) => segment.bytes().get(start..start + place.len()).unwrap_or_default(),
+            None => &[],
+        }
+    }
+
+    /// Keeps a copy of a body.
+    pub(crate) fn insert(&mut self, body: &[u8]) -> Place {
+        self.bytes += body.len() as u64;
+        let length = body.len() as u32;
+        if body.len() > LARGE || self.segments.len() >= MAX_SEGMENTS {
+            return Place { unit: OWN | self.insert_large(body), length };
+        }
+        let units = Place { unit: 0, length }.units();
+        let unit = self.reuse(units).unwrap_or_else(|| self.fresh(units as u32));
+        let start = (unit % SEGMENT_UNITS) as usize * UNIT;
+        if let Some(segment) = self.segments.get_mut((unit / SEGMENT_UNITS) as usize) {
+            segment.bytes_mut()[start..start + body.len()].copy_from_slice(body);
+        }
+        Place { unit, length }
+    }
+
+    /// Gives a place back.
+    pub(crate) fn remove(&mut self, place: Place) {
+        self.bytes -= u64::from(place.length);
+        if place.unit & OWN != 0 {
+            let number = place.unit & !OWN;
+            if let Some(body) = self.large.get_mut(number as usize) {
+                *body = Box::default();
+            }
+            self.large_free.push(number);
+        } else if place.length > 0 {
+            self.put_back(place.unit, place.units());
+        }
+    }
+
+    /// Bytes of all bodies.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn insert_large(&mut self, body: &[u8]) -> u32 {
+        if let Some(number) = self.large_free.pop() {
+            if let Some(place) = self.large.get_mut(number as usize) {
+                *place = body.into();
+            }
+            return number;
+        }
+        self.large.push(body.into());
+        self.large.len() as u32 - 1
+    }
+
+    fn reuse(&mut self, units: usize) -> Option<u32> {
+        if let Some(unit) = self.free.get_mut(units).and_then(Vec::pop) {
+            self.free_units -= units as u32;
+            return Some(unit);
+        }
+        // A quarter: less is not worth the pieces that cutting leaves behind.
+        if self.free_units < self.next / 4 {
+            return None;
+        }
+        let larger = (units + 1..self.free.len()).find(|&larger| !self.free[larger].is_empty())?;
+        let unit = self.free[larger].pop()?;
+        self.free_units -= larger as u32;
+        self.put_back(unit + units as u32, larger - units);
+        Some(unit)
+    }
+
+    fn fresh(&mut self, units: u32) -> u32 {
+        let end = self.segments.len() as u32 * SEGMENT_UNITS;
+        if self.next + units > end {
+            // What is left of a segment serves a body of just that size.
+            if end > self.next {
+                self.put_back(self.next, (end - self.next) as usize);
+            }
+            self.segments.push(Segment::new());
+            self.next = end;
+        }
+        let unit = self.next;
+        self.next += units;
+        unit
+    }
+
+    fn put_back(&mut self, unit: u32, units: usize) {
+        if self.free.len() <= units {
+            self.free.resize_with(units + 1, Vec::new);
+        }
+        self.free[units].push(unit);
+        self.free_units += units as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn gives_back_what_was_put_in(steps in prop::collection::vec((any::<bool>(), 0usize..20_000, any::<u8>()), 1..200)) {
+            let mut bodies = Bodies::default();
+            let mut kept: Vec<(Place, Vec<u8>)> = Vec::new();
+            for (insert, number, byte) in steps {
+                if insert {
+                    let body = vec![byte; 1 + number];
+                    kept.push((bodies.insert(&body), body));
+                } else if !kept.is_empty() {
+                    bodies.remove(kept.swap_remove(number % kept.len()).0);
+                }
+                for (place, body) in &kept {
+                    prop_assert_eq!(bodies.get(*place), body.as_slice());
+                }
+            }
+            prop_assert_eq!(bodies.bytes(), kept.iter().map(|(_, body)| body.len() as u64).sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn what_is_removed_is_used_again() {
+        let mut bodies = Bodies::default();
+        let places: Vec<Place> = (0..1000).map(|_| bodies.insert(&[7; 1000])).collect();
+        let next = bodies.next;
+        places.into_iter().for_each(|place| bodies.remove(place));
+        let places: Vec<Place> = (0..1000).map(|_| bodies.insert(&[8; 995])).collect();
+        assert_eq!(bodies.next, next);
+        places.into_iter().for_each(|place| bodies.remove(place));
+        (0..2000).for_each(|_| assert_eq!(bodies.insert(&[9; 490]).len(), 490));
+        assert!(bodies.next < next + next / 4, "{} {next}", bodies.next);
+    }
+}

@@ -1,0 +1,67 @@
+//! Comparing a value with an entry's (RFC 4511 section 4.10).
+
+use wire::ldap::{CompareRequest, ResultCode};
+
+use super::{Operational, Refusal, Scratch, Store, UnixSeconds};
+use crate::entry::body;
+use crate::schema::base;
+
+impl Store {
+    /// Compares (RFC 4511 section 4.10), operational attributes included.
+    pub fn compare(
+        &self,
+        request: &CompareRequest<'_>,
+        now: UnixSeconds,
+        scratch: &mut Scratch,
+    ) -> Result<bool, Refusal> {
+        let id = self.find(request.dn, scratch)?;
+        let asked = request.attribute;
+        let refuse =
+            |code, what: &str| Refusal::new(code, format!("{}: {what}", String::from_utf8_lossy(asked)));
+        let unknown = || refuse(ResultCode::UNDEFINED_ATTRIBUTE_TYPE, "unknown attribute type");
+        let attribute = self.schema.resolve(asked).ok_or_else(unknown)?;
+        let rule = self.schema.attribute(attribute).equality;
+        let rule = rule.ok_or_else(|| refuse(ResultCode::INAPPROPRIATE_MATCHING, "no equality rule"))?;
+        scratch.normal.clear();
+        if !rule.matching.normalise(&self.schema, request.value, &mut scratch.normal) {
+            return Err(refuse(ResultCode::INVALID_ATTRIBUTE_SYNTAX, "the value breaks the syntax"));
+        }
+        let Some(slot) = self.slots.get(id.0) else {
+            return Ok(false);
+        };
+        let mut present = false;
+        let mut check = |value: &[u8], normal: &[u8], buffer: &mut Vec<u8>| {
+            present = true;
+            rule.matching.matches(&self.schema, value, request.value, normal, buffer)
+        };
+        let mut equal = false;
+        if let Some(what) = Operational::of(&self.schema, attribute) {
+            scratch.value.clear();
+            if self.write_operational(id.0, slot, what, now, &mut scratch.value) {
+                equal = check(&scratch.value, &scratch.normal, &mut scratch.other);
+            }
+        }
+        let (_, list) = body::split(self.body_of(slot));
+        for found in list.iter().flatten() {
+            let same_type = self.schema.resolve(found.name).is_some_and(|id| self.schema.is_a(id, attribute));
+            if same_type && has_options(found.name, asked) {
+                for value in found.values.iter().flatten() {
+                    equal |= check(value, &scratch.normal, &mut scratch.other);
+                }
+            }
+        }
+        match present {
+            true => Ok(equal),
+            false => Err(refuse(ResultCode::NO_SUCH_ATTRIBUTE, "the entry has no such attribute")),
+        }
+    }
+}
+
+/// Whether a description has at least the options that are asked for (RFC 4512 section 2.5.2).
+pub(crate) fn has_options(description: &[u8], asked: &[u8]) -> bool {
+    options(asked).all(|option| options(description).any(|one| one.eq_ignore_ascii_case(option)))
+}
+
+fn options(description: &[u8]) -> impl Iterator<Item = &[u8]> {
+    description[base(description).len()..].split(|&byte| byte == b';').filter(|option| !option.is_empty())
+}

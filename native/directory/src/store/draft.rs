@@ -1,0 +1,215 @@
+//! An entry's attributes while they are being changed.
+
+use std::borrow::Cow;
+
+use wire::ldap::attributes::Values;
+use wire::ldap::{Attributes, ResultCode, request::write_attribute};
+
+use super::Refusal;
+use crate::matching::Matching;
+use crate::schema::{AttributeId, Schema, base};
+
+/// Attributes in their order. Only what is touched gets decoded.
+#[derive(Debug, Default)]
+pub(super) struct Draft<'a> {
+    attributes: Vec<DraftAttribute<'a>>,
+}
+
+#[derive(Debug)]
+struct DraftAttribute<'a> {
+    id: AttributeId,
+    /// Canonically spelled.
+    name: Cow<'a, [u8]>,
+    values: Vec<Cow<'a, [u8]>>,
+}
+
+impl<'a> Draft<'a> {
+    /// Takes over a list, canonically spelled; descriptions that name no type are refused.
+    pub(super) fn new(schema: &Schema, list: Attributes<'a>) -> Result<Self, Refusal> {
+        let mut draft = Self::default();
+        for attribute in list.iter().flatten() {
+            let (id, name) = canonical(schema, attribute.name)?;
+            let values = attribute.values.iter().flatten().map(Cow::Borrowed).collect();
+            draft.attributes.push(DraftAttribute { id, name, values });
+        }
+        Ok(draft)
+    }
+
+    /// Removes an attribute whatever its options; gives its first value.
+    pub(super) fn take(&mut self, id: AttributeId) -> Option<Cow<'a, [u8]>> {
+        let at = self.attributes.iter().position(|attribute| attribute.id == id)?;
+        self.attributes.remove(at).values.into_iter().next()
+    }
+
+    /// The types that are there.
+    pub(super) fn types(&self) -> impl Iterator<Item = AttributeId> {
+        self.attributes.iter().map(|attribute| attribute.id)
+    }
+
+    /// The values of an attribute without options.
+    pub(super) fn values(&self, id: AttributeId) -> impl Iterator<Item = &[u8]> {
+        let found =
+            self.attributes.iter().find(|attribute| attribute.id == id && !attribute.name.contains(&b';'));
+        found.into_iter().flat_map(|attribute| attribute.values.iter().map(Cow::as_ref))
+    }
+
+    /// Adds a value unless it is there; whether it was added.
+    pub(super) fn ensure(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<bool, Refusal> {
+        let (id, name) = canonical(schema, name)?;
+        let attribute = self.attribute(id, &name);
+        if position(schema, id, &attribute.values, value).is_some() {
+            return Ok(false);
+        }
+        attribute.values.push(Cow::Owned(value.to_vec()));
+        Ok(true)
+    }
+
+    /// RFC 4511 section 4.6, add: what is there already cannot be added. Long lists are left to the
+    /// inspection, which sorts them.
+    pub(super) fn add(&mut self, schema: &Schema, name: &[u8], values: Values<'a>) -> Result<(), Refusal> {
+        let (id, name) = canonical(schema, name)?;
+        let attribute = self.attribute(id, &name);
+        for (at, value) in values.iter().flatten().enumerate() {
+            if at < 16 && position(schema, id, &attribute.values, value).is_some() {
+                let name = String::from_utf8_lossy(&name).into_owned();
+                return Err(Refusal::new(
+                    ResultCode::ATTRIBUTE_OR_VALUE_EXISTS,
+                    format!("{name}: value #{at} is there already"),
+                ));
+            }
+            attribute.values.push(Cow::Borrowed(value));
+        }
+        Ok(())
+    }
+
+    /// RFC 4511 section 4.6, delete: the listed values, or all if none is listed.
+    pub(super) fn delete(&mut self, schema: &Schema, name: &[u8], values: Values<'_>) -> Result<(), Refusal> {
+        let (id, name) = canonical(schema, name)?;
+        let missing = |what: &str| {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Refusal::new(ResultCode::NO_SUCH_ATTRIBUTE, format!("{name}: no such {what}"))
+        };
+        let at = self.attributes.iter().position(|attribute| attribute.name == name);
+        let at = at.ok_or_else(|| missing("attribute"))?;
+        if values.0.is_empty() {
+            self.attributes.remove(at);
+            return Ok(());
+        }
+        let kept = &mut self.attributes[at].values;
+        for value in values.iter().flatten() {
+            let place = position(schema, id, kept, value).ok_or_else(|| missing("value"))?;
+            kept.remove(place);
+        }
+        if kept.is_empty() {
+            self.attributes.remove(at);
+        }
+        Ok(())
+    }
+
+    /// Deletes a value if it is there.
+    pub(super) fn discard(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
+        let (id, name) = canonical(schema, name)?;
+        for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
+            if let Some(at) = position(schema, id, &attribute.values, value) {
+                attribute.values.remove(at);
+            }
+        }
+        self.attributes.retain(|attribute| !attribute.values.is_empty());
+        Ok(())
+    }
+
+    /// RFC 4511 section 4.6, replace: nothing listed deletes, and an absent attribute is no error.
+    pub(super) fn replace(
+        &mut self,
+        schema: &Schema,
+        name: &[u8],
+        values: Values<'a>,
+    ) -> Result<(), Refusal> {
+        let (id, name) = canonical(schema, name)?;
+        if values.0.is_empty() {
+            self.attributes.retain(|attribute| attribute.name != name);
+            return Ok(());
+        }
+        self.attribute(id, &name).values = values.iter().flatten().map(Cow::Borrowed).collect();
+        Ok(())
+    }
+
+    /// RFC 4525: adds a number to every value.
+    pub(super) fn increment(&mut self, schema: &Schema, name: &[u8], by: Values<'_>) -> Result<(), Refusal> {
+        let (_, name) = canonical(schema, name)?;
+        let refuse = |code, what: &str| {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            Refusal::new(code, format!("{name}: {what}"))
+        };
+        let mut amounts = by.iter().flatten();
+        let (Some(amount), None) = (amounts.next().and_then(number), amounts.next()) else {
+            return Err(refuse(ResultCode::PROTOCOL_ERROR, "an increment takes one whole number"));
+        };
+        let attribute = self.attributes.iter_mut().find(|attribute| attribute.name == name);
+        let attribute =
+            attribute.ok_or_else(|| refuse(ResultCode::NO_SUCH_ATTRIBUTE, "no such attribute"))?;
+        for value in &mut attribute.values {
+            let sum = number(value).and_then(|number| number.checked_add(amount)).ok_or_else(|| {
+                refuse(ResultCode::CONSTRAINT_VIOLATION, "a value is no number, or would grow out of bounds")
+            })?;
+            *value = Cow::Owned(sum.to_string().into_bytes());
+        }
+        Ok(())
+    }
+
+    /// Appends the attributes as a list.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        for attribute in &self.attributes {
+            write_attribute(out, &attribute.name, attribute.values.iter().map(Cow::as_ref));
+        }
+    }
+
+    fn attribute(&mut self, id: AttributeId, name: &[u8]) -> &mut DraftAttribute<'a> {
+        let at = self.attributes.iter().position(|attribute| attribute.name == name).unwrap_or_else(|| {
+            let name = Cow::Owned(name.to_vec());
+            self.attributes.push(DraftAttribute { id, name, values: Vec::new() });
+            self.attributes.len() - 1
+        });
+        &mut self.attributes[at]
+    }
+}
+
+fn number(value: &[u8]) -> Option<i64> {
+    std::str::from_utf8(value).ok()?.trim().parse().ok()
+}
+
+fn position(schema: &Schema, id: AttributeId, values: &[Cow<'_, [u8]>], value: &[u8]) -> Option<usize> {
+    let matching = schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching);
+    let mut normal = Vec::new();
+    if !matching.normalise(schema, value, &mut normal) {
+        return values.iter().position(|known| **known == *value);
+    }
+    let mut buffer = Vec::new();
+    values.iter().position(|known| matching.matches(schema, known, value, &normal, &mut buffer))
+}
+
+/// The type of a description, and the one way it is spelled here: the canonical name, then the options
+/// in lower case, sorted (RFC 4512 section 2.5.2: their order means nothing).
+pub(super) fn canonical<'d>(
+    schema: &Schema,
+    description: &'d [u8],
+) -> Result<(AttributeId, Cow<'d, [u8]>), Refusal> {
+    let Some(id) = schema.resolve(description) else {
+        let name = String::from_utf8_lossy(description);
+        let diagnostic = format!("{name}: no attribute description, or too many undeclared types");
+        return Err(Refusal::new(ResultCode::UNDEFINED_ATTRIBUTE_TYPE, diagnostic));
+    };
+    if super::inspect::is_canonical(schema, id, description) {
+        return Ok((id, Cow::Borrowed(description)));
+    }
+    let mut name = schema.canonical_name(id).as_bytes().to_vec();
+    let options = description[base(description).len()..].to_ascii_lowercase();
+    let mut options: Vec<&[u8]> = options.split(|&byte| byte == b';').filter(|one| !one.is_empty()).collect();
+    options.sort_unstable();
+    options.dedup();
+    for option in options {
+        name.push(b';');
+        name.extend_from_slice(option);
+    }
+    Ok((id, Cow::Owned(name)))
+}

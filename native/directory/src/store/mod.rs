@@ -1,0 +1,211 @@
+//! The entries: a plain data structure without I/O, clock or lock.
+//!
+//! Reads take `&self`, writes `&mut self`; the server decides who holds it when. Everything a
+//! read needs besides the store itself lives in the caller's [`Scratch`], so that readers on
+//! several threads never write to a shared cache line.
+
+mod add;
+mod bodies;
+mod compare;
+mod draft;
+mod inspect;
+mod maintain;
+mod modify;
+mod naming;
+mod operational;
+mod refusal;
+mod remove;
+mod rename;
+mod scratch;
+mod slots;
+mod time;
+
+use hashbrown::HashMap;
+use roaring::RoaringBitmap;
+use wire::dn::Dn;
+use wire::ldap::{Attributes, ResultCode};
+
+pub use operational::Operational;
+pub use refusal::Refusal;
+pub use scratch::Scratch;
+pub use time::UnixSeconds;
+
+pub(crate) use compare::has_options;
+pub(crate) use slots::{NONE, Slot};
+
+use crate::entry::body;
+use crate::expiry::Wheel;
+use crate::index::{HashPairs, Indexes};
+use crate::schema::Schema;
+use bodies::Bodies;
+use inspect::Inspector;
+use slots::Slots;
+
+/// A slot of the store. Stays valid until the entry is removed; then it may mean another entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId(pub(crate) u32);
+
+/// One entry as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'s> {
+    /// The encoded SearchResultEntry without its header: OCTET STRING dn, then the whole
+    /// PartialAttributeList. [`wire::ldap::answer::write_entry`] takes it as it is.
+    pub body: &'s [u8],
+    /// When it was added.
+    pub created: UnixSeconds,
+    /// When it was added or last changed.
+    pub modified: UnixSeconds,
+    /// When it goes away, for dynamic entries (RFC 2589).
+    pub expires: Option<UnixSeconds>,
+}
+
+impl<'s> Entry<'s> {
+    /// Its name as it was added.
+    pub fn dn(&self) -> &'s [u8] {
+        body::dn(self.body)
+    }
+
+    /// Its user attributes, canonically spelled.
+    pub fn attributes(&self) -> Attributes<'s> {
+        body::split(self.body).1
+    }
+}
+
+/// How many of what the store holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Entries.
+    pub entries: u64,
+    /// Entries with a time to live.
+    pub dynamic: u64,
+    /// Bytes of their bodies.
+    pub body_bytes: u64,
+}
+
+/// How long a dynamic entry (objectClass dynamicObject) lives when it does not say so by entryTtl.
+/// RFC 2589 section 5 suggests a day.
+pub const DEFAULT_TTL_S: u32 = 86_400;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) schema: Schema,
+    suffixes: Vec<Suffix>,
+    pub(crate) slots: Slots,
+    bodies: Bodies,
+    /// Entries by the hashes of their names.
+    names: HashPairs,
+    /// Entries without an entry above.
+    pub(crate) roots: Vec<u32>,
+    /// By entry, the entries right below; entries without any are not there.
+    pub(crate) children: HashMap<u32, RoaringBitmap>,
+    pub(crate) indexes: Indexes,
+    wheel: Wheel,
+    dynamic: u64,
+    sequence: u32,
+    /// `None` while a write is at it.
+    writer: Option<Box<Writer>>,
+}
+
+#[derive(Debug)]
+struct Suffix {
+    dn: Vec<u8>,
+    normal: Vec<u8>,
+}
+
+/// Buffers that writes use over and over.
+#[derive(Debug, Default)]
+struct Writer {
+    scratch: Scratch,
+    inspector: Inspector,
+    /// A body being written.
+    body: Vec<u8>,
+    /// An attribute list being written.
+    list: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl Store {
+    /// An empty store. Entries can be added below, and at, each suffix once it is declared. Types
+    /// that the schema learns later are not indexed.
+    pub fn new(schema: Schema) -> Self {
+        Self {
+            indexes: Indexes::new(&schema),
+            schema,
+            suffixes: Vec::new(),
+            slots: Slots::default(),
+            bodies: Bodies::default(),
+            names: HashPairs::default(),
+            roots: Vec::new(),
+            children: HashMap::new(),
+            wheel: Wheel::default(),
+            dynamic: 0,
+            sequence: 0,
+            writer: None,
+        }
+    }
+
+    /// The schema, with the types that were met undeclared.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Declares a naming context: the entry of this name needs no parent.
+    pub fn add_suffix(&mut self, dn: &[u8]) -> Result<(), Refusal> {
+        let name =
+            Dn::parse(dn).map_err(|error| Refusal::new(ResultCode::INVALID_DN_SYNTAX, error.to_string()))?;
+        let mut normal = Vec::new();
+        name.write_normal(&self.schema, &mut normal);
+        if !self.suffixes.iter().any(|known| known.normal == normal) {
+            self.suffixes.push(Suffix { dn: dn.to_vec(), normal });
+        }
+        Ok(())
+    }
+
+    /// The naming contexts as they were declared.
+    pub fn suffixes(&self) -> impl Iterator<Item = &[u8]> {
+        self.suffixes.iter().map(|suffix| suffix.dn.as_slice())
+    }
+
+    /// Makes room for this many entries more, so that a bulk load does not grow step by step.
+    pub fn reserve(&mut self, entries: usize) {
+        self.slots.reserve(entries);
+    }
+
+    /// How many of what there is.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            entries: u64::from(self.slots.used()),
+            dynamic: self.dynamic,
+            body_bytes: self.bodies.bytes(),
+        }
+    }
+
+    /// The entry in a slot, if there is one.
+    #[inline]
+    pub fn entry(&self, id: EntryId) -> Option<Entry<'_>> {
+        self.slots.get(id.0).map(|slot| Entry {
+            body: self.bodies.get(slot.place),
+            created: UnixSeconds(slot.created),
+            modified: UnixSeconds(slot.modified),
+            expires: (slot.expires != 0).then_some(UnixSeconds(slot.expires)),
+        })
+    }
+
+    /// Bytes of each index, by the name of its attribute; the index of names is `dn`.
+    pub fn index_bytes(&self) -> Vec<(String, usize)> {
+        let named = |(id, bytes)| (self.schema.canonical_name(id).to_owned(), bytes);
+        let mut all: Vec<(String, usize)> = self.indexes.bytes().map(named).collect();
+        all.push(("dn".to_owned(), self.names.bytes()));
+        all
+    }
+
+    fn is_suffix(&self, dn: &[u8], scratch: &mut Scratch) -> bool {
+        let Ok(name) = Dn::parse(dn) else {
+            return false;
+        };
+        scratch.normal.clear();
+        name.write_normal(&self.schema, &mut scratch.normal);
+        self.suffixes.iter().any(|suffix| suffix.normal == scratch.normal)
+    }
+}

@@ -1,0 +1,172 @@
+//! Changing entries (RFC 4511 section 4.6).
+
+use wire::ldap::{Attributes, Change, ResultCode};
+
+use super::add::{first_rdn, take_ttl, write_body};
+use super::draft::{Draft, canonical};
+use super::inspect::Inspection;
+use super::{DEFAULT_TTL_S, EntryId, Refusal, Store, UnixSeconds, Writer};
+use crate::entry::body;
+use crate::schema::{ClassKind, Schema};
+
+impl Store {
+    /// Applies all changes or none (RFC 4511 section 4.6, increment RFC 4525). A change of entryTtl
+    /// sets the time to live.
+    pub fn modify<'c>(
+        &mut self,
+        dn: &[u8],
+        changes: impl Iterator<Item = Change<'c>>,
+        now: UnixSeconds,
+    ) -> Result<EntryId, Refusal> {
+        let mut writer = self.writer.take().unwrap_or_default();
+        let changes: Vec<Change<'c>> = changes.collect();
+        let result = self
+            .find(dn, &mut writer.scratch)
+            .and_then(|id| self.modify_with(id.0, &changes, now, &mut writer).map(|()| id));
+        self.writer = Some(writer);
+        result
+    }
+
+    fn modify_with(
+        &mut self,
+        id: u32,
+        changes: &[Change<'_>],
+        now: UnixSeconds,
+        writer: &mut Writer,
+    ) -> Result<(), Refusal> {
+        self.declare(changes.iter().map(|change| change.attribute.name));
+        let Some(slot) = self.slots.get(id) else {
+            return Ok(());
+        };
+        let (dn, before) = body::split(self.bodies.get(slot.place));
+        let mut draft = Draft::new(&self.schema, before)?;
+        for change in changes {
+            apply(&self.schema, &mut draft, change)?;
+        }
+        let ttl_s = take_ttl(&self.schema, &mut draft)?;
+        check_rdn(&self.schema, dn, &draft)?;
+        check_structure(&self.schema, before, &draft)?;
+        writer.list.clear();
+        draft.encode(&mut writer.list);
+        writer.body.clear();
+        write_body(dn, &writer.list, &mut writer.body);
+        let list = Attributes(&writer.list);
+        // Inspected before anything changes: all or nothing.
+        let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
+        self.replace_body(id, now, writer);
+        self.settle_ttl(id, inspection, ttl_s, now);
+        Ok(())
+    }
+
+    /// Puts the inspected body of `writer` where the entry's was.
+    pub(super) fn replace_body(&mut self, id: u32, now: UnixSeconds, writer: &mut Writer) {
+        let Some(slot) = self.slots.get(id).copied() else {
+            return;
+        };
+        let new_keys = std::mem::take(&mut writer.inspector.keys);
+        self.unindex(id, &slot, writer);
+        self.indexes.insert(id, &new_keys);
+        writer.inspector.keys = new_keys;
+        self.bodies.remove(slot.place);
+        let place = self.bodies.insert(&writer.body);
+        if let Some(slot) = self.slots.get_mut(id) {
+            slot.place = place;
+            slot.modified = now.0;
+            let slot = *slot;
+            self.change_prefixes(id, &slot, true);
+        }
+    }
+
+    /// An entry is dynamic as long as its classes say so, or since it was given a time to live.
+    fn settle_ttl(&mut self, id: u32, inspection: Inspection, ttl_s: Option<u32>, now: UnixSeconds) {
+        let is_dynamic = self.slots.get(id).is_some_and(|slot| slot.expires != 0);
+        match (ttl_s, inspection) {
+            (Some(ttl_s), _) => self.set_ttl(id, ttl_s, now),
+            (None, Inspection::Canonical { dynamic: true }) if !is_dynamic => {
+                self.set_ttl(id, DEFAULT_TTL_S, now);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Result<(), Refusal> {
+    let (name, values) = (change.attribute.name, change.attribute.values);
+    let (id, _) = canonical(schema, name)?;
+    if schema.attribute(id).read_only {
+        let name = schema.canonical_name(id);
+        return Err(Refusal::new(
+            ResultCode::CONSTRAINT_VIOLATION,
+            format!("{name}: only the server sets it"),
+        ));
+    }
+    match change.operation {
+        // entryTtl is not stored, so that there is nothing to add to: whatever is asked sets it.
+        0 | 2 if schema.attribute(id).computed => draft.replace(schema, name, values),
+        0 if values.0.is_empty() => Err(Refusal::new(
+            ResultCode::PROTOCOL_ERROR,
+            format!("{}: nothing to add", String::from_utf8_lossy(name)),
+        )),
+        0 => draft.add(schema, name, values),
+        1 => draft.delete(schema, name, values),
+        2 => draft.replace(schema, name, values),
+        _ => draft.increment(schema, name, values),
+    }
+}
+
+/// The values of the name stay (RFC 4511 section 4.6).
+fn check_rdn(schema: &Schema, dn: &[u8], draft: &Draft<'_>) -> Result<(), Refusal> {
+    let Some(rdn) = first_rdn(dn) else {
+        return Ok(());
+    };
+    let (mut decoded, mut normal, mut buffer) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in rdn.pairs() {
+        let value = pair.value.decode(&mut decoded);
+        let Some(id) = schema.resolve(pair.attribute) else {
+            continue;
+        };
+        let matching = schema.naming_rule(id);
+        normal.clear();
+        let known = matching.normalise(schema, value, &mut normal);
+        if !draft
+            .values(id)
+            .any(|have| have == value || known && matching.matches(schema, have, value, &normal, &mut buffer))
+        {
+            let name = String::from_utf8_lossy(pair.attribute).into_owned();
+            return Err(Refusal::new(
+                ResultCode::NOT_ALLOWED_ON_RDN,
+                format!("{name}: this value names the entry; rename it instead"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The structural classes of an entry stay what they are (RFC 4511 section 4.6).
+fn check_structure(schema: &Schema, before: Attributes<'_>, draft: &Draft<'_>) -> Result<(), Refusal> {
+    let Some(id) = schema.resolve(b"objectClass") else {
+        return Ok(());
+    };
+    let name = schema.canonical_name(id).as_bytes();
+    let old = before.iter().flatten().filter(|attribute| attribute.name == name);
+    let old = structural(schema, old.flat_map(|attribute| attribute.values.iter().flatten()));
+    let new = structural(schema, draft.values(id));
+    // Without any class left the inspection says what is missing.
+    if old == new || draft.values(id).next().is_none() {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        ResultCode::OBJECT_CLASS_MODS_PROHIBITED,
+        "the structural class of an entry cannot change; add it anew",
+    ))
+}
+
+/// The structural classes among these and above them, sorted.
+fn structural<'s, 'v>(schema: &'s Schema, classes: impl Iterator<Item = &'v [u8]>) -> Vec<&'s str> {
+    let chains = classes.flat_map(|name| schema.class_chain(name));
+    let structural = chains.filter(|class| class.kind == ClassKind::Structural);
+    let mut names: Vec<&str> = structural.map(|class| class.oid.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

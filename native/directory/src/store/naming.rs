@@ -1,0 +1,170 @@
+//! From names to entries.
+//!
+//! The hash of a name is made from the root down, each RDN's normal form hashed with the hash of the
+//! name above. So whoever knows the parent normalises and hashes one RDN, and nearly every name that
+//! comes in is in the same container as the one before: [`Scratch`] remembers that container, and one
+//! look at the container's own name tells whether the guess is right.
+
+use wire::dn::{Dn, Rdn, normal};
+use wire::ldap::ResultCode;
+
+use super::slots::NONE;
+use super::{EntryId, Refusal, Scratch, Store};
+use crate::entry::body;
+
+/// The hash of the root's name.
+const ROOT: u32 = 0;
+
+/// Where a name stands or would stand.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spot<'d> {
+    /// The first part of the name; none in the root's.
+    pub(super) rdn: Option<Rdn<'d>>,
+    /// The hash of the name.
+    pub(super) hash: u32,
+    /// The entry of that name.
+    pub(super) entry: Option<u32>,
+    /// The entry above; [`NONE`] if it does not exist.
+    pub(super) parent: u32,
+}
+
+impl Store {
+    /// Finds the entry of this name, however it is spelled. noSuchObject carries the deepest
+    /// existing ancestor; a name that is none is invalidDNSyntax.
+    #[inline]
+    pub fn find(&self, dn: &[u8], scratch: &mut Scratch) -> Result<EntryId, Refusal> {
+        if self.dn_of(scratch.container) == Some(dn) && !dn.is_empty() {
+            return Ok(EntryId(scratch.container));
+        }
+        match self.spot(dn, scratch)?.entry {
+            Some(id) => Ok(EntryId(id)),
+            None => Err(self.no_such_object(dn, scratch)),
+        }
+    }
+
+    /// noSuchObject for a name, with the deepest existing ancestor (RFC 4511 section 4.1.9).
+    pub(super) fn no_such_object(&self, dn: &[u8], scratch: &mut Scratch) -> Refusal {
+        let mut refusal = Refusal::new(ResultCode::NO_SUCH_OBJECT, "there is no entry of this name");
+        let Ok(dn) = Dn::parse(dn) else {
+            return refusal;
+        };
+        scratch.normal.clear();
+        dn.write_normal(&self.schema, &mut scratch.normal);
+        let normal = std::mem::take(&mut scratch.normal);
+        let mut ancestors = std::iter::successors(normal::parent(&normal), |name| normal::parent(name));
+        if let Some(id) = ancestors.find_map(|name| self.find_normal(name, &mut scratch.other)) {
+            refusal.matched_dn = self.dn_of(id).unwrap_or_default().to_vec();
+        }
+        scratch.normal = normal;
+        refusal
+    }
+
+    /// Where a name stands or would stand.
+    #[inline]
+    pub(super) fn spot<'d>(&self, dn: &'d [u8], scratch: &mut Scratch) -> Result<Spot<'d>, Refusal> {
+        match self.rdn_below(scratch.container, dn) {
+            Some(rdn) => Ok(self.spot_below(scratch.container, rdn, dn, scratch)),
+            None => self.spot_anywhere(dn, scratch),
+        }
+    }
+
+    /// The RDN of a name whose parent is spelled like the container. A comma that does not separate
+    /// leaves behind what is no RDN: a backslash at its end, or an open quote.
+    #[inline]
+    fn rdn_below<'d>(&self, container: u32, dn: &'d [u8]) -> Option<Rdn<'d>> {
+        let above = self.dn_of(container).filter(|name| !name.is_empty())?;
+        let rdn = dn.strip_suffix(above)?.strip_suffix(b",")?;
+        Rdn::try_from(rdn).ok()
+    }
+
+    #[inline]
+    fn spot_below<'d>(&self, parent: u32, rdn: Rdn<'d>, dn: &[u8], scratch: &mut Scratch) -> Spot<'d> {
+        scratch.normal.clear();
+        rdn.write_normal(&self.schema, &mut scratch.normal);
+        let above = self.slots.get(parent).map_or(ROOT, |slot| slot.hash);
+        let hash = self.indexes.chain(above, &scratch.normal);
+        let is_it = |&id: &u32| {
+            self.dn_of(id) == Some(dn)
+                || self.slots.get(id).is_some_and(|slot| slot.parent == parent)
+                    && self.first_rdn_is(id, &scratch.normal, &mut scratch.other)
+        };
+        let entry = self.names.get(hash).find(is_it);
+        Spot { rdn: Some(rdn), hash, entry, parent }
+    }
+
+    fn first_rdn_is(&self, id: u32, normal: &[u8], buffer: &mut Vec<u8>) -> bool {
+        buffer.clear();
+        let first = Dn::parse(self.dn_of(id).unwrap_or_default()).ok().and_then(Dn::split_first);
+        first.is_some_and(|(rdn, _)| {
+            rdn.write_normal(&self.schema, buffer);
+            buffer == normal
+        })
+    }
+
+    fn spot_anywhere<'d>(&self, dn: &'d [u8], scratch: &mut Scratch) -> Result<Spot<'d>, Refusal> {
+        let name =
+            Dn::parse(dn).map_err(|error| Refusal::new(ResultCode::INVALID_DN_SYNTAX, error.to_string()))?;
+        scratch.normal.clear();
+        name.write_normal(&self.schema, &mut scratch.normal);
+        let (hash, entry) = self.look_up(&scratch.normal, &mut scratch.other);
+        let parent = match entry.and_then(|id| self.slots.get(id)) {
+            Some(slot) => slot.parent,
+            None => normal::parent(&scratch.normal)
+                .and_then(|above| self.find_normal(above, &mut scratch.other))
+                .unwrap_or(NONE),
+        };
+        if let Some(id) = entry.filter(|id| parent == NONE || self.children.contains_key(id)) {
+            scratch.container = id;
+        } else if parent != NONE {
+            scratch.container = parent;
+        }
+        Ok(Spot { rdn: name.split_first().map(|(rdn, _)| rdn), hash, entry, parent })
+    }
+
+    fn find_normal(&self, normal: &[u8], buffer: &mut Vec<u8>) -> Option<u32> {
+        self.look_up(normal, buffer).1
+    }
+
+    /// The hash of a name in normal form, and its entry.
+    fn look_up(&self, normal: &[u8], buffer: &mut Vec<u8>) -> (u32, Option<u32>) {
+        let hash = self.hash_name(normal);
+        let found = self.names.get(hash).find(|&id| {
+            let dn = self.dn_of(id).unwrap_or_default();
+            dn == normal || self.is_name(dn, normal, buffer)
+        });
+        (hash, found)
+    }
+
+    /// In a normal form every comma separates.
+    pub(super) fn hash_name(&self, normal: &[u8]) -> u32 {
+        if normal.is_empty() {
+            return ROOT;
+        }
+        normal.rsplit(|&byte| byte == b',').fold(ROOT, |above, rdn| self.indexes.chain(above, rdn))
+    }
+
+    /// Whether two names are the same.
+    pub(super) fn same_name(&self, left: &[u8], right: &[u8]) -> bool {
+        let (mut normal, mut buffer) = (Vec::new(), Vec::new());
+        match Dn::parse(left) {
+            Ok(dn) => dn.write_normal(&self.schema, &mut normal),
+            Err(_) => return false,
+        }
+        self.is_name(right, &normal, &mut buffer)
+    }
+
+    /// Whether a name has this normal form.
+    pub(super) fn is_name(&self, dn: &[u8], normal: &[u8], buffer: &mut Vec<u8>) -> bool {
+        buffer.clear();
+        Dn::parse(dn).is_ok_and(|dn| {
+            dn.write_normal(&self.schema, buffer);
+            buffer == normal
+        })
+    }
+
+    /// The name of an entry as it was added.
+    #[inline]
+    pub(super) fn dn_of(&self, id: u32) -> Option<&[u8]> {
+        self.slots.get(id).map(|slot| body::dn(self.bodies.get(slot.place)))
+    }
+}

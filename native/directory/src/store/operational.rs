@@ -1,0 +1,128 @@
+//! Attributes that are computed when they are asked for (RFC 4512 section 3.4).
+
+use super::slots::Slot;
+use super::{Store, UnixSeconds};
+use crate::entry::body;
+use crate::matching::write_timestamp;
+use crate::schema::{AttributeId, ClassKind, Schema};
+
+/// The name that the server answers the schema under.
+pub const SUBSCHEMA_DN: &str = "cn=Subschema";
+
+/// What is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is named after its attribute type")]
+pub enum Operational {
+    EntryDn,
+    EntryUuid,
+    CreateTimestamp,
+    ModifyTimestamp,
+    HasSubordinates,
+    NumSubordinates,
+    StructuralObjectClass,
+    SubschemaSubentry,
+    EntryTtl,
+}
+
+impl Operational {
+    /// All of them, in the order that they are answered in, with their types' names.
+    pub const ALL: [(Self, &'static str); 9] = [
+        (Self::StructuralObjectClass, "structuralObjectClass"),
+        (Self::EntryUuid, "entryUUID"),
+        (Self::CreateTimestamp, "createTimestamp"),
+        (Self::ModifyTimestamp, "modifyTimestamp"),
+        (Self::EntryTtl, "entryTtl"),
+        (Self::EntryDn, "entryDN"),
+        (Self::SubschemaSubentry, "subschemaSubentry"),
+        (Self::HasSubordinates, "hasSubordinates"),
+        (Self::NumSubordinates, "numSubordinates"),
+    ];
+
+    /// What a type is computed as.
+    pub(crate) fn of(schema: &Schema, id: AttributeId) -> Option<Self> {
+        let name = schema.canonical_name(id);
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(what, _)| *what)
+    }
+}
+
+impl Store {
+    /// Appends the value that an entry has; false if it has none.
+    pub(crate) fn write_operational(
+        &self,
+        id: u32,
+        slot: &Slot,
+        what: Operational,
+        now: UnixSeconds,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        match what {
+            Operational::EntryDn => out.extend_from_slice(body::dn(self.body_of(slot))),
+            Operational::EntryUuid => write_uuid(self.indexes.salt(), slot, out),
+            Operational::CreateTimestamp => write_time(slot.created, out),
+            Operational::ModifyTimestamp => write_time(slot.modified, out),
+            Operational::HasSubordinates => {
+                let has = self.children.contains_key(&id);
+                out.extend_from_slice(if has { b"TRUE" } else { b"FALSE" });
+            }
+            Operational::NumSubordinates => {
+                let count = self.children.get(&id).map_or(0, roaring::RoaringBitmap::len);
+                out.extend_from_slice(count.to_string().as_bytes());
+            }
+            Operational::SubschemaSubentry => out.extend_from_slice(SUBSCHEMA_DN.as_bytes()),
+            Operational::StructuralObjectClass => return self.write_structural_class(slot, out),
+            Operational::EntryTtl if slot.expires == 0 => return false,
+            Operational::EntryTtl => {
+                // The second after the last is the first without the entry: see `set_ttl`.
+                let left = slot.expires.saturating_sub(now.0).saturating_sub(1);
+                out.extend_from_slice(left.to_string().as_bytes());
+            }
+        }
+        true
+    }
+
+    #[inline]
+    pub(crate) fn body_of(&self, slot: &Slot) -> &[u8] {
+        self.bodies.get(slot.place)
+    }
+
+    /// The most derived structural class (RFC 4512 section 2.4.2); without any the first class.
+    fn write_structural_class(&self, slot: &Slot, out: &mut Vec<u8>) -> bool {
+        let (_, list) = body::split(self.body_of(slot));
+        let classes = list.iter().flatten().find(|attribute| attribute.name == b"objectClass");
+        let mut deepest: Option<(usize, &str)> = None;
+        for value in classes.iter().flat_map(|attribute| attribute.values.iter().flatten()) {
+            let chain = self.schema.class_chain(value);
+            if let Some(class) = chain.first().filter(|class| class.kind == ClassKind::Structural) {
+                if deepest.is_none_or(|(depth, _)| chain.len() > depth) {
+                    deepest = Some((chain.len(), class.name()));
+                }
+            }
+        }
+        out.extend_from_slice(deepest.map_or("", |(_, name)| name).as_bytes());
+        deepest.is_some()
+    }
+}
+
+fn write_time(seconds: u32, out: &mut Vec<u8>) {
+    write_timestamp(i64::from(seconds), out);
+    out.push(b'Z');
+}
+
+/// A UUID of version 8 (RFC 9562 section 5.8): when the entry was added, which addition it was, and
+/// which store.
+fn write_uuid(salt: u64, slot: &Slot, out: &mut Vec<u8>) {
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&slot.created.to_be_bytes());
+    bytes[4..8].copy_from_slice(&slot.sequence.to_be_bytes());
+    bytes[8..].copy_from_slice(&salt.to_be_bytes());
+    // The version takes the place of four bits of the sequence, which go where the salt begins.
+    bytes[9] = bytes[6];
+    bytes[6] = 0x80 | bytes[6] & 0x0f;
+    bytes[8] = 0x80 | bytes[8] & 0x3f;
+    for (at, byte) in bytes.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            out.push(b'-');
+        }
+        out.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+    }
+}

@@ -1,0 +1,24 @@
+//! Why an operation on the store was refused.
+
+use std::borrow::Cow;
+
+use wire::ldap::ResultCode;
+
+/// An LDAP result other than success: what the client is told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {diagnostic}")]
+pub struct Refusal {
+    /// The result code of RFC 4511 appendix A.
+    pub code: ResultCode,
+    /// For a person to read.
+    pub diagnostic: Cow<'static, str>,
+    /// The deepest existing ancestor, after noSuchObject; empty otherwise.
+    pub matched_dn: Vec<u8>,
+}
+
+impl Refusal {
+    /// A refusal without a matched DN.
+    pub fn new(code: ResultCode, diagnostic: impl Into<Cow<'static, str>>) -> Self {
+        Self { code, diagnostic: diagnostic.into(), matched_dn: Vec::new() }
+    }
+}

@@ -1,0 +1,133 @@
+//! Removing entries: deleted (RFC 4511 section 4.8) or expired (RFC 2589).
+
+use wire::ldap::ResultCode;
+
+use super::slots::{NONE, Slot};
+use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
+use crate::entry::body;
+
+impl Store {
+    /// Removes an entry that has no children.
+    pub fn remove(&mut self, dn: &[u8]) -> Result<(), Refusal> {
+        let mut writer = self.writer.take().unwrap_or_default();
+        let result = self.find(dn, &mut writer.scratch).and_then(|id| {
+            if self.children.contains_key(&id.0) {
+                return Err(Refusal::new(
+                    ResultCode::NOT_ALLOWED_ON_NON_LEAF,
+                    "there are entries below this one; delete them first",
+                ));
+            }
+            self.remove_leaf(id.0, &mut writer);
+            Ok(())
+        });
+        self.writer = Some(writer);
+        result
+    }
+
+    /// Gives a dynamic entry this many seconds from now on (RFC 2589 section 4).
+    pub fn refresh(&mut self, id: EntryId, ttl_s: u32, now: UnixSeconds) -> Result<(), Refusal> {
+        match self.slots.get(id.0) {
+            None => Err(Refusal::new(ResultCode::NO_SUCH_OBJECT, "the entry is gone")),
+            Some(slot) if slot.expires == 0 => Err(Refusal::new(
+                ResultCode::OBJECT_CLASS_VIOLATION,
+                "the entry is not dynamic: it has not the class dynamicObject",
+            )),
+            Some(_) => {
+                self.set_ttl(id.0, ttl_s, now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Removes up to `budget` entries whose time is over; returns how many. Call it at least once a
+    /// second; a full budget means that there may be more. An entry with entries below it stays
+    /// until they are gone.
+    pub fn expire(&mut self, now: UnixSeconds, budget: usize) -> usize {
+        let mut writer = self.writer.take().unwrap_or_default();
+        let mut removed = 0;
+        while removed < budget {
+            let Some(id) = self.wheel.pop(now.0) else {
+                break;
+            };
+            match self.slots.get(id).map(|slot| slot.expires) {
+                None | Some(0) => {}
+                Some(expires) if expires > now.0 => self.wheel.insert(id, expires),
+                Some(_) if self.children.contains_key(&id) => self.wheel.insert(id, now.0 + 1),
+                Some(_) => removed += self.remove_overdue(id, now, &mut writer),
+            }
+        }
+        self.writer = Some(writer);
+        removed
+    }
+
+    /// Removes a leaf, and what is overdue above it and was only waiting for it.
+    fn remove_overdue(&mut self, leaf: u32, now: UnixSeconds, writer: &mut Writer) -> usize {
+        let mut removed = 0;
+        let mut next = leaf;
+        while let Some(slot) = self.slots.get(next).copied() {
+            if slot.expires == 0 || slot.expires > now.0 || self.children.contains_key(&next) {
+                break;
+            }
+            self.remove_leaf(next, writer);
+            removed += 1;
+            next = slot.parent;
+        }
+        removed
+    }
+
+    /// Sets when an entry goes. Whole seconds start before they are noticed, so that the second after
+    /// the last is the first without it: never too early, at most a second late.
+    pub(super) fn set_ttl(&mut self, id: u32, ttl_s: u32, now: UnixSeconds) {
+        let Some(slot) = self.slots.get_mut(id) else {
+            return;
+        };
+        let expires = now.0.saturating_add(ttl_s).saturating_add(1);
+        let before = std::mem::replace(&mut slot.expires, expires);
+        self.dynamic += u64::from(before == 0);
+        // A later deadline is noticed when the earlier one comes up.
+        if before == 0 || expires < before {
+            self.wheel.insert(id, expires);
+        }
+    }
+
+    /// Makes an entry static.
+    pub(super) fn clear_ttl(&mut self, id: u32) {
+        if let Some(slot) = self.slots.get_mut(id).filter(|slot| slot.expires != 0) {
+            slot.expires = 0;
+            self.dynamic -= 1;
+            self.wheel.remove(id);
+        }
+    }
+
+    pub(super) fn remove_leaf(&mut self, id: u32, writer: &mut Writer) {
+        self.clear_ttl(id);
+        let Some(slot) = self.slots.get(id).copied() else {
+            return;
+        };
+        self.unindex(id, &slot, writer);
+        self.names.remove(slot.hash, id);
+        self.detach(slot.parent, id);
+        self.bodies.remove(slot.place);
+        self.slots.remove(id);
+    }
+
+    /// Takes an entry out of all indexes on values.
+    pub(super) fn unindex(&mut self, id: u32, slot: &Slot, writer: &mut Writer) {
+        let (_, list) = body::split(self.bodies.get(slot.place));
+        writer.inspector.keys_of(&self.schema, &self.indexes, list);
+        self.indexes.remove(id, &writer.inspector.keys);
+        self.change_prefixes(id, slot, false);
+    }
+
+    /// Takes an entry from below its parent.
+    pub(super) fn detach(&mut self, parent: u32, id: u32) {
+        if parent == NONE {
+            self.roots.retain(|root| *root != id);
+        } else if let Some(children) = self.children.get_mut(&parent) {
+            children.remove(id);
+            if children.is_empty() {
+                self.children.remove(&parent);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Renaming and moving entries (RFC 4511 section 4.9).
+
+use wire::dn::{Dn, Rdn};
+use wire::ldap::{Attributes, ModifyDnRequest, ResultCode};
+
+use super::add::{first_rdn, write_body};
+use super::draft::Draft;
+use super::slots::NONE;
+use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
+use crate::entry::body;
+
+/// Where an entry is going.
+struct Target {
+    parent: u32,
+    dn: Vec<u8>,
+}
+
+impl Store {
+    /// Renames or moves an entry with everything below it (RFC 4511 section 4.9).
+    pub fn rename(&mut self, request: &ModifyDnRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
+        let mut writer = self.writer.take().unwrap_or_default();
+        let result = self.rename_with(request, now, &mut writer);
+        self.writer = Some(writer);
+        result
+    }
+
+    fn rename_with(
+        &mut self,
+        request: &ModifyDnRequest<'_>,
+        now: UnixSeconds,
+        writer: &mut Writer,
+    ) -> Result<EntryId, Refusal> {
+        let id = self.find(request.dn, &mut writer.scratch)?.0;
+        let target = self.target(id, request, &mut writer.scratch)?;
+        let new_rdn = rdn(request.new_rdn)?;
+        self.declare(new_rdn.pairs().map(|pair| pair.attribute));
+        let Some(slot) = self.slots.get(id).copied() else {
+            return Ok(EntryId(id));
+        };
+        let (dn, list) = body::split(self.bodies.get(slot.place));
+        let mut draft = Draft::new(&self.schema, list)?;
+        self.change_rdn_values(&mut draft, dn, new_rdn, request.delete_old_rdn)?;
+        writer.list.clear();
+        draft.encode(&mut writer.list);
+        writer.inspector.inspect(&self.schema, &self.indexes, Attributes(&writer.list))?;
+        writer.body.clear();
+        write_body(&target.dn, &writer.list, &mut writer.body);
+        self.replace_body(id, now, writer);
+        self.move_entry(id, slot.parent, target.parent);
+        self.move_subtree(id, writer);
+        Ok(EntryId(id))
+    }
+
+    /// Checks that the entry may go where it is asked to.
+    fn target(
+        &self,
+        id: u32,
+        request: &ModifyDnRequest<'_>,
+        scratch: &mut super::Scratch,
+    ) -> Result<Target, Refusal> {
+        let old_parent = self.slots.get(id).map_or(NONE, |slot| slot.parent);
+        let parent = match request.new_superior {
+            Some(superior) => self.find(superior, scratch)?.0,
+            None => old_parent,
+        };
+        if self.is_at_or_below(parent, id) {
+            return Err(Refusal::new(
+                ResultCode::UNWILLING_TO_PERFORM,
+                "an entry cannot be moved below itself",
+            ));
+        }
+        let mut dn = rdn(request.new_rdn)?.as_bytes().to_vec();
+        let above = match self.dn_of(parent) {
+            Some(above) => Some(above),
+            None => self.dn_of(id).and_then(|dn| Dn::parse(dn).ok()?.parent()).map(Dn::as_bytes),
+        };
+        if let Some(above) = above.filter(|above| !above.is_empty()) {
+            dn.push(b',');
+            dn.extend_from_slice(above);
+        }
+        let spot = self.spot(&dn, scratch)?;
+        if spot.entry.is_some_and(|other| other != id) {
+            return Err(Refusal::new(ResultCode::ENTRY_ALREADY_EXISTS, "an entry of the new name exists"));
+        }
+        if parent == NONE && !self.is_suffix(&dn, scratch) {
+            return Err(Refusal::new(
+                ResultCode::UNWILLING_TO_PERFORM,
+                "the new name is no suffix of this server, and there is no entry above it",
+            ));
+        }
+        Ok(Target { parent, dn })
+    }
+
+    fn change_rdn_values(
+        &self,
+        draft: &mut Draft<'_>,
+        dn: &[u8],
+        new_rdn: Rdn<'_>,
+        delete_old: bool,
+    ) -> Result<(), Refusal> {
+        let mut buffer = Vec::new();
+        if let Some(old) = first_rdn(dn).filter(|_| delete_old) {
+            for pair in old.pairs() {
+                draft.discard(&self.schema, pair.attribute, pair.value.decode(&mut buffer))?;
+            }
+        }
+        for pair in new_rdn.pairs() {
+            draft.ensure(&self.schema, pair.attribute, pair.value.decode(&mut buffer))?;
+        }
+        Ok(())
+    }
+
+    fn move_entry(&mut self, id: u32, old_parent: u32, new_parent: u32) {
+        if old_parent == new_parent {
+            return;
+        }
+        self.detach(old_parent, id);
+        self.add_child(new_parent, id);
+        if let Some(slot) = self.slots.get_mut(id) {
+            slot.parent = new_parent;
+        }
+    }
+
+    /// Gives the entry and everything below it, whose names end in its own, their new names.
+    fn move_subtree(&mut self, top: u32, writer: &mut Writer) {
+        self.rehash(top, &mut writer.buffer);
+        let mut below: Vec<u32> = self.children.get(&top).into_iter().flatten().collect();
+        while let Some(id) = below.pop() {
+            below.extend(self.children.get(&id).into_iter().flatten());
+            self.rewrite_name(id, writer);
+            self.rehash(id, &mut writer.buffer);
+        }
+    }
+
+    /// The entry's RDN stays; what comes after it is the name of the entry above.
+    fn rewrite_name(&mut self, id: u32, writer: &mut Writer) {
+        let Some(slot) = self.slots.get(id).copied() else {
+            return;
+        };
+        let (dn, list) = body::split(self.bodies.get(slot.place));
+        writer.buffer.clear();
+        writer.buffer.extend_from_slice(first_rdn(dn).map_or(&[], Rdn::as_bytes));
+        writer.buffer.push(b',');
+        writer.buffer.extend_from_slice(self.dn_of(slot.parent).unwrap_or_default());
+        writer.body.clear();
+        write_body(&writer.buffer, list.0, &mut writer.body);
+        self.bodies.remove(slot.place);
+        let place = self.bodies.insert(&writer.body);
+        if let Some(slot) = self.slots.get_mut(id) {
+            slot.place = place;
+        }
+    }
+
+    /// Files an entry under the hash of its present name.
+    fn rehash(&mut self, id: u32, buffer: &mut Vec<u8>) {
+        let (Some(slot), Some(dn)) = (self.slots.get(id).copied(), self.dn_of(id)) else {
+            return;
+        };
+        buffer.clear();
+        if let Ok(dn) = Dn::parse(dn) {
+            dn.write_normal(&self.schema, buffer);
+        }
+        let hash = self.hash_name(buffer);
+        self.names.remove(slot.hash, id);
+        self.names.insert(hash, id);
+        if let Some(slot) = self.slots.get_mut(id) {
+            slot.hash = hash;
+        }
+    }
+
+    /// Whether `id` is `ancestor` or below it.
+    pub(crate) fn is_at_or_below(&self, id: u32, ancestor: u32) -> bool {
+        let mut current = id;
+        while current != ancestor {
+            match self.slots.get(current) {
+                Some(slot) => current = slot.parent,
+                None => return false,
+            }
+        }
+        true
+    }
+}
+
+fn rdn(text: &[u8]) -> Result<Rdn<'_>, Refusal> {
+    Rdn::try_from(text).map_err(|error| Refusal::new(ResultCode::INVALID_DN_SYNTAX, error.to_string()))
+}

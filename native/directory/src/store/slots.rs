@@ -1,0 +1,96 @@
+//! What is kept of an entry besides its body: 32 bytes.
+
+use super::bodies::Place;
+
+/// No entry.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// See the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Slot {
+    /// Where its body lies; an empty place means that the slot is free.
+    pub(crate) place: Place,
+    /// The entry above, or [`NONE`]; in a free slot the next free one.
+    pub(crate) parent: u32,
+    /// The hash of its name.
+    pub(crate) hash: u32,
+    /// Counts additions; with `created` the source of entryUUID.
+    pub(crate) sequence: u32,
+    /// Seconds since 1970.
+    pub(crate) created: u32,
+    /// Seconds since 1970.
+    pub(crate) modified: u32,
+    /// Seconds since 1970 at which it goes; 0 for never.
+    pub(crate) expires: u32,
+}
+
+impl Slot {
+    pub(crate) const fn is_free(&self) -> bool {
+        self.place.len() == 0
+    }
+}
+
+/// All slots; a freed one is the next to be taken.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    slots: Vec<Slot>,
+    free: u32,
+    used: u32,
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: NONE, used: 0 }
+    }
+}
+
+impl Slots {
+    /// The slot of an entry; `None` for a free or unknown one.
+    #[inline]
+    pub(crate) fn get(&self, id: u32) -> Option<&Slot> {
+        self.slots.get(id as usize).filter(|slot| !slot.is_free())
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(id as usize).filter(|slot| !slot.is_free())
+    }
+
+    pub(crate) fn insert(&mut self, slot: Slot) -> u32 {
+        self.used += 1;
+        let id = self.free;
+        match self.slots.get_mut(id as usize) {
+            Some(free) => {
+                self.free = free.parent;
+                *free = slot;
+                id
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, id: u32) -> Option<Slot> {
+        let free = Slot { parent: self.free, ..Slot::default() };
+        let slot = std::mem::replace(self.get_mut(id)?, free);
+        self.free = id;
+        self.used -= 1;
+        Some(slot)
+    }
+
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.slots.reserve(more);
+    }
+
+    /// Entries.
+    pub(crate) const fn used(&self) -> u32 {
+        self.used
+    }
+
+    /// One more than the highest number ever taken.
+    pub(crate) fn end(&self) -> u32 {
+        self.slots.len() as u32
+    }
+}

@@ -1,0 +1,119 @@
+//! What a turn of a thread's loop works with: the store while it is held, the buffers, the time.
+
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard, ShardedLockWriteGuard};
+
+use crate::clock::Now;
+use crate::entry::Projection;
+use crate::filter::CompiledFilter;
+use crate::operation::foresight::Foresight;
+use crate::settings::Settings;
+use crate::stats::Counters;
+use crate::store::{self, EntryId, Store, UnixSeconds};
+
+/// Searches that scan get this much of a turn together; what other clients send waits no longer.
+const SLICE: Duration = Duration::from_millis(1);
+
+/// See the module.
+pub(crate) struct Turn<'t> {
+    pub(crate) settings: &'t Settings,
+    pub(crate) access: Access<'t>,
+    /// The answers to what is being worked on.
+    pub(crate) out: &'t mut Vec<u8>,
+    pub(crate) counters: &'t mut Counters,
+    pub(crate) scratch: &'t mut Scratch,
+    pub(crate) now: Now,
+    /// When this turn's scanning ends, once it has begun.
+    pub(crate) slice: Option<Instant>,
+}
+
+/// Buffers used over and over.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) store: store::Scratch,
+    pub(crate) filter: CompiledFilter,
+    pub(crate) projection: Projection,
+    pub(crate) matches: Vec<EntryId>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) request: Vec<u8>,
+    pub(crate) foresight: Foresight,
+}
+
+impl Turn<'_> {
+    /// The time in the store's units.
+    pub(crate) fn seconds(&self) -> UnixSeconds {
+        self.now.seconds()
+    }
+
+    /// Whether this turn's time for scanning is used up. Asking starts it.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let now = Instant::now();
+        now >= *self.slice.get_or_insert(now + SLICE)
+    }
+
+    /// Removes up to `budget` entries whose life has ended and says how many.
+    pub(crate) fn expire(&mut self, budget: usize) -> usize {
+        let now = self.seconds();
+        if self.access.read().counts().dynamic == 0 {
+            return 0;
+        }
+        self.access.write().expire(now, budget)
+    }
+
+    /// Does up to `budget` entries' worth of what writes have left to do; says whether more is left.
+    pub(crate) fn maintain(&mut self, budget: usize) -> bool {
+        if !self.access.read().wants_maintenance() {
+            return false;
+        }
+        let store = self.access.write();
+        store.maintain(budget);
+        store.wants_maintenance()
+    }
+}
+
+/// The store's lock: taken when somebody first needs it, kept for the messages that follow, and
+/// released before anything that takes time.
+pub(crate) struct Access<'t> {
+    lock: &'t ShardedLock<Store>,
+    reading: Option<ShardedLockReadGuard<'t, Store>>,
+    writing: Option<ShardedLockWriteGuard<'t, Store>>,
+    /// Whether anything may have been written since the turn began.
+    pub(crate) wrote: bool,
+}
+
+impl<'t> Access<'t> {
+    pub(crate) const fn new(lock: &'t ShardedLock<Store>) -> Self {
+        Self { lock, reading: None, writing: None, wrote: false }
+    }
+
+    /// The store, for reading.
+    #[inline]
+    pub(crate) fn read(&mut self) -> &Store {
+        match &self.writing {
+            Some(store) => store,
+            // A thread that panicked while it wrote is a bug; going on with what it left is better
+            // than ending every other client's connection.
+            None => {
+                self.reading.get_or_insert_with(|| self.lock.read().unwrap_or_else(PoisonError::into_inner))
+            }
+        }
+    }
+
+    /// The store, for writing.
+    #[inline]
+    pub(crate) fn write(&mut self) -> &mut Store {
+        self.reading = None;
+        self.wrote = true;
+        self.writing.get_or_insert_with(|| self.lock.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets others have it.
+    #[inline]
+    pub(crate) fn release(&mut self) {
+        self.reading = None;
+        self.writing = None;
+    }
+}

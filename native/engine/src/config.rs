@@ -1,0 +1,16 @@
+//! Configurations cross from Python as JSON texts.
+
+use serde::de::DeserializeOwned;
+
+use crate::errors::EngineError;
+
+/// Reads a configuration; `what` it is of stands in the message.
+///
+/// The texts are one line that a program wrote: where in it the trouble is would only mislead.
+pub fn parse<T: DeserializeOwned>(what: &str, json: &str) -> pyo3::PyResult<T> {
+    serde_json::from_str(json).map_err(|error| {
+        let text = error.to_string();
+        let said = text.rsplit_once(" at line ").map_or(text.as_str(), |(said, _)| said);
+        EngineError::new_err(format!("not the configuration of {what}: {said}"))
+    })
+}

@@ -1,0 +1,82 @@
+//! `Engine`: lanes running programs against one target.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use load::AnyConfig;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::config;
+use crate::errors::{EngineError, engine_error};
+use crate::population::Population;
+use crate::snapshot::Snapshot;
+use crate::visitors::Visitors;
+
+/// Lanes running programs against one target, on threads of their own.
+#[pyclass(frozen, module = "sitebench._engine")]
+pub struct Engine(Mutex<load::Engine>);
+
+/// Whom a load is about.
+#[derive(FromPyObject)]
+enum People<'py> {
+    Population(PyRef<'py, Population>),
+    Visitors(PyRef<'py, Visitors>),
+}
+
+impl Engine {
+    /// Python threads take turns. Only ever called detached: who waits here must not hold up the
+    /// interpreter that the one inside may need.
+    fn turn(&self) -> MutexGuard<'_, load::Engine> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (config_json, population=None))]
+    fn new(py: Python<'_>, config_json: &str, population: Option<People<'_>>) -> PyResult<Self> {
+        let config = config::parse("an engine", config_json)?;
+        let started = match (config, population) {
+            (AnyConfig::Ldap(config), None) => py.detach(|| load::Engine::start(config, None)),
+            (AnyConfig::Ldap(config), Some(People::Population(population))) => {
+                let people = population.people();
+                py.detach(|| load::Engine::start(config, Some(people)))
+            }
+            (AnyConfig::Http(config), None) => py.detach(|| load::Engine::start_http(config, None)),
+            (AnyConfig::Http(config), Some(People::Visitors(visitors))) => {
+                let people = visitors.people();
+                py.detach(|| load::Engine::start_http(config, Some(people)))
+            }
+            (AnyConfig::Ldap(_), Some(_)) => {
+                return Err(EngineError::new_err("a directory's people are a Population, not Visitors"));
+            }
+            (AnyConfig::Http(_), Some(_)) => {
+                return Err(EngineError::new_err("a site's people are Visitors, not a Population"));
+            }
+        };
+        started.map(Mutex::new).map(Engine).map_err(engine_error)
+    }
+
+    fn start_lanes(&self, py: Python<'_>, program: &str, n: u64) -> PyResult<()> {
+        py.detach(|| self.turn().start_lanes(program, n)).map_err(engine_error)
+    }
+
+    fn stop_lanes(&self, py: Python<'_>, program: &str, n: u64) -> PyResult<()> {
+        py.detach(|| self.turn().stop_lanes(program, n)).map_err(engine_error)
+    }
+
+    fn drain(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let drained = py.detach(|| self.turn().drain()).map_err(engine_error)?;
+        Snapshot::new(py, drained)
+    }
+
+    #[pyo3(signature = (timeout_s=5.0))]
+    fn stop(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Snapshot> {
+        let timeout = Duration::try_from_secs_f64(timeout_s)
+            .map_err(|error| PyValueError::new_err(format!("timeout_s is {timeout_s}: {error}")))?;
+        let drained = py.detach(|| self.turn().stop(timeout)).map_err(engine_error)?;
+        Snapshot::new(py, drained)
+    }
+}

@@ -1,0 +1,101 @@
+//! The floor: what two raw loops trade on this machine (method rule 8).
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use load::floor::{FloorError, Load, Measured, Sizes};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+
+use crate::errors::engine_error;
+
+/// The floor's server: answers every `request_bytes` with `response_bytes`, reading neither.
+#[pyclass(frozen, module = "sitebench._engine")]
+pub struct NullResponder {
+    address: SocketAddr,
+    /// Nothing once it is stopped.
+    running: Mutex<Option<load::floor::NullResponder>>,
+}
+
+#[pymethods]
+impl NullResponder {
+    #[new]
+    #[pyo3(signature = (request_bytes, response_bytes, port=0))]
+    fn new(request_bytes: usize, response_bytes: usize, port: u16) -> PyResult<Self> {
+        let sizes = Sizes { request: request_bytes, response: response_bytes };
+        let running = load::floor::NullResponder::start(sizes, port).map_err(engine_error)?;
+        Ok(Self { address: running.address(), running: Mutex::new(Some(running)) })
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| {
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(running) = running {
+                running.stop();
+            }
+        });
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<NullResponder {}>", self.address)
+    }
+}
+
+/// Trades bytes over open connections as fast as one thread can.
+#[pyfunction]
+pub fn floor_exchange(
+    py: Python<'_>,
+    port: u16,
+    connections: usize,
+    seconds: f64,
+    request_bytes: usize,
+    response_bytes: usize,
+) -> PyResult<Bound<'_, PyDict>> {
+    let load = load_of(port, connections, seconds, request_bytes, response_bytes)?;
+    measure(py, || load::floor::exchange(&load))
+}
+
+/// Connects, trades once and closes, over and over.
+#[pyfunction]
+pub fn floor_connect(
+    py: Python<'_>,
+    port: u16,
+    connections: usize,
+    seconds: f64,
+    request_bytes: usize,
+    response_bytes: usize,
+) -> PyResult<Bound<'_, PyDict>> {
+    let load = load_of(port, connections, seconds, request_bytes, response_bytes)?;
+    measure(py, || load::floor::connect_cycles(&load))
+}
+
+fn load_of(port: u16, connections: usize, seconds: f64, request: usize, response: usize) -> PyResult<Load> {
+    let duration = Duration::try_from_secs_f64(seconds)
+        .map_err(|error| PyValueError::new_err(format!("seconds is {seconds}: {error}")))?;
+    let target = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    Ok(Load { target, connections, duration, sizes: Sizes { request, response } })
+}
+
+fn measure(
+    py: Python<'_>,
+    run: impl FnOnce() -> Result<Measured, FloorError> + Send,
+) -> PyResult<Bound<'_, PyDict>> {
+    let measured = py.detach(run).map_err(engine_error)?;
+    let at = |q| measured.latency.value_at_quantile(q) as f64;
+    [
+        ("operations", measured.operations as f64),
+        ("seconds", measured.elapsed_ns as f64 / 1e9),
+        ("cpu_ns", measured.cpu_ns as f64),
+        ("p50_ns", at(0.5)),
+        ("p99_ns", at(0.99)),
+        ("max_ns", measured.latency.max() as f64),
+    ]
+    .into_py_dict(py)
+}

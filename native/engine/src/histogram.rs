@@ -1,0 +1,140 @@
+//! `Histogram`: durations in nanoseconds at three significant digits.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use hdrhistogram::Histogram as Hdr;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::millis::locust_millis;
+
+/// Method rule 1: native recorders keep nanoseconds at 3 significant digits.
+const DIGITS: u8 = 3;
+
+/// Durations in nanoseconds at three significant digits (HdrHistogram).
+#[pyclass(module = "sitebench._engine")]
+pub struct Histogram(Hdr<u64>);
+
+impl From<Hdr<u64>> for Histogram {
+    fn from(mut hdr: Hdr<u64>) -> Self {
+        // Recorders have fixed bounds; a merged histogram must take what any of them holds.
+        hdr.auto(true);
+        Histogram(hdr)
+    }
+}
+
+impl Histogram {
+    /// A histogram without samples.
+    pub fn empty() -> PyResult<Self> {
+        Hdr::new(DIGITS).map(Histogram::from).map_err(value_error)
+    }
+}
+
+fn value_error(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Histogram {
+    #[new]
+    fn new() -> PyResult<Self> {
+        Histogram::empty()
+    }
+
+    #[getter]
+    fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    #[getter]
+    fn min(&self) -> u64 {
+        self.0.min()
+    }
+
+    #[getter]
+    fn max(&self) -> u64 {
+        self.0.max()
+    }
+
+    #[getter]
+    fn mean(&self) -> f64 {
+        self.0.mean()
+    }
+
+    #[getter]
+    fn sum(&self) -> u128 {
+        let middle = |value| u128::from(self.0.median_equivalent(value));
+        self.0
+            .iter_recorded()
+            .map(|step| middle(step.value_iterated_to()) * u128::from(step.count_at_value()))
+            .sum()
+    }
+
+    fn percentile(&self, q: f64) -> PyResult<u64> {
+        if !(0.0..=100.0).contains(&q) {
+            return Err(PyValueError::new_err(format!("percentile {q} is not between 0 and 100")));
+        }
+        Ok(self.0.value_at_percentile(q))
+    }
+
+    fn add(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
+        if slf.is(other) {
+            let twin = slf.try_borrow()?.0.clone();
+            return slf.try_borrow_mut()?.0.add(twin).map_err(value_error);
+        }
+        slf.try_borrow_mut()?.0.add(&other.try_borrow()?.0).map_err(value_error)
+    }
+
+    #[pyo3(signature = (ns, n=1))]
+    fn record(&mut self, ns: u64, n: u64) -> PyResult<()> {
+        self.0.record_n(ns, n).map_err(value_error)
+    }
+
+    fn buckets(&self) -> Vec<(u64, u64)> {
+        self.0.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+    }
+
+    fn millis(&self) -> BTreeMap<u64, u64> {
+        let mut samples = BTreeMap::new();
+        for step in self.0.iter_recorded() {
+            let middle = self.0.median_equivalent(step.value_iterated_to());
+            *samples.entry(locust_millis(middle)).or_insert(0) += step.count_at_value();
+        }
+        samples
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&self.0, &mut bytes).map_err(value_error)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        Deserializer::new()
+            .deserialize(&mut Cursor::new(data))
+            .map(Histogram::from)
+            .map_err(|error| PyValueError::new_err(format!("not a histogram: {error}")))
+    }
+
+    fn copy(&self) -> Self {
+        Histogram(self.0.clone())
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<Histogram n={} p50={} p99={} max={}>",
+            self.0.len(),
+            self.0.value_at_quantile(0.5),
+            self.0.value_at_quantile(0.99),
+            self.0.max()
+        )
+    }
+}

@@ -1,0 +1,52 @@
+//! `sitebench._engine`: the native engine's Python face, and nothing more.
+//!
+//! One Python class per file. A class translates: arguments in, errors and results out. What it
+//! does is in the crates below, where it is tested without Python. Whatever waits or works for
+//! long does so detached from the interpreter, so that Locust's hub keeps running.
+//!
+//! The face is written down in `sitebench/_engine.pyi`; stubtest holds the two together.
+
+mod answer;
+mod config;
+mod directory;
+mod engine;
+mod errors;
+mod floor;
+mod histogram;
+mod ldif;
+mod live;
+mod millis;
+mod pools;
+mod population;
+mod progress;
+mod site;
+mod snapshot;
+mod upd;
+mod visitors;
+
+/// The native engine of sitebench.
+#[pyo3::pymodule(name = "_engine")]
+mod module {
+    #[pymodule_export]
+    use crate::directory::Directory;
+    #[pymodule_export]
+    use crate::engine::Engine;
+    #[pymodule_export]
+    use crate::errors::EngineError;
+    #[pymodule_export]
+    use crate::floor::{NullResponder, floor_connect, floor_exchange};
+    #[pymodule_export]
+    use crate::histogram::Histogram;
+    #[pymodule_export]
+    use crate::live::{remove_people, seed_directory};
+    #[pymodule_export]
+    use crate::population::Population;
+    #[pymodule_export]
+    use crate::site::Site;
+    #[pymodule_export]
+    use crate::snapshot::{Snapshot, StepStats};
+    #[pymodule_export]
+    use crate::upd::{build_upd, copy_upd, inspect_upd};
+    #[pymodule_export]
+    use crate::visitors::Visitors;
+}

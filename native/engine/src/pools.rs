@@ -1,0 +1,17 @@
+//! Reading a pools file.
+
+use std::path::Path;
+
+use people::Pools;
+use pyo3::PyResult;
+
+use crate::errors::{EngineError, engine_error};
+
+/// Reads a pools file.
+pub fn read(path: &Path) -> PyResult<Pools> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let path = path.display();
+        EngineError::new_err(format!("cannot read the pools file {path}: {error}; harvest it anew"))
+    })?;
+    Pools::parse(&text).map_err(engine_error)
+}

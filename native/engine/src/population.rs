@@ -1,0 +1,100 @@
+//! `Population`: people as a pure function of (seed, i).
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use people::{Population as People, Spec};
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+
+use crate::answer::Answers;
+use crate::config;
+use crate::errors::engine_error;
+use crate::ldif;
+use crate::pools;
+
+/// People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
+#[pyclass(frozen, module = "sitebench._engine")]
+pub struct Population(Arc<People>);
+
+impl Population {
+    /// The people, for the server and the lanes to share.
+    pub fn people(&self) -> Arc<People> {
+        Arc::clone(&self.0)
+    }
+}
+
+#[pymethods]
+impl Population {
+    #[new]
+    fn new(py: Python<'_>, pools_path: PathBuf, spec_json: &str) -> PyResult<Self> {
+        let spec: Spec = config::parse("a population", spec_json)?;
+        py.detach(|| {
+            let pools = pools::read(&pools_path)?;
+            People::new(&pools, spec).map(Arc::new).map(Population).map_err(engine_error)
+        })
+    }
+
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.spec().size
+    }
+
+    #[getter]
+    fn digest(&self) -> String {
+        self.0.digest()
+    }
+
+    #[getter]
+    fn spec_json(&self) -> PyResult<String> {
+        serde_json::to_string(self.0.spec()).map_err(engine_error)
+    }
+
+    fn name(&self, i: u64) -> PyResult<String> {
+        let mut name = Vec::new();
+        self.0.write_name(i, &mut name);
+        String::from_utf8(name).map_err(engine_error)
+    }
+
+    fn dn(&self, i: u64) -> PyResult<String> {
+        let mut dn = Vec::new();
+        self.0.write_dn(i, &mut dn);
+        String::from_utf8(dn).map_err(engine_error)
+    }
+
+    fn entry<'py>(&self, py: Python<'py>, i: u64) -> PyResult<(String, Bound<'py, PyDict>)> {
+        Ok((self.dn(i)?, self.0.attributes(i).into_py_dict(py)?))
+    }
+
+    fn index_of(&self, name: &str) -> Option<u64> {
+        self.0.index_of(name.as_bytes())
+    }
+
+    fn answer_bytes(&self, i: u64) -> u64 {
+        Answers::default().size(&self.0, i)
+    }
+
+    fn encoded_answer_bytes(&self, py: Python<'_>, start: u64, stop: u64) -> u64 {
+        py.detach(|| {
+            let mut answers = Answers::default();
+            (start..stop).map(|i| answers.size(&self.0, i)).sum()
+        })
+    }
+
+    #[pyo3(signature = (path, start, stop, *, with_containers))]
+    fn write_ldif(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        start: u64,
+        stop: u64,
+        with_containers: bool,
+    ) -> PyResult<u64> {
+        py.detach(|| ldif::write(&self.0, &path, start..stop, with_containers)).map_err(engine_error)
+    }
+
+    fn __repr__(&self) -> String {
+        let Spec { seed, size, profile, .. } = self.0.spec();
+        format!("<Population seed={seed} size={size} profile={}>", profile.as_str())
+    }
+}

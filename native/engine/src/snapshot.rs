@@ -1,0 +1,103 @@
+//! `Snapshot` and `StepStats`: what was recorded between two drains.
+
+use std::collections::BTreeMap;
+
+use load::{Snapshot as Drained, StepSnapshot};
+use pyo3::prelude::*;
+
+use crate::histogram::Histogram;
+
+/// Everything recorded between two drains, and the threads' CPU at its end.
+#[pyclass(frozen, get_all, module = "sitebench._engine")]
+pub struct Snapshot {
+    t0_ns: u64,
+    t1_ns: u64,
+    cpu_ns: Vec<u64>,
+    lanes: u64,
+    lane_ns: u64,
+    waiting_ns: u64,
+    underway_ns: u64,
+    backlog: u64,
+    adds_used: (u64, u64),
+    decks: Vec<(String, Vec<u32>, Vec<u64>)>,
+    steps: Vec<Py<StepStats>>,
+}
+
+/// What one step of one program did since the last drain.
+#[pyclass(frozen, get_all, module = "sitebench._engine")]
+pub struct StepStats {
+    program: String,
+    step: String,
+    count: u64,
+    failures: BTreeMap<String, u64>,
+    bytes_out: u64,
+    bytes_in: u64,
+    processing_ns: u64,
+    service: Py<Histogram>,
+    latency: Py<Histogram>,
+    lag: Py<Histogram>,
+    censored: Py<Histogram>,
+}
+
+impl Snapshot {
+    /// Hands over what the engine drained; histograms move, nothing is copied.
+    pub fn new(py: Python<'_>, drained: Drained) -> PyResult<Self> {
+        let steps = drained.steps.into_iter();
+        let decks = drained.decks.into_iter();
+        Ok(Self {
+            t0_ns: drained.t0_ns,
+            t1_ns: drained.t1_ns,
+            cpu_ns: drained.cpu_ns,
+            lanes: drained.lanes,
+            lane_ns: drained.lane_ns,
+            waiting_ns: drained.waiting_ns,
+            underway_ns: drained.underway_ns,
+            backlog: drained.backlog,
+            adds_used: (drained.adds_used.start, drained.adds_used.end),
+            decks: decks.map(|deck| (deck.program.to_string(), deck.weights.into(), deck.dealt)).collect(),
+            steps: steps.map(|step| Py::new(py, StepStats::new(py, step)?)).collect::<PyResult<_>>()?,
+        })
+    }
+}
+
+impl StepStats {
+    fn new(py: Python<'_>, step: StepSnapshot) -> PyResult<Self> {
+        let service = Py::new(py, Histogram::from(step.service))?;
+        let (latency, lag) = match step.open {
+            Some(open) => {
+                (Py::new(py, Histogram::from(open.latency))?, Py::new(py, Histogram::from(open.lag))?)
+            }
+            // Intended and actual start are one: the same histogram, and no lag.
+            None => (service.clone_ref(py), Py::new(py, Histogram::empty()?)?),
+        };
+        Ok(Self {
+            program: step.program.to_string(),
+            step: step.step.to_string(),
+            count: step.count,
+            failures: step.failures.into_iter().collect(),
+            bytes_out: step.bytes_out,
+            bytes_in: step.bytes_in,
+            processing_ns: step.processing_ns,
+            service,
+            latency,
+            lag,
+            censored: Py::new(py, Histogram::from(step.censored))?,
+        })
+    }
+}
+
+#[pymethods]
+impl Snapshot {
+    fn __repr__(&self) -> String {
+        let seconds = self.t1_ns.saturating_sub(self.t0_ns) as f64 / 1e9;
+        format!("<Snapshot {seconds:.3} s, {} lanes, {} steps>", self.lanes, self.steps.len())
+    }
+}
+
+#[pymethods]
+impl StepStats {
+    fn __repr__(&self) -> String {
+        let failed: u64 = self.failures.values().sum();
+        format!("<StepStats {}/{} n={} failed={failed}>", self.program, self.step, self.count)
+    }
+}

@@ -1,0 +1,99 @@
+//! `build_upd`, `inspect_upd` and `copy_upd`: user-property databases as files.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use ::site::upd::{self, Manifest};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Deserialize;
+
+use crate::config;
+use crate::errors::engine_error;
+use crate::progress::tell;
+use crate::visitors;
+
+/// Who is put into a database.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spec {
+    seed: u64,
+    size: u64,
+    locales: Vec<String>,
+}
+
+/// What a database must be.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Expected {
+    size: Option<u64>,
+    digest: Option<String>,
+}
+
+/// Writes a user-property database and returns its manifest.
+#[pyfunction]
+#[pyo3(signature = (path, pools_path, spec_json, progress=None))]
+pub fn build_upd<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    pools_path: PathBuf,
+    spec_json: &str,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let Spec { seed, size, locales } = config::parse("a user-property database", spec_json)?;
+    let mut raised = None;
+    let built = py.detach(|| {
+        let visitors = visitors::read(&pools_path, seed, &locales)?;
+        let built = upd::build(&path, &visitors, size, &mut |done| match tell(progress.as_ref(), done) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        });
+        built.map_err(engine_error)
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => manifest_dict(py, &built?),
+    }
+}
+
+/// Returns the manifest of a user-property database.
+#[pyfunction]
+#[pyo3(signature = (path, expected_json=None))]
+pub fn inspect_upd<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    expected_json: Option<&str>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let expected = expected(expected_json)?;
+    let manifest = py.detach(|| upd::inspect(&path, &expected)).map_err(engine_error)?;
+    manifest_dict(py, &manifest)
+}
+
+/// Copies a user-property database over another, in one step, and returns its bytes.
+#[pyfunction]
+pub fn copy_upd(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<u64> {
+    let copy = |from: &Path, to: &Path| upd::copy(from, to);
+    py.detach(|| copy(&source, &target)).map_err(engine_error)
+}
+
+/// Reads what a database must be; nothing in particular without a text.
+pub fn expected(json: Option<&str>) -> PyResult<upd::Expected> {
+    let read = json.map(|json| config::parse("what a user-property database must be", json)).transpose()?;
+    let Expected { size, digest } = read.unwrap_or_default();
+    Ok(upd::Expected { size, digest })
+}
+
+/// What a database says of itself, for Python.
+pub fn manifest_dict<'py>(py: Python<'py>, manifest: &Manifest) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("schema_version", manifest.schema_version)?;
+    dict.set_item("seed", manifest.seed)?;
+    dict.set_item("size", manifest.size)?;
+    dict.set_item("population", &manifest.population)?;
+    dict.set_item("pools", &manifest.pools)?;
+    dict.set_item("digest", &manifest.digest)?;
+    Ok(dict)
+}

@@ -1,0 +1,82 @@
+//! Loads an LDAP server from a shell, for profiling:
+//!
+//! `lookup '{"threads": 1, "target": {...}, ...}' pools-file '{"seed": 1, "size": 1000, ...}' [lanes] [seconds]`
+//!
+//! Without "programs", the configuration gets one that looks people up, a hundred per connection.
+//! The first program runs. One line per step is printed.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use load::{Config, Engine, Snapshot};
+use people::{Pools, Population};
+use serde_json::{Value, json};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = || arguments.next().ok_or("say configuration, pools file and population");
+    let (config, pools, spec) = (next()?, next()?, next()?);
+    let lanes = next().map_or(Ok(64), |n| n.parse())?;
+    let seconds = next().map_or(Ok(3.0), |n| n.parse())?;
+    let mut config: Value = serde_json::from_str(&config)?;
+    if config.get("programs").is_none() {
+        config["programs"] = lookups();
+    }
+    let program = config["programs"][0]["name"].as_str().unwrap_or_default().to_owned();
+    let pools = Pools::parse(&std::fs::read_to_string(pools)?)?;
+    let people = Arc::new(Population::new(&pools, serde_json::from_str(&spec)?)?);
+    let config: Config = serde_json::from_value(config)?;
+    let mut engine = Engine::start(config, Some(people))?;
+    engine.start_lanes(&program, lanes)?;
+    // Connecting and the first pages of histograms are not what is looked for.
+    std::thread::sleep(Duration::from_millis(200));
+    let before: u64 = engine.drain()?.cpu_ns.iter().sum();
+    std::thread::sleep(Duration::from_secs_f64(seconds));
+    show(&engine.drain()?, before);
+    show(&engine.stop(Duration::from_secs(5))?, 0);
+    Ok(())
+}
+
+fn lookups() -> Value {
+    json!([{"name": "lookup", "counts": "lookup", "steps": [
+        {"op": "connect"},
+        {"op": "bind"},
+        {"op": "repeat", "times": 100, "steps": [{"op": "lookup", "person": "random"}]},
+        {"op": "unbind"}]}])
+}
+
+fn show(snapshot: &Snapshot, cpu_before_ns: u64) {
+    let seconds = (snapshot.t1_ns - snapshot.t0_ns) as f64 / 1e9;
+    let cpu_ns = snapshot.cpu_ns.iter().sum::<u64>() - cpu_before_ns;
+    let backlog = snapshot.backlog;
+    println!("{seconds:.3} s, {:.3} s CPU, {} lanes, {backlog} due", cpu_ns as f64 / 1e9, snapshot.lanes);
+    for step in &snapshot.steps {
+        let micros = |q| step.service.value_at_quantile(q) as f64 / 1e3;
+        println!(
+            "{:>10} {:>9} = {:>8.0}/s  p50 {:>7.1} us  p99 {:>8.1} us  max {:>9.1} us  {:.0} B out  {:.0} B in  \
+             own {:.0} ns  CPU/op {:.2} us  {:?}",
+            step.step,
+            step.count,
+            step.count as f64 / seconds,
+            micros(0.5),
+            micros(0.99),
+            micros(1.0),
+            step.bytes_out as f64 / step.count as f64,
+            step.bytes_in as f64 / step.count as f64,
+            step.processing_ns as f64 / step.count as f64,
+            cpu_ns as f64 / 1e3 / step.count as f64,
+            step.failures
+        );
+        if let Some(open) = &step.open {
+            let micros = |q| open.latency.value_at_quantile(q) as f64 / 1e3;
+            let lag = open.lag.value_at_quantile(0.99) as f64 / 1e3;
+            println!(
+                "{:>10} latency p50 {:.1} us  p99 {:.1} us  lag p99 {lag:.1} us",
+                "",
+                micros(0.5),
+                micros(0.99)
+            );
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The two clocks: when things happened, and what they cost this thread.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds per second.
+pub(crate) const SECOND: u64 = 1_000_000_000;
+
+/// Nanoseconds per millisecond.
+pub(crate) const MILLI: u64 = 1_000_000;
+
+/// Now, on the clock of Python's `time.monotonic_ns` (CLOCK_MONOTONIC): about 25 ns, no system call.
+#[inline]
+pub fn now_ns() -> u64 {
+    nanos(clock_gettime(ClockId::Monotonic))
+}
+
+/// CPU time the calling thread has used since it started.
+pub fn thread_cpu_ns() -> u64 {
+    nanos(clock_gettime(ClockId::ThreadCPUTime))
+}
+
+#[inline]
+const fn nanos(time: Timespec) -> u64 {
+    time.tv_sec as u64 * SECOND + time.tv_nsec as u64
+}
+
+/// The same instant as the kernel takes it.
+pub(crate) const fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / SECOND) as i64, tv_nsec: (ns % SECOND) as i64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_cpu_stands_still_while_the_thread_sleeps() {
+        let (time, cpu) = (now_ns(), thread_cpu_ns());
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        assert!(now_ns() - time >= 30 * MILLI);
+        assert!(thread_cpu_ns() - cpu < 15 * MILLI);
+    }
+
+    #[test]
+    fn an_instant_survives_the_way_to_the_kernel() {
+        assert_eq!(nanos(timespec(12_345_678_901)), 12_345_678_901);
+    }
+}

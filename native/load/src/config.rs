@@ -1,0 +1,235 @@
+//! What the engine is told: one structure, read from JSON, checked before anything starts.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::driver::LaunchError;
+use crate::http::TargetError;
+use crate::keys::Choice;
+use crate::ldap::{NamesError, Step, Target};
+use crate::program::{ProgramError, ProgramSpec};
+
+/// More threads than any machine here has cores.
+const MAX_THREADS: usize = 1024;
+
+/// The longest timeout, a day.
+const MAX_TIMEOUT_MS: u64 = 86_400_000;
+
+/// What a target of any protocol says about where it is.
+pub trait Place {
+    /// Name or address.
+    fn host(&self) -> &str;
+    /// TCP port.
+    fn port(&self) -> u16;
+    /// Whether connections to this machine come from many addresses (method rule 13).
+    fn spreads_sources(&self) -> bool;
+}
+
+impl Place for Target {
+    fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn spreads_sources(&self) -> bool {
+        self.spread_sources
+    }
+}
+
+/// Everything about a load; LDAP's unless it says otherwise.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned, S: DeserializeOwned"))]
+pub struct Config<T = Target, S = Step> {
+    /// Threads to run lanes on.
+    #[serde(default = "one")]
+    pub threads: usize,
+    /// What is measured.
+    pub target: T,
+    /// Whether answers are compared with what they must be.
+    #[serde(default = "yes")]
+    pub verify: bool,
+    /// How long an operation may take.
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+    /// How long connecting may take.
+    #[serde(default = "five_seconds")]
+    pub connect_timeout_ms: u64,
+    /// When operations start.
+    #[serde(default)]
+    pub schedule: Schedule,
+    /// Whom operations are about.
+    #[serde(default)]
+    pub keys: KeysConfig,
+    /// Whom adds are about; by default a million people after those that are there.
+    #[serde(default)]
+    pub adds: Option<Adds>,
+    /// What lanes run.
+    pub programs: Vec<ProgramSpec<S>>,
+}
+
+/// When operations start; see [`crate::schedule`].
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Schedule {
+    /// When the one before is over.
+    #[default]
+    Closed,
+    /// At fixed times.
+    Open {
+        /// Per second, over all threads.
+        rate: f64,
+    },
+}
+
+/// Whom operations are about; see [`crate::keys`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeysConfig {
+    /// How they are drawn.
+    #[serde(default)]
+    pub choice: Choice,
+    /// What all draws of the engine start from.
+    #[serde(default = "paper_year")]
+    pub seed: u64,
+}
+
+impl Default for KeysConfig {
+    fn default() -> Self {
+        Self { choice: Choice::default(), seed: paper_year() }
+    }
+}
+
+/// Whom adds are about; see [`crate::ring`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Adds {
+    /// The first.
+    pub start: u64,
+    /// How many at most at any time. Should be many times the number of lanes: a key that comes round
+    /// while a slow lane still holds it fails as an entry that exists already.
+    pub keys: u64,
+}
+
+/// How many people a run may add before it removes the first of them, unless told otherwise.
+pub(crate) const DEFAULT_ADDS: u64 = 1_000_000;
+
+const fn one() -> usize {
+    1
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn ten_seconds() -> u64 {
+    10_000
+}
+
+const fn five_seconds() -> u64 {
+    5_000
+}
+
+const fn paper_year() -> u64 {
+    1997
+}
+
+/// Why an engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A number that makes no sense.
+    #[error("{field} is {value}: {remedy}")]
+    OutOfRange {
+        /// Which field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What would do.
+        remedy: &'static str,
+    },
+    /// Nobody knows the host.
+    #[error("cannot find {host:?}: {reason}; check the target's name")]
+    UnknownHost {
+        /// What was looked for.
+        host: String,
+        /// What the resolver said.
+        reason: String,
+    },
+    /// See [`ProgramError`].
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// See [`NamesError`].
+    #[error(transparent)]
+    Names(#[from] NamesError),
+    /// See [`TargetError`].
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// See [`LaunchError`].
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+}
+
+impl<T: Place, S> Config<T, S> {
+    /// Refuses numbers that make no sense.
+    pub(crate) fn check(&self) -> Result<(), StartError> {
+        in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;
+        let timeouts = "give 1 to 86,400,000";
+        in_range("timeout_ms", self.timeout_ms, 1, MAX_TIMEOUT_MS, timeouts)?;
+        in_range("connect_timeout_ms", self.connect_timeout_ms, 1, MAX_TIMEOUT_MS, timeouts)?;
+        if let Some(adds) = self.adds {
+            in_range("adds.keys", adds.keys, 1, u64::MAX >> 1, "give at least 1")?;
+            in_range("adds.start", adds.start, 0, u64::MAX >> 1, "give a smaller one")?;
+        }
+        match self.schedule {
+            Schedule::Open { rate } if !(rate.is_finite() && (1e-6..=1e9).contains(&rate)) => {
+                let remedy = "give operations per second, 0.000001 to 1,000,000,000";
+                Err(StartError::OutOfRange { field: "schedule.rate", value: rate.to_string(), remedy })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks the target up.
+    pub(crate) fn resolve(&self) -> Result<SocketAddr, StartError> {
+        let (host, port) = (self.target.host(), self.target.port());
+        let unknown = |reason: String| StartError::UnknownHost { host: host.to_owned(), reason };
+        let mut addresses = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+        addresses.next().ok_or_else(|| unknown("it has no address".to_owned()))
+    }
+
+    /// Arrivals per second, if the schedule is open.
+    pub(crate) const fn rate(&self) -> Option<f64> {
+        match self.schedule {
+            Schedule::Closed => None,
+            Schedule::Open { rate } => Some(rate),
+        }
+    }
+
+    /// How long an operation may take.
+    pub(crate) const fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms)
+    }
+
+    /// How long connecting may take.
+    pub(crate) const fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms)
+    }
+}
+
+fn in_range(
+    field: &'static str,
+    value: u64,
+    least: u64,
+    most: u64,
+    remedy: &'static str,
+) -> Result<(), StartError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(StartError::OutOfRange { field, value: value.to_string(), remedy })
+}

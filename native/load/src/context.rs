@@ -1,0 +1,76 @@
+//! What the lanes of one thread share.
+
+use std::collections::VecDeque;
+
+use mio::Registry;
+
+use crate::batch::Staged;
+use crate::program::Deck;
+use crate::protocol::Protocol;
+use crate::recorder::Recorders;
+use crate::schedule::Arrivals;
+use crate::source::Sources;
+use crate::timers::Timers;
+
+/// Room for what one read brings. Answers are about a kilobyte; large ones come in pieces of this size.
+pub(crate) const BUFFER_BYTES: usize = 64 << 10;
+
+/// The least room a read is given; a buffer with less of it grows.
+const LEAST_ROOM: usize = 16 << 10;
+
+/// A deadline that never comes.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// What the lanes of one thread share: all of it belongs to the thread.
+pub(crate) struct Context<P: Protocol> {
+    pub(crate) registry: Registry,
+    pub(crate) sources: Sources,
+    pub(crate) protocol: P,
+    pub(crate) recorders: Recorders,
+    pub(crate) timers: Timers,
+    pub(crate) decks: Vec<Deck>,
+    /// Tells the timers' entries apart.
+    pub(crate) serial: u32,
+    pub(crate) arrivals: Arrivals,
+    /// Lanes that wait for an arrival, the longest waiting first.
+    pub(crate) idle: VecDeque<u32>,
+    /// When each lane's operation in flight times out: apart from the lanes, so that looking for those
+    /// that have touches little memory.
+    pub(crate) deadlines: Vec<u64>,
+    /// Requests being written: one buffer for all lanes stays in the cache.
+    pub(crate) out: Vec<u8>,
+    /// Requests wait in `out` until those of the whole batch are ready.
+    pub(crate) staging: bool,
+    pub(crate) staged: Vec<Staged>,
+    /// What has just been read, for the same reason.
+    pub(crate) buffer: Vec<u8>,
+    /// Time lanes spent without anything to do, as far as it is over.
+    pub(crate) waiting_ns: u64,
+    pub(crate) timeout_ns: u64,
+    pub(crate) connect_timeout_ns: u64,
+    pub(crate) rng: fastrand::Rng,
+}
+
+impl<P: Protocol> Context<P> {
+    /// Puts what is left of a lane's last read in front, and makes sure that more fits behind it.
+    #[inline]
+    pub(crate) fn load(&mut self, kept: &[u8]) {
+        if self.buffer.len() < kept.len() + LEAST_ROOM {
+            self.buffer.resize((kept.len() * 2).next_power_of_two().max(BUFFER_BYTES), 0);
+        }
+        self.buffer[..kept.len()].copy_from_slice(kept);
+    }
+
+    /// Gives back what a large answer needed.
+    pub(crate) fn shrink(&mut self) {
+        self.buffer.truncate(BUFFER_BYTES);
+        self.buffer.shrink_to_fit();
+    }
+
+    /// Lets a lane sleep until `due_ns`; returns what tells this sleep from others.
+    pub(crate) fn sleep(&mut self, lane: u32, due_ns: u64) -> u32 {
+        self.serial = self.serial.wrapping_add(1);
+        self.timers.add(due_ns, lane, self.serial);
+        self.serial
+    }
+}

@@ -1,0 +1,320 @@
+//! The threads as a whole: starting lanes, draining recorders, stopping.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hdrhistogram::{AdditionError, CreationError};
+use mio::{Poll, Waker};
+
+use crate::clock::now_ns;
+use crate::context::{BUFFER_BYTES, Context};
+use crate::program::{Compiled, Deck, DeckPlan};
+use crate::protocol::Protocol;
+use crate::recorder::{Label, Recorders};
+use crate::ring::{Ring, Used};
+use crate::schedule::{Arrivals, Pace, Share};
+use crate::snapshot::Snapshot;
+use crate::source::Sources;
+use crate::timers::Timers;
+use crate::worker::{Command, Drained, WAKE, Worker};
+
+/// Everything a driver needs beside the protocol.
+pub(crate) struct Plan<R> {
+    pub(crate) threads: usize,
+    pub(crate) target: std::net::SocketAddr,
+    pub(crate) spread_sources: bool,
+    pub(crate) timeout: Duration,
+    pub(crate) connect_timeout: Duration,
+    /// Arrivals per second of an open schedule.
+    pub(crate) rate: Option<f64>,
+    pub(crate) seed: u64,
+    pub(crate) ring: Option<Arc<Ring>>,
+    pub(crate) compiled: Compiled<R>,
+}
+
+/// Why the threads did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The kernel refuses a poller, a timer or a thread.
+    #[error("cannot start a load thread: {0}; check the limits on threads and open files (ulimit -n)")]
+    Io(#[from] io::Error),
+    /// No room for a histogram.
+    #[error("cannot make a histogram: {0}")]
+    Histogram(#[from] CreationError),
+}
+
+/// Why a running engine did not do what it was told.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// No program of that name.
+    #[error("no program is called {0:?}: use a name from the configuration's \"programs\"")]
+    UnknownProgram(String),
+    /// Fewer lanes run.
+    #[error("{asked} lanes of {program:?} to stop, but only {running} run")]
+    TooFewLanes {
+        /// The program.
+        program: String,
+        /// How many should stop.
+        asked: u64,
+        /// How many there are.
+        running: u64,
+    },
+    /// A thread is gone.
+    #[error("a load thread has ended before its time; what it recorded is lost: start a new engine")]
+    ThreadGone,
+    /// Stopped engines stay stopped.
+    #[error("the engine is stopped: start a new one")]
+    Stopped,
+    /// The thread cannot be woken.
+    #[error("cannot wake a load thread: {0}")]
+    Wake(#[from] io::Error),
+    /// No room for a histogram.
+    #[error("cannot make a histogram: {0}")]
+    Histogram(#[from] CreationError),
+    /// Histograms that do not fit each other.
+    #[error("cannot merge the threads' histograms: {0}")]
+    Merge(#[from] AdditionError),
+}
+
+impl From<RecvError> for CommandError {
+    fn from(_: RecvError) -> Self {
+        Self::ThreadGone
+    }
+}
+
+/// A running thread as the driver sees it.
+struct Handle {
+    commands: Sender<Command>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+    /// Lanes by program.
+    lanes: Vec<u64>,
+    shares_arrivals: bool,
+}
+
+/// Threads that run lanes.
+pub(crate) struct Driver {
+    workers: Vec<Handle>,
+    programs: Vec<String>,
+    labels: Arc<[Label]>,
+    decks: Vec<DeckPlan>,
+    ring: Option<Arc<Ring>>,
+    pace: Option<Pace>,
+    window_start_ns: u64,
+    stopped: bool,
+}
+
+impl Driver {
+    /// Starts the threads; `protocol(n)` makes the protocol of thread `n`.
+    pub(crate) fn launch<P: Protocol>(
+        plan: Plan<P::Request>,
+        programs: Vec<String>,
+        mut protocol: impl FnMut(usize) -> P,
+    ) -> Result<Self, LaunchError> {
+        let Plan { compiled: Compiled { programs: compiled, labels, decks }, .. } = plan;
+        let shared: Arc<[_]> = compiled.into();
+        let labels: Arc<[Label]> = labels.into();
+        // Without an open schedule no program waits for arrivals, and any pace will do.
+        let pace = plan.rate.map(|rate| Pace::new(now_ns(), rate));
+        let mut driver = Self {
+            workers: Vec::with_capacity(plan.threads),
+            labels: labels.clone(),
+            decks,
+            ring: plan.ring,
+            pace,
+            window_start_ns: now_ns(),
+            stopped: false,
+            programs,
+        };
+        for n in 0..plan.threads {
+            let poll = Poll::new()?;
+            let waker = Waker::new(poll.registry(), WAKE)?;
+            let context = Context {
+                registry: poll.registry().try_clone()?,
+                sources: Sources::new(plan.target, plan.spread_sources, n as u32),
+                protocol: protocol(n),
+                recorders: Recorders::new(&labels)?,
+                timers: Timers::default(),
+                decks: driver.decks.iter().map(Deck::new).collect(),
+                serial: 0,
+                arrivals: Arrivals::new(pace.unwrap_or(Pace::new(0, 1.0))),
+                idle: Default::default(),
+                deadlines: Vec::new(),
+                out: Vec::with_capacity(4096),
+                staging: false,
+                staged: Vec::new(),
+                buffer: vec![0; BUFFER_BYTES],
+                waiting_ns: 0,
+                timeout_ns: nanos(plan.timeout),
+                connect_timeout_ns: nanos(plan.connect_timeout),
+                rng: fastrand::Rng::with_seed(plan.seed ^ (n as u64).rotate_left(32)),
+            };
+            let (commands, receiver) = channel();
+            let worker = Worker::new(poll, receiver, shared.clone(), context)?;
+            let thread = std::thread::Builder::new().name(format!("load-{n}")).spawn(|| worker.run())?;
+            let lanes = vec![0; driver.programs.len()];
+            driver.workers.push(Handle {
+                commands,
+                waker,
+                thread: Some(thread),
+                lanes,
+                shares_arrivals: false,
+            });
+        }
+        Ok(driver)
+    }
+
+    /// Starts `n` more lanes, on the threads with the fewest.
+    pub(crate) fn start_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
+        let program = self.program(program)?;
+        let mut more = vec![0; self.workers.len()];
+        for _ in 0..n {
+            let totals = self.workers.iter().zip(&more).map(|(worker, more)| worker.total() + more);
+            let (least, _) = totals.enumerate().min_by_key(|&(_, total)| total).unwrap_or((0, 0));
+            more[least] += 1;
+        }
+        for (worker, lanes) in self.workers.iter_mut().zip(more).filter(|(_, lanes)| *lanes > 0) {
+            worker.lanes[program] += lanes;
+            worker.send(Command::Start { program, lanes })?;
+        }
+        self.divide_arrivals()
+    }
+
+    /// Stops `n` lanes, on the threads with the most of that program.
+    pub(crate) fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
+        let name = program;
+        let program = self.program(program)?;
+        let running = self.workers.iter().map(|worker| worker.lanes[program]).sum();
+        if n > running {
+            return Err(CommandError::TooFewLanes { program: name.to_owned(), asked: n, running });
+        }
+        let mut fewer = vec![0; self.workers.len()];
+        for _ in 0..n {
+            let left = self.workers.iter().zip(&fewer).map(|(worker, fewer)| worker.lanes[program] - fewer);
+            let (most, _) = left.enumerate().max_by_key(|&(_, left)| left).unwrap_or((0, 0));
+            fewer[most] += 1;
+        }
+        for (worker, lanes) in self.workers.iter_mut().zip(fewer).filter(|(_, lanes)| *lanes > 0) {
+            worker.lanes[program] -= lanes;
+            worker.send(Command::Stop { program, lanes })?;
+        }
+        self.divide_arrivals()
+    }
+
+    /// Takes what was recorded since the last drain.
+    pub(crate) fn drain(&mut self) -> Result<Snapshot, CommandError> {
+        self.check_running()?;
+        let labels = self.labels.clone();
+        let replies = self.ask(|reply| {
+            let fresh = Recorders::new(&labels)?;
+            Ok(Command::Drain { fresh, reply })
+        })?;
+        self.snapshot(replies)
+    }
+
+    /// Stops all lanes, waits for answers in flight, ends the threads, and returns what was left.
+    pub(crate) fn stop(&mut self, timeout: Duration) -> Result<Snapshot, CommandError> {
+        self.check_running()?;
+        self.stopped = true;
+        let deadline_ns = now_ns().saturating_add(nanos(timeout));
+        let replies = self.ask(|reply| Ok(Command::Finish { deadline_ns, reply }))?;
+        let snapshot = self.snapshot(replies);
+        self.workers.iter_mut().for_each(Handle::join);
+        snapshot
+    }
+
+    /// When arrivals are due, if the schedule is open.
+    pub(crate) const fn pace(&self) -> Option<Pace> {
+        self.pace
+    }
+
+    /// The people that adds may have used.
+    pub(crate) fn adds_used(&self) -> Used {
+        self.ring.as_ref().map(|ring| ring.used()).unwrap_or_default()
+    }
+
+    fn snapshot(&mut self, replies: Vec<Receiver<Drained>>) -> Result<Snapshot, CommandError> {
+        let drained = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
+        let snapshot =
+            Snapshot::merge(self.window_start_ns, &self.labels, &self.decks, drained, self.adds_used())?;
+        self.window_start_ns = snapshot.t1_ns;
+        Ok(snapshot)
+    }
+
+    fn ask<T>(
+        &self,
+        mut command: impl FnMut(Sender<T>) -> Result<Command, CommandError>,
+    ) -> Result<Vec<Receiver<T>>, CommandError> {
+        let ask = |worker: &Handle| {
+            let (reply, receiver) = channel();
+            worker.send(command(reply)?)?;
+            Ok(receiver)
+        };
+        self.workers.iter().map(ask).collect()
+    }
+
+    fn program(&self, name: &str) -> Result<usize, CommandError> {
+        self.check_running()?;
+        let known = self.programs.iter().position(|program| program == name);
+        known.ok_or_else(|| CommandError::UnknownProgram(name.to_owned()))
+    }
+
+    const fn check_running(&self) -> Result<(), CommandError> {
+        if self.stopped { Err(CommandError::Stopped) } else { Ok(()) }
+    }
+
+    /// Shares the arrivals of an open schedule among the threads that have lanes.
+    fn divide_arrivals(&mut self) -> Result<(), CommandError> {
+        let Some(pace) = self.pace else { return Ok(()) };
+        if self.workers.iter().all(|worker| worker.shares_arrivals == (worker.total() > 0)) {
+            return Ok(());
+        }
+        let replies = self.ask(|reply| Ok(Command::Pause { reply }))?;
+        let untaken = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
+        // While nobody had lanes, nobody arrived.
+        let from = untaken.into_iter().flatten().max().unwrap_or_else(|| pace.first_at(now_ns()));
+        let of = self.workers.iter().filter(|worker| worker.total() > 0).count() as u64;
+        let mut index = 0;
+        for worker in &mut self.workers {
+            worker.shares_arrivals = worker.total() > 0;
+            let share = worker.shares_arrivals.then_some(Share { index, of });
+            index += u64::from(worker.shares_arrivals);
+            worker.send(Command::Divide { from, share })?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if !self.stopped {
+            // Nobody is left to read what was recorded.
+            let _ = self.stop(Duration::ZERO);
+        }
+    }
+}
+
+impl Handle {
+    fn total(&self) -> u64 {
+        self.lanes.iter().sum()
+    }
+
+    fn send(&self, command: Command) -> Result<(), CommandError> {
+        self.commands.send(command).map_err(|_| CommandError::ThreadGone)?;
+        Ok(self.waker.wake()?)
+    }
+
+    fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A thread that ended by a panic has already been noticed.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

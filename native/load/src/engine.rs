@@ -1,0 +1,117 @@
+//! The engine as its users see it: a configuration, and lanes of its programs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use people::Population;
+use people::visitor::Visitors;
+
+use crate::config::{Adds, Config, DEFAULT_ADDS, Place, StartError};
+use crate::driver::{CommandError, Driver, Plan};
+use crate::http::{self, Http, HttpConfig};
+use crate::keys::Keys;
+use crate::ldap::{self, Ldap};
+use crate::program::Compiled;
+use crate::protocol::Protocol;
+use crate::ring::{Hand, Ring, Used};
+use crate::schedule::Pace;
+use crate::snapshot::Snapshot;
+
+/// Lanes running programs against one target, on threads of their own.
+///
+/// Dropping it stops everything at once.
+pub struct Engine {
+    driver: Driver,
+}
+
+impl Engine {
+    /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
+    ///
+    /// `people` are needed to verify, to add, and to pick from unless the target has a name template.
+    pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Self, StartError> {
+        config.check()?;
+        let shared = ldap::Shared::new(&config.target, people, config.verify, &config.programs)?;
+        let compiled = shared.compile(&config.programs, config.rate().is_some())?;
+        let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
+        let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
+        Self::launch(&config, compiled, ring.clone(), |seed, _| {
+            Ldap::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed)
+        })
+    }
+
+    /// The same for a site. `visitors` are needed for templates that name properties of people.
+    pub fn start_http(config: HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, StartError> {
+        config.check()?;
+        let shared = http::Shared::new(&config, visitors)?;
+        let compiled = shared.compile(&config.programs, config.rate().is_some())?;
+        let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
+        let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
+        Self::launch(&config, compiled, ring.clone(), |seed, thread| {
+            Http::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed, thread)
+        })
+    }
+
+    fn launch<P: Protocol, T: Place, S>(
+        config: &Config<T, S>,
+        compiled: Compiled<P::Request>,
+        ring: Option<Arc<Ring>>,
+        mut protocol: impl FnMut(u64, usize) -> P,
+    ) -> Result<Self, StartError> {
+        let plan = Plan {
+            threads: config.threads,
+            target: config.resolve()?,
+            spread_sources: config.target.spreads_sources(),
+            timeout: config.timeout(),
+            connect_timeout: config.connect_timeout(),
+            rate: config.rate(),
+            seed: config.keys.seed,
+            ring,
+            compiled,
+        };
+        let names = config.programs.iter().map(|program| program.name.clone()).collect();
+        let seed = config.keys.seed;
+        let driver = Driver::launch(plan, names, |thread| protocol(thread_seed(seed, thread), thread))?;
+        Ok(Self { driver })
+    }
+
+    /// Starts `n` more lanes of `program`.
+    pub fn start_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
+        self.driver.start_lanes(program, n)
+    }
+
+    /// Stops `n` lanes of `program`; each ends after the operation it is in.
+    pub fn stop_lanes(&mut self, program: &str, n: u64) -> Result<(), CommandError> {
+        self.driver.stop_lanes(program, n)
+    }
+
+    /// Takes what was recorded since the last drain: each operation is in exactly one snapshot.
+    pub fn drain(&mut self) -> Result<Snapshot, CommandError> {
+        self.driver.drain()
+    }
+
+    /// Stops every lane, waits at most `timeout` for answers (what is still missing then counts as
+    /// timed out), and returns the last snapshot.
+    pub fn stop(&mut self, timeout: Duration) -> Result<Snapshot, CommandError> {
+        self.driver.stop(timeout)
+    }
+
+    /// When arrivals are due, if the schedule is open: fixed before the first one.
+    pub fn pace(&self) -> Option<Pace> {
+        self.driver.pace()
+    }
+
+    /// The people that adds may have used so far.
+    pub fn adds_used(&self) -> Used {
+        self.driver.adds_used()
+    }
+}
+
+fn ring<T, S>(config: &Config<T, S>, count: u64) -> Arc<Ring> {
+    let Adds { start, keys } = config.adds.unwrap_or(Adds { start: count, keys: DEFAULT_ADDS });
+    Arc::new(Ring::new(start, keys, config.threads as u64))
+}
+
+/// Threads draw from different places: the golden ratio keeps neighbouring numbers apart.
+const fn thread_seed(seed: u64, thread: usize) -> u64 {
+    seed.wrapping_add((thread as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}

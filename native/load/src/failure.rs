@@ -1,0 +1,107 @@
+//! Why operations fail: a bounded set, so that failures can be counted by kind.
+
+use rustix::io::Errno;
+
+/// Why an operation failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// Nobody listens there, or it was turned away.
+    ConnectRefused,
+    /// No connection within the time allowed.
+    ConnectTimeout,
+    /// No way to the target's network or host.
+    Unreachable,
+    /// The target dropped the connection.
+    Reset,
+    /// The target closed the connection before it had answered.
+    Closed,
+    /// No answer within the time allowed.
+    Timeout,
+    /// No local port left: the tester's limit, not the target's (method rule 13).
+    OutOfPorts,
+    /// No file descriptor left: the tester's limit, not the target's.
+    OutOfFds,
+    /// Anything else the kernel refuses.
+    Io,
+    /// What came is not the protocol.
+    Malformed,
+    /// An answer, but not the right one (method rule 3).
+    WrongAnswer,
+    /// Another person's answer: worse than a wrong one (method rule 3).
+    Leak,
+    /// An answer that does not know of an update answered before.
+    Stale,
+    /// An answer of another length.
+    WrongLength,
+    /// An answer that ends before it is as long as it said.
+    Truncated,
+    /// HTTP's word for it.
+    Status(u16),
+    /// The target's own word for it, as its protocol names it.
+    Result(&'static str),
+}
+
+impl Failure {
+    /// The kind's name in reports.
+    pub fn label(self) -> String {
+        match self {
+            Self::ConnectRefused => "connect-refused".into(),
+            Self::ConnectTimeout => "connect-timeout".into(),
+            Self::Unreachable => "unreachable".into(),
+            Self::Reset => "reset".into(),
+            Self::Closed => "closed".into(),
+            Self::Timeout => "timeout".into(),
+            Self::OutOfPorts => "out-of-ports".into(),
+            Self::OutOfFds => "out-of-fds".into(),
+            Self::Io => "io".into(),
+            Self::Malformed => "malformed".into(),
+            Self::WrongAnswer => "wrong-answer".into(),
+            Self::Leak => "leak".into(),
+            Self::Stale => "stale".into(),
+            Self::WrongLength => "wrong-length".into(),
+            Self::Truncated => "truncated".into(),
+            Self::Status(code) => format!("status:{code}"),
+            Self::Result(name) => format!("result:{name}"),
+        }
+    }
+
+    /// What the kernel's refusal to connect means.
+    pub(crate) fn of_connect(error: Errno) -> Self {
+        match error {
+            Errno::CONNREFUSED | Errno::CONNRESET | Errno::CONNABORTED => Self::ConnectRefused,
+            Errno::TIMEDOUT => Self::ConnectTimeout,
+            Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN => Self::Unreachable,
+            // EAGAIN is what connect(2) says when every local port is taken on some kernels.
+            Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Self::OutOfPorts,
+            Errno::MFILE | Errno::NFILE => Self::OutOfFds,
+            _ => Self::Io,
+        }
+    }
+
+    /// What an error on an open connection means.
+    pub(crate) fn of_connection(error: Errno) -> Self {
+        match error {
+            Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Self::Reset,
+            Errno::TIMEDOUT => Self::Timeout,
+            Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN => Self::Unreachable,
+            _ => Self::Io,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tester_s_own_limits_have_names_of_their_own() {
+        assert_eq!(Failure::of_connect(Errno::ADDRNOTAVAIL).label(), "out-of-ports");
+        assert_eq!(Failure::of_connect(Errno::MFILE).label(), "out-of-fds");
+        assert_eq!(Failure::of_connect(Errno::CONNREFUSED).label(), "connect-refused");
+    }
+
+    #[test]
+    fn the_target_s_word_is_kept() {
+        assert_eq!(Failure::Result("noSuchObject").label(), "result:noSuchObject");
+    }
+}

@@ -1,0 +1,113 @@
+//! A connection for each operation.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Registry, Token};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use socket2::Socket;
+
+use super::{EVENTS, FAREWELL_BYTES, FloorError, Load, Measured, wait, write};
+use crate::clock::{now_ns, thread_cpu_ns};
+use crate::recorder::histogram;
+use crate::source::Sources;
+
+/// One connection at a time.
+struct Cycle {
+    socket: Socket,
+    /// Whether the request is out.
+    asked: bool,
+    /// Bytes of the response that have come.
+    received: usize,
+}
+
+/// Connects, trades once, says seven bytes and closes, as fast as one thread can.
+///
+/// Source addresses are spread (see [`Sources`]): nobody is measured running out of ports.
+pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
+    load.check()?;
+    let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
+    let registry = poll.registry().try_clone().map_err(FloorError::io("cannot copy a descriptor"))?;
+    let mut opener = Opener {
+        sources: Sources::new(load.target, true, 0),
+        registry,
+        request: vec![b'.'; load.sizes.request],
+        load,
+    };
+    let mut space = vec![0; load.sizes.response];
+    let mut latency = histogram()?;
+    let mut events = Events::with_capacity(EVENTS);
+    let mut operations = 0u64;
+
+    let (start, cpu) = (now_ns(), thread_cpu_ns());
+    let end = start + load.duration.as_nanos() as u64;
+    let mut cycles = (0..load.connections).map(|place| opener.open(place)).collect::<Result<Vec<_>, _>>()?;
+    let (mut now, mut first_started) = (start, start);
+    while now < end {
+        wait(&mut poll, &mut events, load.target)?;
+        for event in &events {
+            let place = event.token().0;
+            let cycle = &mut cycles[place];
+            if !cycle.asked {
+                write(&cycle.socket, &opener.request, load.target)?;
+                cycle.asked = true;
+            }
+            match recv(&cycle.socket, &mut space, RecvFlags::empty()) {
+                Ok((0, _)) | Err(Errno::CONNRESET) => return Err(FloorError::Closed(load.target)),
+                Ok((read, _)) => cycle.received += read,
+                Err(Errno::AGAIN | Errno::INTR) => continue,
+                Err(error) => return Err(FloorError::io("cannot read from the responder")(error)),
+            }
+            if cycle.received < load.sizes.response {
+                continue;
+            }
+            write(&cycle.socket, &[b'.'; FAREWELL_BYTES], load.target)?;
+            operations += 1;
+            if place == 0 {
+                let done = now_ns();
+                latency.saturating_record(done - first_started);
+                first_started = done;
+            }
+            // Dropping the old socket closes it, and that takes it out of epoll.
+            cycles[place] = opener.open(place)?;
+        }
+        now = now_ns();
+    }
+    Ok(Measured { operations, elapsed_ns: now - start, cpu_ns: thread_cpu_ns() - cpu, latency })
+}
+
+struct Opener<'l> {
+    sources: Sources,
+    registry: Registry,
+    request: Vec<u8>,
+    load: &'l Load,
+}
+
+impl Opener<'_> {
+    /// Opens a connection and asks at once: on loopback it is there when connect returns.
+    #[inline]
+    fn open(&mut self, place: usize) -> Result<Cycle, FloorError> {
+        let target = self.load.target;
+        let socket = self.sources.connect().map_err(|source| self.refusal(source))?;
+        let asked = match send(&socket, &self.request, SendFlags::NOSIGNAL) {
+            Ok(_) => true,
+            Err(Errno::AGAIN | Errno::INTR) => false,
+            Err(error) => return Err(FloorError::Connect { target, source: error.into() }),
+        };
+        let interest = if asked { Interest::READABLE } else { Interest::READABLE | Interest::WRITABLE };
+        self.registry
+            .register(&mut SourceFd(&socket.as_raw_fd()), Token(place), interest)
+            .map_err(FloorError::io("cannot register with epoll"))?;
+        Ok(Cycle { socket, asked, received: 0 })
+    }
+
+    fn refusal(&self, source: io::Error) -> FloorError {
+        let target = self.load.target;
+        match Errno::from_io_error(&source) {
+            Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN) => FloorError::OutOfPorts(target),
+            _ => FloorError::Connect { target, source },
+        }
+    }
+}

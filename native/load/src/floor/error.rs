@@ -1,0 +1,63 @@
+//! Why there is no floor to stand on.
+
+use std::io;
+use std::net::SocketAddr;
+
+use super::{MAX_BYTES, Sizes};
+
+/// Why the raw loops cannot run, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum FloorError {
+    /// Sizes of nothing, or over the limit.
+    #[error("{} bytes for {} bytes cannot be traded: both sizes are 1 to {MAX_BYTES}", .0.request, .0.response)]
+    Sizes(Sizes),
+    /// No connections.
+    #[error("0 connections trade nothing; ask for 1 or more")]
+    NoConnections,
+    /// The responder's port is taken.
+    #[error("cannot listen on {address}: {source}; choose another port, or 0 for a free one")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// No connection to the responder.
+    #[error("cannot connect to the responder at {target}: {source}; is it running?")]
+    Connect {
+        /// Where.
+        target: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The tester's own limit (method rule 13).
+    #[error("no local port left to connect to {0} from; wait a minute until closed connections have expired")]
+    OutOfPorts(SocketAddr),
+    /// The responder went away.
+    #[error("the responder at {0} closed a connection; was it stopped, or started with other sizes?")]
+    Closed(SocketAddr),
+    /// Nothing came back.
+    #[error("the responder at {0} stopped answering; was it started with other sizes?")]
+    Silent(SocketAddr),
+    /// The kernel refused something else.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl From<hdrhistogram::CreationError> for FloorError {
+    fn from(error: hdrhistogram::CreationError) -> Self {
+        Self::Io { what: "cannot create a histogram", source: io::Error::other(error) }
+    }
+}
+
+impl FloorError {
+    /// For `map_err`.
+    pub(super) fn io<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self::Io { what, source: source.into() }
+    }
+}

@@ -1,0 +1,204 @@
+//! The floor's server.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use mio::event::Event;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use super::{EVENTS, FloorError, Sizes};
+
+const LISTENER: Token = Token(usize::MAX);
+const WAKER: Token = Token(usize::MAX - 1);
+
+/// Answers every request's worth of bytes with a response's worth, reading neither.
+#[derive(Debug)]
+pub struct NullResponder {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stopping: AtomicBool,
+    answered: AtomicU64,
+}
+
+impl NullResponder {
+    /// Listens on 127.0.0.1 and starts to answer on a thread of its own. Port 0 takes a free one.
+    pub fn start(sizes: Sizes, port: u16) -> Result<Self, FloorError> {
+        let sizes = sizes.check()?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listen = |source| FloorError::Listen { address, source };
+        let mut listener = TcpListener::bind(address).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
+        let register = FloorError::io("cannot register with epoll");
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(register)?;
+        let waker = Waker::new(poll.registry(), WAKER).map_err(FloorError::io("cannot create an eventfd"))?;
+        let shared = Arc::new(Shared::default());
+        let server = Server {
+            poll,
+            listener,
+            connections: Vec::new(),
+            free: Vec::new(),
+            request: sizes.request,
+            // Several requests may have come together: one write answers up to sixteen.
+            responses: vec![b'.'; sizes.response * 16].into_boxed_slice(),
+            response: sizes.response,
+            space: vec![0; SPACE].into_boxed_slice(),
+        };
+        let thread = std::thread::Builder::new().name("null-responder".into()).spawn({
+            let shared = Arc::clone(&shared);
+            move || server.run(&shared)
+        });
+        let thread = Some(thread.map_err(FloorError::io("cannot start a thread"))?);
+        Ok(Self { address, shared, waker, thread })
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Requests answered so far.
+    pub fn answered(&self) -> u64 {
+        self.shared.answered.load(Ordering::Relaxed)
+    }
+
+    /// Closes everything and ends the thread.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        // A waker that fails has no thread to wake: its poll is gone.
+        if let (Ok(()), Some(thread)) = (self.waker.wake(), self.thread.take()) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for NullResponder {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Bytes read at once: requests come one or a few at a time.
+const SPACE: usize = 16 << 10;
+
+struct Server {
+    poll: Poll,
+    listener: TcpListener,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    request: usize,
+    responses: Box<[u8]>,
+    response: usize,
+    space: Box<[u8]>,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// Bytes of a request that is not complete.
+    begun: usize,
+    /// Bytes of responses that the socket would not take.
+    owed: usize,
+}
+
+impl Server {
+    fn run(mut self, shared: &Shared) {
+        let mut events = Events::with_capacity(EVENTS);
+        let mut answered = 0;
+        while !shared.stopping.load(Ordering::Acquire) {
+            match self.poll.poll(&mut events, None) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return,
+                _ => {}
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accept(),
+                    WAKER => {}
+                    Token(place) => answered += self.turn(place, event),
+                }
+            }
+            shared.answered.store(answered, Ordering::Relaxed);
+        }
+    }
+
+    fn accept(&mut self) {
+        while let Ok((mut stream, _)) = self.listener.accept() {
+            let place = self.free.pop().unwrap_or_else(|| {
+                self.connections.push(None);
+                self.connections.len() - 1
+            });
+            let registered = self.poll.registry().register(&mut stream, Token(place), Interest::READABLE);
+            match registered {
+                Ok(()) => self.connections[place] = Some(Connection { stream, begun: 0, owed: 0 }),
+                Err(_) => self.free.push(place),
+            }
+        }
+    }
+
+    /// Does what an event asks for; returns how many requests were answered.
+    #[inline]
+    fn turn(&mut self, place: usize, event: &Event) -> u64 {
+        let Some(connection) = self.connections.get_mut(place).and_then(Option::as_mut) else {
+            return 0;
+        };
+        let mut answered = 0;
+        let mut open = connection.owed == 0 || connection.pay(&self.responses).is_ok();
+        while open && connection.owed == 0 {
+            let Ok(read) = connection.stream.read(&mut self.space) else {
+                // Not now, or never again: the next event tells.
+                open = !event.is_read_closed() && !event.is_error();
+                break;
+            };
+            connection.begun += read;
+            let complete = connection.begun / self.request;
+            connection.begun -= complete * self.request;
+            connection.owed = complete * self.response;
+            answered += complete as u64;
+            open = read > 0 && connection.pay(&self.responses).is_ok();
+            if read < self.space.len() {
+                // The socket is empty. If the other side has closed, this was all.
+                open = open && !event.is_read_closed();
+                break;
+            }
+        }
+        if open && connection.owed > 0 {
+            let registry = self.poll.registry();
+            let both = Interest::READABLE | Interest::WRITABLE;
+            open = registry.reregister(&mut connection.stream, Token(place), both).is_ok();
+        }
+        if !open {
+            // Closing takes it out of epoll.
+            self.connections[place] = None;
+            self.free.push(place);
+        }
+        answered
+    }
+}
+
+impl Connection {
+    /// Writes what is owed, as far as the socket takes it.
+    #[inline]
+    fn pay(&mut self, responses: &[u8]) -> io::Result<()> {
+        while self.owed > 0 {
+            match self.stream.write(&responses[..self.owed.min(responses.len())]) {
+                Ok(written) => self.owed -= written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! How a person's text stands in a request or an answer.
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escape {
+    /// As it is, but without control characters, which would end a header line.
+    Line,
+    /// As it is.
+    Plain,
+    /// RFC 3986 section 2.1: paths, queries and forms.
+    Percent,
+    /// With the references most templates write: `&quot;` and `&#39;`.
+    Html,
+    /// The same with `&#34;`, as Python's MarkupSafe writes it.
+    HtmlNumeric,
+    /// RFC 8259 section 7.
+    Json,
+}
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
+
+/// Appends `text`.
+#[inline]
+pub(super) fn push(out: &mut Vec<u8>, text: &[u8], how: Escape) {
+    let passes = text.iter().take_while(|&&byte| passes(byte, how)).count();
+    let (clean, rest) = text.split_at(passes);
+    out.extend_from_slice(clean);
+    for &byte in rest {
+        push_byte(out, byte, how);
+    }
+}
+
+fn push_byte(out: &mut Vec<u8>, byte: u8, how: Escape) {
+    if passes(byte, how) {
+        return out.push(byte);
+    }
+    let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+    match (how, byte) {
+        (Escape::Line | Escape::Plain, _) => {}
+        (Escape::Percent, _) => out.extend_from_slice(&[b'%', high, low]),
+        (Escape::Html | Escape::HtmlNumeric, b'&') => out.extend_from_slice(b"&amp;"),
+        (Escape::Html | Escape::HtmlNumeric, b'<') => out.extend_from_slice(b"&lt;"),
+        (Escape::Html | Escape::HtmlNumeric, b'>') => out.extend_from_slice(b"&gt;"),
+        (Escape::Html, b'"') => out.extend_from_slice(b"&quot;"),
+        (Escape::HtmlNumeric, b'"') => out.extend_from_slice(b"&#34;"),
+        (Escape::Html | Escape::HtmlNumeric, _) => out.extend_from_slice(b"&#39;"),
+        (Escape::Json, b'"' | b'\\') => out.extend_from_slice(&[b'\\', byte]),
+        (Escape::Json, _) => out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]),
+    }
+}
+
+const fn passes(byte: u8, how: Escape) -> bool {
+    match how {
+        Escape::Plain => true,
+        Escape::Line => byte >= 0x20 && byte != 0x7f,
+        Escape::Percent => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~'),
+        Escape::Html | Escape::HtmlNumeric => !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\''),
+        Escape::Json => !matches!(byte, b'"' | b'\\' | 0..=0x1f),
+    }
+}
+
+/// Appends a number.
+#[inline]
+pub(super) fn push_number(out: &mut Vec<u8>, number: u64) {
+    let (mut digits, mut place, mut left) = ([0; 20], 20, number);
+    loop {
+        place -= 1;
+        digits[place] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            return out.extend_from_slice(&digits[place..]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str, how: Escape) -> String {
+        let mut out = Vec::new();
+        push(&mut out, text.as_bytes(), how);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn each_place_has_its_escapes() {
+        let text = "Zoë & \"Li\" <x>'\\\n";
+        assert_eq!(written(text, Escape::Line), "Zoë & \"Li\" <x>'\\");
+        assert_eq!(written(text, Escape::Plain), text);
+        assert_eq!(written(text, Escape::Percent), "Zo%C3%AB%20%26%20%22Li%22%20%3Cx%3E%27%5C%0A");
+        assert_eq!(written(text, Escape::Html), "Zoë &amp; &quot;Li&quot; &lt;x&gt;&#39;\\\n");
+        assert_eq!(written(text, Escape::HtmlNumeric), "Zoë &amp; &#34;Li&#34; &lt;x&gt;&#39;\\\n");
+        assert_eq!(written(text, Escape::Json), "Zoë & \\\"Li\\\" <x>'\\\\\\u000A");
+    }
+
+    #[test]
+    fn numbers_are_decimal() {
+        for number in [0, 7, 10, 8_290, u64::MAX] {
+            let mut out = Vec::new();
+            push_number(&mut out, number);
+            assert_eq!(String::from_utf8(out).unwrap(), number.to_string());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Response heads, most of which have been seen before.
+//!
+//! The head of one page is that of the next but for the time in it, and that changes once a second:
+//! comparing a head with the last one of the same request is several times faster than parsing it.
+
+use wire::http::{Framing, HeadError, MAX_HEAD_BYTES, ResponseHead};
+
+/// What a head says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) keep_alive: bool,
+    pub(super) framing: Framing,
+    pub(super) length: usize,
+}
+
+/// The last heads, by request.
+#[derive(Debug, Default)]
+pub(super) struct Heads(Vec<Option<(Vec<u8>, Head)>>);
+
+impl Heads {
+    /// Reads the head at the start of `bytes`: `None` while it is not all there.
+    #[inline]
+    pub(super) fn decode(&mut self, request: usize, bytes: &[u8]) -> Result<Option<Head>, HeadError> {
+        if let Some(Some((known, head))) = self.0.get(request)
+            && bytes.starts_with(known)
+        {
+            return Ok(Some(*head));
+        }
+        self.parse(request, bytes)
+    }
+
+    #[cold]
+    fn parse(&mut self, request: usize, bytes: &[u8]) -> Result<Option<Head>, HeadError> {
+        let Some(ResponseHead { status, keep_alive, framing, length, .. }) = ResponseHead::decode(bytes)?
+        else {
+            return if bytes.len() > MAX_HEAD_BYTES { Err(HeadError::TooLong) } else { Ok(None) };
+        };
+        let head = Head { status, keep_alive, framing, length };
+        if request >= self.0.len() {
+            self.0.resize(request + 1, None);
+        }
+        let (known, last) = self.0[request].get_or_insert_with(|| (Vec::new(), head));
+        known.clear();
+        known.extend_from_slice(&bytes[..length]);
+        *last = head;
+        Ok(Some(head))
+    }
+}
+
+/// The value of a cookie that a head sets.
+pub(super) fn set_cookie<'h>(head: &'h [u8], name: &[u8]) -> Option<&'h [u8]> {
+    let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter_map(set_cookie_line).find_map(|cookie| {
+        let pair = cookie.split(|&byte| byte == b';').next()?.trim_ascii();
+        pair.strip_prefix(name)?.strip_prefix(b"=")
+    })
+}
+
+/// What stands behind `Set-Cookie:`, if the line is one.
+fn set_cookie_line(line: &[u8]) -> Option<&[u8]> {
+    const NAME: &[u8] = b"set-cookie:";
+    let (name, value) = line.split_at_checked(NAME.len())?;
+    name.eq_ignore_ascii_case(NAME).then(|| value.trim_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_seen_before_is_the_same_head() {
+        let mut heads = Heads::default();
+        let page = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        let other = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhell";
+        let first = heads.decode(0, page).unwrap().unwrap();
+        assert_eq!(heads.decode(0, page).unwrap().unwrap(), first);
+        assert_eq!(heads.decode(0, other).unwrap().unwrap().framing, Framing::Length(4));
+        assert_eq!(heads.decode(2, page).unwrap().unwrap(), first);
+        assert_eq!(heads.decode(0, &page[..20]).unwrap(), None);
+        assert!(heads.decode(0, b"nonsense\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn cookies_are_found_among_others() {
+        let head = b"HTTP/1.1 201 Created\r\nSet-Cookie: users=no\r\nset-cookie:user=17; Path=/\r\n\r\n";
+        assert_eq!(set_cookie(head, b"user"), Some(&b"17"[..]));
+        assert_eq!(set_cookie(head, b"id"), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! From the bytes of an answer to its head and body.
+
+use wire::http::{Body, Framing};
+
+use super::request::{Capturing, Request};
+use super::{Http, LaneState, Stage, head};
+use crate::failure::Failure;
+use crate::protocol::{Encoded, Protocol, Received};
+
+/// Longer bodies are not looked into: no page of a person comes near.
+const BODY_BYTES: u64 = 16 << 20;
+
+/// Room for bodies in pieces that a lane keeps.
+const KEPT_BYTES: usize = 64 << 10;
+
+impl Protocol for Http {
+    /// A page is larger than a place in a batch, and one read brings all of it.
+    const BATCHES: bool = false;
+
+    type Request = Request;
+    type Lane = LaneState;
+
+    fn connected(&mut self, lane: &mut LaneState) {
+        lane.stage = Stage::Head;
+        lane.keeps = true;
+    }
+
+    #[inline]
+    fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
+        self.encode_request(request, lane, out);
+        Encoded::Send
+    }
+
+    #[inline]
+    fn receive(&mut self, request: &Request, lane: &mut LaneState, bytes: &[u8]) -> Received {
+        let mut at = 0;
+        while matches!(lane.stage, Stage::Head) {
+            match self.take_head(request, lane, &bytes[at..]) {
+                Ok(Some(length)) => at += length,
+                Ok(None) => return Received::Partial { consumed: at },
+                Err(failure) => return Received::Broken(failure),
+            }
+        }
+        let rest = &bytes[at..];
+        match &mut lane.stage {
+            Stage::Whole { length } => {
+                let length = *length;
+                let Some(body) = usize::try_from(length).ok().and_then(|length| rest.get(..length)) else {
+                    return Received::Partial { consumed: at };
+                };
+                self.finish(request, lane, Some(body), length, (at + body.len(), bytes.len()))
+            }
+            Stage::Skip { left, length } => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
+                *left -= taken as u64;
+                let length = *length;
+                match *left {
+                    0 => self.finish(request, lane, None, length, (at + taken, bytes.len())),
+                    _ => Received::Partial { consumed: at + taken },
+                }
+            }
+            _ => self.take_pieces(request, lane, bytes, at),
+        }
+    }
+
+    fn ended(&mut self, request: &Request, lane: &mut LaneState) -> Received {
+        match &lane.stage {
+            Stage::Head => Received::Broken(Failure::Closed),
+            Stage::Whole { .. } | Stage::Skip { .. } => Received::Broken(Failure::Truncated),
+            Stage::Stream { body, length } if body.ends_at_close() => {
+                let length = *length;
+                self.finish_pieces(request, lane, length, (0, 0))
+            }
+            // Nobody knows how much is missing.
+            Stage::Stream { .. } => Received::Broken(Failure::Closed),
+        }
+    }
+
+    #[inline]
+    fn keeps_connection(&self, lane: &LaneState) -> bool {
+        lane.keeps
+    }
+
+    /// HTTP has none.
+    fn farewell(&mut self, _lane: &mut LaneState, _out: &mut Vec<u8>) {}
+}
+
+impl Http {
+    /// Reads a head and decides what to do with the body; returns the head's length.
+    #[inline]
+    fn take_head(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        bytes: &[u8],
+    ) -> Result<Option<usize>, Failure> {
+        let Some(head) = self.heads.decode(request.id, bytes).map_err(|_| Failure::Malformed)? else {
+            return Ok(None);
+        };
+        match head.status {
+            // On its way (RFC 9110 section 15.2); 101 was not asked for.
+            100 | 102..=199 => return Ok(Some(head.length)),
+            200..=599 => {}
+            _ => return Err(Failure::Malformed),
+        }
+        lane.status = head.status;
+        lane.keeps = head.keep_alive && self.keepalive;
+        if let Some(Capturing::Cookie(name)) = &request.capture {
+            lane.captured.clear();
+            let value = head::set_cookie(&bytes[..head.length], name);
+            lane.captured.extend_from_slice(value.unwrap_or_default());
+        }
+        let framing = if request.line.head_only { Framing::Length(0) } else { head.framing };
+        lane.stage = match framing {
+            Framing::Length(length) if request.reads_body(self.verify) => {
+                if length > BODY_BYTES {
+                    return Err(Failure::WrongLength);
+                }
+                Stage::Whole { length }
+            }
+            Framing::Length(length) => Stage::Skip { left: length, length },
+            Framing::Chunked | Framing::UntilClose => {
+                lane.body.clear();
+                Stage::Stream { body: Body::new(framing), length: 0 }
+            }
+        };
+        Ok(Some(head.length))
+    }
+
+    fn take_pieces(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        bytes: &[u8],
+        mut at: usize,
+    ) -> Received {
+        let keeps = request.reads_body(self.verify);
+        let Stage::Stream { body, length } = &mut lane.stage else {
+            return Received::Broken(Failure::Malformed);
+        };
+        loop {
+            let rest = &bytes[at..];
+            let Ok(progress) = body.feed(rest) else { return Received::Broken(Failure::Malformed) };
+            let (from, to) = progress.content;
+            *length += (to - from) as u64;
+            if keeps {
+                if *length > BODY_BYTES {
+                    return Received::Broken(Failure::WrongLength);
+                }
+                lane.body.extend_from_slice(&rest[from..to]);
+            }
+            at += progress.consumed;
+            if progress.done {
+                let length = *length;
+                return self.finish_pieces(request, lane, length, (at, bytes.len()));
+            }
+            if progress.consumed == 0 || at == bytes.len() {
+                return Received::Partial { consumed: at };
+            }
+        }
+    }
+
+    fn finish_pieces(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        length: u64,
+        span: (usize, usize),
+    ) -> Received {
+        let mut body = std::mem::take(&mut lane.body);
+        let received = self.finish(request, lane, Some(&body), length, span);
+        if body.capacity() > KEPT_BYTES {
+            body = Vec::new();
+        }
+        lane.body = body;
+        received
+    }
+
+    /// The answer is complete; `span` is where it ends, and where what has come ends.
+    #[inline]
+    fn finish(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        body: Option<&[u8]>,
+        length: u64,
+        (consumed, came): (usize, usize),
+    ) -> Received {
+        lane.stage = Stage::Head;
+        let mut failure = self.judge(request, lane, body, length);
+        if came > consumed {
+            // Nothing more was asked for: the body was longer than its head said.
+            failure = failure.or(Some(Failure::WrongLength));
+            lane.keeps = false;
+        }
+        self.conclude(request, lane, failure);
+        Received::Done { consumed, failure, fatal: false }
+    }
+}

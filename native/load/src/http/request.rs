@@ -1,0 +1,263 @@
+//! From the description of a request to what is sent and looked for.
+
+use memchr::memmem;
+
+use super::cast::Needs;
+use super::escape::Escape;
+use super::spec::{Capture, Does, Identity, Match, RequestSpec, Statuses, Who};
+use super::target::{Target, is_header_name};
+use super::template::Template;
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// A text to look for, prepared.
+pub(super) type Finder = Box<memmem::Finder<'static>>;
+
+/// A compiled request.
+#[derive(Debug)]
+pub struct Request {
+    /// Its number among all requests of the engine.
+    pub(super) id: usize,
+    pub(super) does: Does,
+    /// Whom it is about, if anybody.
+    pub(super) who: Option<Who>,
+    pub(super) line: Line,
+    pub(super) asks: Needs,
+    pub(super) looks: Needs,
+    pub(super) statuses: Box<[u16]>,
+    pub(super) length: Option<u64>,
+    pub(super) identity: Option<Whose>,
+    pub(super) contains: Box<[Needle]>,
+    pub(super) fresh: Box<[Needle]>,
+    pub(super) capture: Option<Capturing>,
+}
+
+/// What is sent.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// HEAD: the answer has no body, whatever it says.
+    pub(super) head_only: bool,
+    /// All of it, or all but the length and what has it.
+    pub(super) head: Template,
+    pub(super) body: Option<Template>,
+}
+
+/// A text to look for.
+#[derive(Debug)]
+pub(super) enum Needle {
+    /// Always the same.
+    Fixed(Finder),
+    /// Another for each person; in HTML there are two ways to write some.
+    Written(Template, Option<Template>),
+}
+
+/// Where an answer says whose it is.
+#[derive(Debug)]
+pub(super) struct Whose {
+    pub(super) before: Finder,
+    pub(super) value: Template,
+    pub(super) other: Option<Template>,
+    pub(super) until: Finder,
+}
+
+/// See [`Capture`].
+#[derive(Debug)]
+pub(super) enum Capturing {
+    Cookie(Vec<u8>),
+    Text { before: Finder, until: Finder },
+}
+
+impl Request {
+    pub(super) fn new(
+        id: usize,
+        spec: &RequestSpec,
+        target: &Target,
+        has_visitors: bool,
+    ) -> Result<Self, String> {
+        let line = line(spec, target)?;
+        let identity =
+            spec.expect.identity.as_ref().map(|whose| identity(whose, spec.matching)).transpose()?;
+        let contains = needles(&spec.expect.contains, spec.matching)?;
+        let fresh = needles(&spec.expect.fresh, spec.matching)?;
+        let asks = || std::iter::once(&line.head).chain(&line.body);
+        let looks = || {
+            let needles = contains.iter().chain(&fresh).filter_map(Needle::template);
+            needles.chain(identity.iter().map(|whose| &whose.value))
+        };
+        let (asks_needs, looks_needs) = (Needs::of(asks()), Needs::of(looks()));
+        if !has_visitors && (asks_needs.visitors() || looks_needs.visitors()) {
+            return Err("it names properties of people, but the engine was given no visitors".to_owned());
+        }
+        let names_somebody = asks().chain(looks()).flat_map(Template::fields).next().is_some();
+        Ok(Self {
+            id,
+            does: spec.does,
+            who: who(spec, names_somebody)?,
+            asks: asks_needs,
+            looks: looks_needs,
+            statuses: statuses(spec.expect.status.as_ref())?,
+            length: spec.expect.length,
+            capture: spec.capture.as_ref().map(capture).transpose()?,
+            line,
+            identity,
+            contains,
+            fresh,
+        })
+    }
+
+    /// Whether the answer's body is of interest.
+    pub(super) fn reads_body(&self, verify: bool) -> bool {
+        let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();
+        (verify && looks) || matches!(self.capture, Some(Capturing::Text { .. }))
+    }
+
+    pub(super) fn accepts(&self, status: u16) -> bool {
+        match &*self.statuses {
+            [] => (200..300).contains(&status),
+            statuses => statuses.contains(&status),
+        }
+    }
+}
+
+impl Needle {
+    fn template(&self) -> Option<&Template> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Written(template, _) => Some(template),
+        }
+    }
+}
+
+/// Whom a request is about: what it does decides if it does not say, and nobody if it names nothing.
+fn who(spec: &RequestSpec, names_somebody: bool) -> Result<Option<Who>, String> {
+    match (spec.does, spec.person) {
+        (Does::Create, None | Some(Who::New)) => Ok(Some(Who::New)),
+        (Does::Create, _) => Err("a create is about \"new\": leave \"person\" out".to_owned()),
+        (Does::Update, None) => Ok(Some(Who::Own)),
+        (Does::Update, Some(Who::Random)) => {
+            Err("an update is about \"own\", \"current\" or \"new\": others may be being updated".to_owned())
+        }
+        (Does::Update, Some(person)) => Ok(Some(person)),
+        // A picture is nobody's: the person at hand stays at hand.
+        (Does::Read, _) if !names_somebody => Ok(None),
+        (Does::Read, person) => Ok(Some(person.unwrap_or(Who::Current))),
+    }
+}
+
+fn statuses(expected: Option<&Statuses>) -> Result<Box<[u16]>, String> {
+    let statuses = match expected {
+        None => Vec::new(),
+        Some(Statuses::One(status)) => vec![*status],
+        Some(Statuses::Many(statuses)) => statuses.clone(),
+    };
+    match statuses.iter().find(|status| !(200..600).contains(*status)) {
+        Some(status) => Err(format!("{status} is no final status: use 200 to 599")),
+        None => Ok(statuses.into()),
+    }
+}
+
+/// Everything up to the body, and the body.
+fn line(spec: &RequestSpec, target: &Target) -> Result<Line, String> {
+    let RequestSpec { method, path, .. } = spec;
+    if !method.bytes().all(|byte| byte.is_ascii_uppercase()) || method.is_empty() {
+        return Err(format!("{method:?} is no method: use GET, POST or another in capitals"));
+    }
+    if !path.starts_with('/') || !path.bytes().all(|byte| byte > b' ' && byte != 0x7f) {
+        return Err(format!("{path:?} is no path: begin with \"/\" and leave out spaces"));
+    }
+    let mut head = Template::default();
+    head.push_text(&format!("{method} {}", target.base_path));
+    head.push(path, Escape::Percent)?;
+    head.push_text(&format!(" HTTP/1.1\r\nHost: {}\r\n", target.authority()));
+    for (name, value) in &target.headers {
+        head.push_text(&format!("{name}: {value}\r\n"));
+    }
+    if !target.keepalive {
+        head.push_text("Connection: close\r\n");
+    }
+    for (name, value) in &spec.headers {
+        if !is_header_name(name) || value.chars().any(char::is_control) {
+            return Err(format!("{name:?}: {value:?} is no header line: leave out control characters"));
+        }
+        head.push_text(&format!("{name}: "));
+        head.push(value, Escape::Line)?;
+        head.push_text("\r\n");
+    }
+    let body = body(spec, &mut head)?;
+    Ok(Line { head_only: method == "HEAD", head, body })
+}
+
+/// The body, unless it is always the same and part of the head.
+fn body(spec: &RequestSpec, head: &mut Template) -> Result<Option<Template>, String> {
+    let Some(text) = &spec.body else {
+        // RFC 9110 section 8.6: methods that anticipate content say that there is none.
+        let anticipates = matches!(spec.method.as_str(), "POST" | "PUT" | "PATCH");
+        head.push_text(if anticipates { "Content-Length: 0\r\n\r\n" } else { "\r\n" });
+        return Ok(None);
+    };
+    let kind = spec.content_type.as_deref().unwrap_or(FORM);
+    if kind.chars().any(char::is_control) {
+        return Err(format!("{kind:?} is no content type: leave out control characters"));
+    }
+    head.push_text(&format!("Content-Type: {kind}\r\nContent-Length: "));
+    let how = match kind.split(';').next().unwrap_or_default().trim() {
+        FORM => Escape::Percent,
+        kind if kind.ends_with("json") => Escape::Json,
+        _ => Escape::Plain,
+    };
+    let body = Template::read(text, how)?;
+    Ok(match body.text() {
+        Some(fixed) => {
+            head.push_text(&format!("{}\r\n\r\n", fixed.len()));
+            head.push_text(text);
+            None
+        }
+        None => Some(body),
+    })
+}
+
+/// How a text stands in an answer, and how else it may.
+fn written(text: &str, matching: Match) -> Result<(Template, Option<Template>), String> {
+    let (how, other) = match matching {
+        Match::Html => (Escape::Html, Some(Escape::HtmlNumeric)),
+        Match::Json => (Escape::Json, None),
+        Match::Plain => (Escape::Plain, None),
+    };
+    let other = other.map(|how| Template::read(text, how)).transpose()?;
+    Ok((Template::read(text, how)?, other))
+}
+
+fn needles(texts: &[String], matching: Match) -> Result<Box<[Needle]>, String> {
+    texts.iter().map(|text| needle(text, matching)).collect()
+}
+
+fn needle(text: &str, matching: Match) -> Result<Needle, String> {
+    let (template, other) = written(text, matching)?;
+    match template.text() {
+        Some(b"") => Err("an empty text is in every answer: leave it out".to_owned()),
+        Some(fixed) => Ok(Needle::Fixed(Box::new(memmem::Finder::new(fixed).into_owned()))),
+        None => Ok(Needle::Written(template, other)),
+    }
+}
+
+fn finder(text: &str) -> Result<Finder, String> {
+    if text.is_empty() {
+        return Err("\"before\" and \"until\" must not be empty".to_owned());
+    }
+    Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
+}
+
+fn identity(whose: &Identity, matching: Match) -> Result<Whose, String> {
+    let (value, other) = written(&whose.value, matching)?;
+    if value.text().is_some() {
+        return Err("\"identity\" is the same for everybody: name a field in its \"value\"".to_owned());
+    }
+    Ok(Whose { before: finder(&whose.before)?, value, other, until: finder(&whose.until)? })
+}
+
+fn capture(capture: &Capture) -> Result<Capturing, String> {
+    Ok(match capture {
+        Capture::Cookie { cookie } => Capturing::Cookie(cookie.as_bytes().to_vec()),
+        Capture::Text { before, until } => Capturing::Text { before: finder(before)?, until: finder(until)? },
+    })
+}

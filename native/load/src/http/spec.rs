@@ -1,0 +1,153 @@
+//! The steps of HTTP programs as they are described.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// A request step.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Step {
+    /// Ask for something.
+    Request(Box<RequestSpec>),
+}
+
+/// Whom a step is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Who {
+    /// Somebody drawn by the configured key choice.
+    Random,
+    /// The same, but somebody whom no other lane updates.
+    Own,
+    /// The one the step before was about.
+    Current,
+    /// In a create: the next of the run's own people. Elsewhere: the one this lane created last.
+    New,
+}
+
+/// What a step does to the site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Does {
+    /// Nothing.
+    #[default]
+    Read,
+    /// Makes the site know one person more.
+    Create,
+    /// Changes what it knows of a person.
+    Update,
+}
+
+/// How texts stand in answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Match {
+    /// With HTML's references.
+    #[default]
+    Html,
+    /// With JSON's escapes.
+    Json,
+    /// As they are.
+    Plain,
+}
+
+/// One request; all texts but the method are templates.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestSpec {
+    /// GET, POST, ...
+    #[serde(default = "get")]
+    pub method: String,
+    /// Path and query.
+    pub path: String,
+    /// Header lines beside those of the target.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// What is sent.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// What that is; a form unless it says otherwise.
+    #[serde(default)]
+    pub content_type: Option<String>,
+    /// Whom it is about; what it does decides if it does not say.
+    #[serde(default)]
+    pub person: Option<Who>,
+    /// What it does.
+    #[serde(default)]
+    pub does: Does,
+    /// How texts stand in the answer.
+    #[serde(default, rename = "match")]
+    pub matching: Match,
+    /// What the answer must be.
+    #[serde(default)]
+    pub expect: Expect,
+    /// What is remembered of the answer.
+    #[serde(default)]
+    pub capture: Option<Capture>,
+}
+
+/// What an answer must be.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expect {
+    /// Its status: one of these, or 200 to 299.
+    pub status: Option<Statuses>,
+    /// Bytes of its body.
+    pub length: Option<u64>,
+    /// What must be in it.
+    pub contains: Vec<String>,
+    /// Whose it must be.
+    pub identity: Option<Identity>,
+    /// What must be in it after an update of its person.
+    pub fresh: Vec<String>,
+}
+
+/// One status or several.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Statuses {
+    /// This one.
+    One(u16),
+    /// Any of these.
+    Many(Vec<u16>),
+}
+
+/// Where an answer says whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// What stands before it; no template.
+    pub before: String,
+    /// What it must be.
+    pub value: String,
+    /// What stands behind it; no template.
+    #[serde(default = "quote")]
+    pub until: String,
+}
+
+/// Where an answer says what is to be remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Capture {
+    /// The value of a cookie it sets.
+    Cookie {
+        /// The cookie's name.
+        cookie: String,
+    },
+    /// A part of the body.
+    Text {
+        /// What stands before it.
+        before: String,
+        /// What stands behind it.
+        until: String,
+    },
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+fn quote() -> String {
+    "\"".to_owned()
+}

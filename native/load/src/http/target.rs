@@ -1,0 +1,162 @@
+//! Which site is measured.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::Place;
+
+/// Which site is measured, and how many people it knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// What stands before every path.
+    #[serde(default)]
+    pub base_path: String,
+    /// Whether a connection serves more than one request.
+    #[serde(default = "yes")]
+    pub keepalive: bool,
+    /// How many people there are, numbered from 0.
+    #[serde(default = "one")]
+    pub size: u64,
+    /// Which of them this engine updates.
+    #[serde(default)]
+    pub share: Share,
+    /// Header lines of every request.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Whether connections to this machine come from many addresses (method rule 13).
+    #[serde(default = "yes")]
+    pub spread_sources: bool,
+}
+
+/// One engine among several that load the same site at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Share {
+    /// Its number.
+    pub index: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+impl Share {
+    /// The first person that one of an engine's threads updates, and the distance to the next.
+    ///
+    /// Whatever its number of threads, an engine keeps to the remainder `index` modulo `of`: others
+    /// may have another number, or be no engines at all.
+    pub(super) fn of_thread(self, thread: u64, threads: u64) -> (u64, u64) {
+        (self.index + self.of * thread, self.of * threads)
+    }
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { index: 0, of: 1 }
+    }
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// Why a site cannot be loaded as described.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// It would not be a request.
+    #[error("target.base_path is {0:?}: give a path like \"/shop\", without spaces, or nothing")]
+    BasePath(String),
+    /// It would not be a header.
+    #[error("target.headers has {name:?}: {value:?}, which is no header line; leave out control characters")]
+    Header {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: String,
+    },
+    /// Nobody to ask for.
+    #[error("target.size is 0: give the number of people the site knows")]
+    NoPeople,
+    /// More than can be numbered.
+    #[error("target.size is {0}: give fewer people")]
+    TooMany(u64),
+    /// A thread would have nobody to update.
+    #[error(
+        "target.size is {size}, but {threads} threads of {of} engines update people: give each at least one"
+    )]
+    TooFew {
+        /// How many people there are.
+        size: u64,
+        /// Threads of each engine.
+        threads: u64,
+        /// Engines.
+        of: u64,
+    },
+    /// No such share.
+    #[error(
+        "target.share is {index} of {of}: give an index from 0 to one less than \"of\", at most 1,000,000"
+    )]
+    Share {
+        /// Its number.
+        index: u64,
+        /// How many there are.
+        of: u64,
+    },
+}
+
+impl Target {
+    pub(super) fn check(&self) -> Result<(), TargetError> {
+        let path = self.base_path.as_bytes();
+        if !(path.is_empty() || path[0] == b'/') || !path.iter().all(u8::is_ascii_graphic) {
+            return Err(TargetError::BasePath(self.base_path.clone()));
+        }
+        for (name, value) in &self.headers {
+            if !is_header_name(name) || value.chars().any(char::is_control) {
+                return Err(TargetError::Header { name: name.clone(), value: value.clone() });
+            }
+        }
+        match (self.size, self.share) {
+            (0, _) => Err(TargetError::NoPeople),
+            (size, _) if size > u64::MAX >> 2 => Err(TargetError::TooMany(size)),
+            (_, Share { index, of }) if index >= of || of > 1_000_000 => {
+                Err(TargetError::Share { index, of })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The Host header's value (RFC 9112 section 3.2).
+    pub(super) fn authority(&self) -> String {
+        let Self { host, port, .. } = self;
+        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        if *port == 80 { host } else { format!("{host}:{port}") }
+    }
+}
+
+/// Whether it is a token (RFC 9110 section 5.6.2).
+pub(super) fn is_header_name(name: &str) -> bool {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(token)
+}
+
+impl Place for Target {
+    fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn spreads_sources(&self) -> bool {
+        self.spread_sources
+    }
+}

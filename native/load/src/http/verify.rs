@@ -1,0 +1,146 @@
+//! Whether an answer is the right one, and what follows from it (method rule 3).
+
+use memchr::memmem;
+
+use super::cast::Person;
+use super::encode::is_mine;
+use super::field::Facts;
+use super::request::{Capturing, Needle, Request, Whose};
+use super::spec::Does;
+use super::template::Template;
+use super::{Http, LaneState};
+use crate::failure::Failure;
+
+impl Http {
+    /// What is wrong with an answer: the worst first.
+    #[inline]
+    pub(super) fn judge(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        body: Option<&[u8]>,
+        length: u64,
+    ) -> Option<Failure> {
+        let (verify, body) = (self.verify, body.unwrap_or_default());
+        let facts = self.cast.facts(request.looks, lane.asked, lane.draw, &lane.captured);
+        let mut look = Look { body, facts, text: &mut self.scratch };
+        let whose = request.identity.as_ref().filter(|_| verify).map(|whose| look.whose(whose));
+        if whose == Some(Found::Others) {
+            return Some(Failure::Leak);
+        }
+        if !request.accepts(lane.status) {
+            return Some(Failure::Status(lane.status));
+        }
+        if request.length.is_some_and(|wanted| wanted != length) {
+            return Some(Failure::WrongLength);
+        }
+        if whose == Some(Found::Nobodys) {
+            return Some(Failure::WrongAnswer);
+        }
+        if verify && !request.contains.iter().all(|needle| look.has(needle)) {
+            return Some(Failure::WrongAnswer);
+        }
+        let must_be_fresh = verify
+            && request.does == Does::Read
+            && lane.pending == Some(lane.asked)
+            && !self.ours.is_spoilt(lane.asked.number);
+        if must_be_fresh && !request.fresh.iter().all(|needle| look.has(needle)) {
+            return Some(Failure::Stale);
+        }
+        self.capture(request, lane, body)
+    }
+
+    fn capture(&self, request: &Request, lane: &mut LaneState, body: &[u8]) -> Option<Failure> {
+        if let Some(Capturing::Text { before, until }) = &request.capture {
+            lane.captured.clear();
+            lane.captured.extend_from_slice(between(body, before, until).unwrap_or_default());
+        }
+        (request.capture.is_some() && lane.captured.is_empty()).then_some(Failure::WrongAnswer)
+    }
+
+    /// What the lane knows after the answer.
+    #[inline]
+    pub(super) fn conclude(&mut self, request: &Request, lane: &mut LaneState, failure: Option<Failure>) {
+        match request.does {
+            Does::Read => {
+                let proved = matches!(failure, None | Some(Failure::Stale));
+                if proved && !request.fresh.is_empty() && lane.pending == Some(lane.asked) {
+                    lane.pending = None;
+                    if let Some(number) = lane.held.take() {
+                        self.ours.give_back(number);
+                    }
+                }
+            }
+            Does::Update => {
+                lane.updating = false;
+                if failure.is_none() {
+                    lane.pending = is_mine(lane.asked, lane).then_some(lane.asked);
+                } else {
+                    // It was refused, or failed; whichever, it will not take place any more.
+                    if let Some(number) = lane.held.take() {
+                        self.ours.give_back(number);
+                    }
+                }
+            }
+            Does::Create if failure.is_none() => {
+                let number = lane.asked.number;
+                let id = match &request.capture {
+                    Some(_) => std::str::from_utf8(&lane.captured).ok().and_then(|text| text.parse().ok()),
+                    None => None,
+                };
+                let person = Person { id: id.unwrap_or(lane.asked.id), number };
+                (lane.new, lane.current) = (Some(person), Some(person));
+            }
+            Does::Create => {}
+        }
+    }
+}
+
+/// Whose an answer says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Right,
+    Others,
+    Nobodys,
+}
+
+/// A body being looked into.
+struct Look<'a> {
+    body: &'a [u8],
+    facts: Facts<'a>,
+    text: &'a mut Vec<u8>,
+}
+
+impl Look<'_> {
+    #[inline]
+    fn whose(&mut self, whose: &Whose) -> Found {
+        let Some(found) = between(self.body, &whose.before, &whose.until) else { return Found::Nobodys };
+        let mut is = |template: &Template| {
+            self.text.clear();
+            template.write(&self.facts, self.text);
+            self.text == found
+        };
+        if is(&whose.value) || whose.other.as_ref().is_some_and(is) { Found::Right } else { Found::Others }
+    }
+
+    #[inline]
+    fn has(&mut self, needle: &Needle) -> bool {
+        let mut finds = |template: &Template| {
+            self.text.clear();
+            template.write(&self.facts, self.text);
+            memmem::find(self.body, self.text).is_some()
+        };
+        match needle {
+            Needle::Fixed(finder) => finder.find(self.body).is_some(),
+            Needle::Written(template, other) => finds(template) || other.as_ref().is_some_and(finds),
+        }
+    }
+}
+
+/// What stands between two texts.
+#[inline]
+fn between<'b>(body: &'b [u8], before: &memmem::Finder<'_>, until: &memmem::Finder<'_>) -> Option<&'b [u8]> {
+    let start = before.find(body)? + before.needle().len();
+    let end = until.find(&body[start..])?;
+    Some(&body[start..start + end])
+}

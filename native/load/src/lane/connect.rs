@@ -1,0 +1,153 @@
+//! How a lane's connections begin and end.
+
+use mio::Interest;
+
+use super::{Connect, Current, Fate, Lane, Phase};
+use crate::clock::now_ns;
+use crate::context::{Context, NEVER};
+use crate::failure::Failure;
+use crate::link::{Link, Sent};
+use crate::program::Program;
+use crate::protocol::Protocol;
+use crate::recorder::{End, Sample, Slot};
+
+impl<S: Default + Send> Lane<S> {
+    /// Starts a new connection in place of the old one.
+    pub(super) fn open<P: Protocol<Lane = S>>(
+        &mut self,
+        slot: Slot,
+        context: &mut Context<P>,
+    ) -> Result<(), Failure> {
+        self.hang_up(None);
+        self.connect = Connect { slot, started_ns: now_ns() };
+        self.link = Link::open(&mut context.sources)?;
+        context.protocol.connected(&mut self.state);
+        Ok(())
+    }
+
+    /// The step after connecting sends nothing: the poller has to tell whether the connection stands.
+    pub(super) fn wait_for_link<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        self.phase = Phase::Opening;
+        context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
+        match self.watch(Interest::READABLE | Interest::WRITABLE, context) {
+            Ok(()) => Fate::Runs,
+            Err(failure) => self.connect_failed(failure, program, context, now_ns()),
+        }
+    }
+
+    /// The poller has news of the connection being opened.
+    pub(super) fn settle_link<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        let now_ns = now_ns();
+        if let Err(failure) = self.link.check() {
+            return self.connect_failed(failure, program, context, now_ns);
+        }
+        self.link_is_up(context, now_ns);
+        context.deadlines[self.id as usize] = NEVER;
+        if self.outbox.is_empty() || self.stopping {
+            return self.resume(program, context, now_ns);
+        }
+        self.phase = Phase::Asking;
+        self.now.started_ns = now_ns;
+        context.deadlines[self.id as usize] = now_ns + context.timeout_ns;
+        match self.flush(context) {
+            Ok(()) => Fate::Runs,
+            Err(failure) => self.lost(failure, program, context),
+        }
+    }
+
+    pub(super) fn link_is_up<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
+        self.link.promote();
+        let Connect { slot, started_ns } = self.connect;
+        let sample = Sample {
+            due_ns: self.due_ns,
+            started_ns,
+            ended_ns: now_ns,
+            processing_ns: started_ns.saturating_sub(self.since_ns),
+            bytes_out: 0,
+            bytes_in: 0,
+            end: End::Right,
+        };
+        context.recorders[slot].record(&sample);
+        self.since_ns = now_ns;
+    }
+
+    pub(super) fn connect_failed<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Failure,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        let Connect { slot, started_ns } = self.connect;
+        self.now = Current { slot, started_ns, bytes_out: 0, bytes_in: 0 };
+        self.unanswered(failure, program, context, now_ns)
+    }
+
+    /// Says goodbye, closes, and returns the time after that.
+    pub(super) fn close<P: Protocol<Lane = S>>(&mut self, slot: Slot, context: &mut Context<P>) -> u64 {
+        let started_ns = now_ns();
+        let outcome = self.say_farewell(context);
+        self.hang_up(None);
+        let ended_ns = now_ns();
+        let bytes_out = outcome.map_or(0, |n| n as u64);
+        let end = outcome.err().map_or(End::Right, End::Unanswered);
+        self.now = Current { slot, started_ns, bytes_out, bytes_in: 0 };
+        self.record(end, context, ended_ns);
+        ended_ns
+    }
+
+    pub(super) fn say_farewell<P: Protocol<Lane = S>>(
+        &mut self,
+        context: &mut Context<P>,
+    ) -> Result<usize, Failure> {
+        if let Link::Down(reason) = self.link {
+            // Without a reason it was us who hung up, after an answer that was the last.
+            return reason.map_or(Ok(0), Err);
+        }
+        // Behind the requests that wait there for their batch.
+        let start = context.out.len();
+        context.protocol.farewell(&mut self.state, &mut context.out);
+        let sent =
+            if start == context.out.len() { Ok(Sent::Later) } else { self.link.send(&context.out[start..]) };
+        context.out.truncate(start);
+        match sent? {
+            Sent::Bytes(n) => Ok(n),
+            Sent::Later => Ok(0),
+        }
+    }
+
+    pub(super) fn hang_up(&mut self, reason: Option<Failure>) {
+        self.link = Link::Down(reason);
+        self.watched = false;
+        self.inbox.clear();
+        self.outbox.clear();
+    }
+
+    pub(super) fn retire<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Fate {
+        if matches!(self.link, Link::Up(_)) {
+            // Politeness; whether it arrives changes nothing.
+            let _ = self.say_farewell(context);
+        }
+        self.hang_up(None);
+        context.deadlines[self.id as usize] = NEVER;
+        Fate::Ended
+    }
+
+    pub(super) fn watch<P: Protocol<Lane = S>>(
+        &mut self,
+        how: Interest,
+        context: &mut Context<P>,
+    ) -> Result<(), Failure> {
+        self.link.watch(&context.registry, self.id, how, self.watched)?;
+        self.watched = true;
+        Ok(())
+    }
+}

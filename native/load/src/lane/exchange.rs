@@ -1,0 +1,246 @@
+//! Requests out, answers in.
+
+use std::ops::Range;
+
+use mio::Interest;
+use mio::event::Event;
+
+use super::{Current, Fate, Lane, Phase};
+use crate::batch::Staged;
+use crate::clock::now_ns;
+use crate::context::{BUFFER_BYTES, Context};
+use crate::failure::Failure;
+use crate::link::{Got, Link, Sent};
+use crate::program::{Op, Program};
+use crate::protocol::{Encoded, Protocol, Received};
+use crate::recorder::Slot;
+
+/// Unasked bytes that are kept for the next request to look at. A notice of disconnection is a hundred.
+const UNASKED_BYTES: usize = 16 << 10;
+
+impl<S: Default + Send> Lane<S> {
+    /// Encodes a request, and sends it unless its batch is being staged; `None` if there was nothing to
+    /// ask and the program goes on.
+    #[inline]
+    pub(super) fn ask<P: Protocol<Lane = S>>(
+        &mut self,
+        slot: Slot,
+        request: &P::Request,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Option<Fate> {
+        if !context.staging {
+            context.out.clear();
+        }
+        let start = context.out.len();
+        if context.protocol.encode(request, &mut self.state, &mut context.out) == Encoded::Skip {
+            self.pc += 1;
+            return None;
+        }
+        let end = context.out.len();
+        self.phase = Phase::Asking;
+        self.now = Current { slot, started_ns: 0, bytes_out: (end - start) as u64, bytes_in: 0 };
+        if context.staging {
+            context.staged.push(Staged { lane: self.id, start, end });
+            return Some(Fate::Runs);
+        }
+        Some(self.launch(start..end, program, context))
+    }
+
+    /// Sends the request that lies at this place of the buffer.
+    #[inline]
+    pub(crate) fn launch<P: Protocol<Lane = S>>(
+        &mut self,
+        place: Range<usize>,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        let started_ns = now_ns();
+        self.now.started_ns = started_ns;
+        if let Link::Down(reason) = self.link {
+            let failure = reason.unwrap_or(Failure::Closed);
+            return self.unanswered(failure, program, context, started_ns);
+        }
+        match self.send_request(place, context) {
+            Ok(()) => Fate::Runs,
+            Err(failure) if self.link.is_opening() => {
+                self.connect_failed(failure, program, context, started_ns)
+            }
+            Err(failure) => self.unanswered(failure, program, context, started_ns),
+        }
+    }
+
+    #[inline]
+    fn send_request<P: Protocol<Lane = S>>(
+        &mut self,
+        place: Range<usize>,
+        context: &mut Context<P>,
+    ) -> Result<(), Failure> {
+        let opening = self.link.is_opening();
+        let sent = self.link.send(&context.out[place.clone()])?;
+        if opening && sent == Sent::Later {
+            self.outbox.extend_from_slice(&context.out[place]);
+            self.phase = Phase::Opening;
+            context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
+            return self.watch(Interest::READABLE | Interest::WRITABLE, context);
+        }
+        context.deadlines[self.id as usize] = self.now.started_ns + context.timeout_ns;
+        if opening {
+            self.link_is_up(context, self.now.started_ns);
+            self.watch(Interest::READABLE, context)?;
+        }
+        let n = if let Sent::Bytes(n) = sent { n } else { 0 };
+        if n == place.len() {
+            return Ok(());
+        }
+        self.outbox.extend_from_slice(&context.out[place.start + n..place.end]);
+        self.watch(Interest::READABLE | Interest::WRITABLE, context)
+    }
+
+    /// Writes what could not be written before.
+    pub(super) fn flush<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
+        while !self.outbox.is_empty() {
+            match self.link.send(&self.outbox)? {
+                Sent::Bytes(n) => drop(self.outbox.drain(..n)),
+                Sent::Later => return Ok(()),
+            }
+        }
+        self.watch(Interest::READABLE, context)
+    }
+
+    /// Reads until the socket is empty, or until the end if the poller has seen it.
+    pub(crate) fn read<P: Protocol<Lane = S>>(
+        &mut self,
+        to_the_end: bool,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        loop {
+            let kept = self.inbox.len();
+            context.load(&self.inbox);
+            let n = match self.link.receive(&mut context.buffer[kept..]) {
+                Ok(Got::Bytes(0)) => return self.ended(program, context),
+                Ok(Got::Bytes(n)) => n,
+                Ok(Got::Later) => return Fate::Runs,
+                Err(failure) => return self.lost(failure, program, context),
+            };
+            let emptied = kept + n < context.buffer.len() && !to_the_end;
+            let connection = self.connect.started_ns;
+            self.now.bytes_in += n as u64;
+            // Lent to the lane while it looks at it.
+            let buffer = std::mem::take(&mut context.buffer);
+            let fate = self.take_in(&buffer[..kept + n], now_ns(), program, context);
+            context.buffer = buffer;
+            if self.inbox.is_empty() {
+                self.give_room_back(context);
+            }
+            if emptied || fate == Fate::Ended || self.connect.started_ns != connection {
+                return fate;
+            }
+        }
+    }
+
+    /// What a large answer needed is not kept for the small ones that follow.
+    #[inline]
+    fn give_room_back<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) {
+        if self.inbox.capacity() > BUFFER_BYTES {
+            self.inbox = Vec::new();
+        }
+        if context.buffer.len() > BUFFER_BYTES {
+            context.shrink();
+        }
+    }
+
+    /// Reads an answer into `space` for a batch; `None` where this lane is not one that simply waits for
+    /// an answer.
+    #[inline]
+    pub(crate) fn fetch(&mut self, event: &Event, space: &mut [u8]) -> Option<Result<Got, Failure>> {
+        let plain = self.phase == Phase::Asking
+            && self.inbox.is_empty()
+            && self.outbox.is_empty()
+            && event.is_readable()
+            && !event.is_read_closed()
+            && !event.is_error();
+        plain.then(|| match self.link.receive(space) {
+            Ok(Got::Bytes(0)) => Err(Failure::Closed),
+            got => got,
+        })
+    }
+
+    /// Looks at an answer of a batch.
+    #[inline]
+    pub(crate) fn digest<P: Protocol<Lane = S>>(
+        &mut self,
+        bytes: &[u8],
+        read_ns: u64,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        self.now.bytes_in += bytes.len() as u64;
+        self.take_in(bytes, read_ns, program, context)
+    }
+
+    /// Lets the protocol read what the connection brought.
+    #[inline]
+    fn take_in<P: Protocol<Lane = S>>(
+        &mut self,
+        bytes: &[u8],
+        read_ns: u64,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        self.inbox.clear();
+        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, program.ops.get(self.pc))
+        else {
+            return self.keep_unasked(bytes, program, context);
+        };
+        match context.protocol.receive(request, &mut self.state, bytes) {
+            Received::Partial { consumed } => {
+                self.inbox.extend_from_slice(&bytes[consumed..]);
+                Fate::Runs
+            }
+            Received::Done { consumed, failure, fatal } => {
+                self.inbox.extend_from_slice(&bytes[consumed..]);
+                if !context.protocol.keeps_connection(&self.state) {
+                    self.hang_up(None);
+                }
+                self.answered(failure, fatal, program, context, read_ns)
+            }
+            Received::Broken(failure) => self.lost(failure, program, context),
+        }
+    }
+
+    /// The target has closed the connection: the end of the answer in some protocols.
+    fn ended<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, program.ops.get(self.pc))
+        else {
+            return self.lost(Failure::Closed, program, context);
+        };
+        let now_ns = now_ns();
+        match context.protocol.ended(request, &mut self.state) {
+            Received::Done { failure, fatal, .. } => {
+                self.hang_up(None);
+                self.answered(failure, fatal, program, context, now_ns)
+            }
+            Received::Broken(failure) => self.lost(failure, program, context),
+            Received::Partial { .. } => self.lost(Failure::Closed, program, context),
+        }
+    }
+
+    fn keep_unasked<P: Protocol<Lane = S>>(
+        &mut self,
+        bytes: &[u8],
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        if bytes.len() > UNASKED_BYTES {
+            return self.lost(Failure::Malformed, program, context);
+        }
+        self.inbox.extend_from_slice(bytes);
+        Fate::Runs
+    }
+}

@@ -1,0 +1,321 @@
+//! One virtual user: a program, and the connection it runs on.
+//!
+//! ```text
+//!            connect            request              answer
+//!   Running ---------> Opening ----------> Asking ------------> Running
+//!      |                  |                   | lost, timeout      |
+//!      |                  v                   v                    | think, or no arrival
+//!      |<---------- Sleeping (backoff) <-------                    v
+//!      |<------------------------------------------- Sleeping, Idle
+//! ```
+//!
+//! A step that fails with an answer is counted and the program goes on. A connection that fails ends
+//! the pass: the lane sleeps (10 ms, doubled up to 1 s while failures go on) and starts over.
+//!
+//! Per small operation there is one write, one read and at most two looks at the clock. A read shorter
+//! than the room it had has emptied the socket, so there is no second one to be told so (epoll(7),
+//! edge-triggered). Nagle's algorithm needs no switching off: with one request in flight there is never
+//! a small segment that is not acknowledged when the next is written.
+
+mod connect;
+mod exchange;
+mod outcome;
+
+use mio::event::Event;
+
+use crate::clock::MILLI;
+use crate::context::{Context, NEVER};
+use crate::failure::Failure;
+use crate::link::Link;
+use crate::program::{Op, Program};
+use crate::protocol::Protocol;
+use crate::recorder::Slot;
+
+/// The first pause after a connection failed.
+const BACKOFF_FIRST_NS: u64 = 10 * MILLI;
+
+/// What a lane does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Goes from one operation to the next.
+    Running,
+    /// Waits for its connection.
+    Opening,
+    /// Waits for an answer.
+    Asking,
+    /// Waits for a timer.
+    Sleeping,
+    /// Waits for an arrival of the open schedule.
+    Idle,
+}
+
+/// Whether a lane goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Runs,
+    Ended,
+}
+
+/// The operation at hand.
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    slot: Slot,
+    started_ns: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+}
+
+/// The connect that has begun and is not known to have ended.
+#[derive(Debug, Clone, Copy)]
+struct Connect {
+    slot: Slot,
+    started_ns: u64,
+}
+
+/// One pass through the program.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pass {
+    due_ns: u64,
+    started_ns: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+    failure: Option<Failure>,
+}
+
+/// One virtual user. Its program is handed in with each call: it belongs to all lanes that run it.
+pub(crate) struct Lane<S> {
+    id: u32,
+    phase: Phase,
+    stopping: bool,
+    link: Link,
+    watched: bool,
+    pc: usize,
+    counters: Box<[u64]>,
+    now: Current,
+    connect: Connect,
+    pass: Pass,
+    /// When the counted operation at hand was to start.
+    due_ns: u64,
+    /// Up to when this lane's time is accounted for: recorded with an operation, or as waiting. What
+    /// lies between it and the next request is our own share.
+    since_ns: u64,
+    backoff_ns: u64,
+    sleep: u32,
+    /// What the last read brought beyond what could be used.
+    inbox: Vec<u8>,
+    /// What could not be written yet.
+    outbox: Vec<u8>,
+    state: S,
+}
+
+impl<S: Default + Send> Lane<S> {
+    pub(crate) fn new<R>(id: u32, program: &Program<R>, now_ns: u64) -> Self {
+        let slot = program.sequence;
+        Self {
+            id,
+            phase: Phase::Running,
+            stopping: false,
+            link: Link::Down(None),
+            watched: false,
+            pc: 0,
+            counters: vec![0; program.counters].into(),
+            now: Current { slot, started_ns: 0, bytes_out: 0, bytes_in: 0 },
+            connect: Connect { slot, started_ns: 0 },
+            pass: Pass::default(),
+            due_ns: 0,
+            since_ns: now_ns,
+            backoff_ns: BACKOFF_FIRST_NS,
+            sleep: 0,
+            inbox: Vec::new(),
+            outbox: Vec::new(),
+            state: S::default(),
+        }
+    }
+
+    pub(crate) const fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.phase == Phase::Idle
+    }
+
+    /// Whether this is the sleep it is in.
+    pub(crate) fn sleeps(&self, serial: u32) -> bool {
+        self.phase == Phase::Sleeping && self.sleep == serial
+    }
+
+    /// Up to when its time is accounted for.
+    pub(crate) const fn since_ns(&self) -> u64 {
+        self.since_ns
+    }
+
+    /// Goes on after a sleep that was to end at `due_ns`: what it is late by is our own share.
+    pub(crate) fn wake<P: Protocol<Lane = S>>(
+        &mut self,
+        due_ns: u64,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        self.waited_until(due_ns, context);
+        self.resume(program, context, now_ns)
+    }
+
+    fn waited_until<P: Protocol<Lane = S>>(&mut self, time_ns: u64, context: &mut Context<P>) {
+        let waited_ns = time_ns.saturating_sub(self.since_ns);
+        context.waiting_ns += waited_ns;
+        self.since_ns += waited_ns;
+    }
+
+    /// Runs the program from where it stands until something has to be waited for.
+    pub(crate) fn resume<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        mut now_ns: u64,
+    ) -> Fate {
+        self.phase = Phase::Running;
+        loop {
+            if self.stopping {
+                return self.retire(context);
+            }
+            let op = program.ops.get(self.pc);
+            let jump = matches!(
+                op,
+                Some(
+                    Op::Loop { .. }
+                        | Op::Again { .. }
+                        | Op::Exchange { .. }
+                        | Op::Ensure { .. }
+                        | Op::Deal { .. }
+                        | Op::Jump { .. }
+                )
+            );
+            if self.link.is_opening() && !jump {
+                return self.wait_for_link(program, context);
+            }
+            let Some(op) = op else {
+                self.end_pass(program, context, now_ns);
+                continue;
+            };
+            if self.pc == 0 {
+                self.pass = Pass { started_ns: now_ns, ..Pass::default() };
+            }
+            match op {
+                Op::Exchange { slot, request } => {
+                    if let Some(fate) = self.ask(*slot, request, program, context) {
+                        return fate;
+                    }
+                }
+                Op::Loop { counter, times } => {
+                    self.counters[*counter] = *times;
+                    self.pc += 1;
+                }
+                Op::Again { counter, first } => {
+                    self.counters[*counter] -= 1;
+                    self.pc = if self.counters[*counter] > 0 { *first } else { self.pc + 1 };
+                }
+                Op::Deal { deck, firsts } => {
+                    self.pc = firsts[context.decks[*deck].deal(&mut context.rng)];
+                }
+                Op::Jump { to } => self.pc = *to,
+                Op::Ensure { slot } => {
+                    if matches!(self.link, Link::Down(_))
+                        && let Err(failure) = self.open(*slot, context)
+                    {
+                        return self.connect_failed(failure, program, context, self.connect.started_ns);
+                    }
+                    self.pc += 1;
+                }
+                Op::Await => {
+                    if !self.take_arrival(context, now_ns) {
+                        return Fate::Runs;
+                    }
+                }
+                Op::Connect { slot } => {
+                    if let Err(failure) = self.open(*slot, context) {
+                        return self.connect_failed(failure, program, context, self.connect.started_ns);
+                    }
+                    self.pc += 1;
+                }
+                Op::Close { slot } => {
+                    now_ns = self.close(*slot, context);
+                    self.pc += 1;
+                }
+                Op::Think(think) => {
+                    self.pc += 1;
+                    let due_ns = now_ns + think.draw_ns(context.rng.f64());
+                    return self.sleep_until(due_ns, context);
+                }
+            }
+        }
+    }
+
+    /// Takes notice of what the poller saw.
+    pub(crate) fn ready<P: Protocol<Lane = S>>(
+        &mut self,
+        event: &Event,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        if self.phase == Phase::Opening {
+            let settled = event.is_writable() || event.is_read_closed() || event.is_error();
+            return if settled { self.settle_link(program, context) } else { Fate::Runs };
+        }
+        if event.is_writable()
+            && !self.outbox.is_empty()
+            && let Err(failure) = self.flush(context)
+        {
+            return self.lost(failure, program, context);
+        }
+        let closed = event.is_read_closed() || event.is_error();
+        if event.is_readable() || closed { self.read(closed, program, context) } else { Fate::Runs }
+    }
+
+    /// Ends the lane, at once if it only waits, else after the operation it is in.
+    pub(crate) fn stop<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Fate {
+        self.stopping = true;
+        match self.phase {
+            Phase::Sleeping | Phase::Idle | Phase::Running => self.retire(context),
+            Phase::Opening | Phase::Asking => Fate::Runs,
+        }
+    }
+
+    /// Gives up the operation in flight, whose time is over.
+    pub(crate) fn expire<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        context.deadlines[self.id as usize] = NEVER;
+        match self.phase {
+            Phase::Asking => self.unanswered(Failure::Timeout, program, context, now_ns),
+            Phase::Opening => self.connect_failed(Failure::ConnectTimeout, program, context, now_ns),
+            Phase::Running | Phase::Sleeping | Phase::Idle => Fate::Runs,
+        }
+    }
+
+    /// Takes an arrival of the open schedule that is due, or waits in line for the next.
+    fn take_arrival<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) -> bool {
+        let Some(due_ns) = context.arrivals.take(now_ns) else {
+            self.phase = Phase::Idle;
+            context.idle.push_back(self.id);
+            return false;
+        };
+        self.waited_until(due_ns, context);
+        self.due_ns = due_ns;
+        if self.pc == 0 {
+            self.pass.due_ns = due_ns;
+        }
+        self.pc += 1;
+        true
+    }
+
+    fn sleep_until<P: Protocol<Lane = S>>(&mut self, due_ns: u64, context: &mut Context<P>) -> Fate {
+        self.phase = Phase::Sleeping;
+        self.sleep = context.sleep(self.id, due_ns);
+        Fate::Runs
+    }
+}

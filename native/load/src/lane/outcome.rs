@@ -1,0 +1,123 @@
+//! What became of operations, and where that leaves the lane.
+
+use super::{BACKOFF_FIRST_NS, Current, Fate, Lane, Pass, Phase};
+use crate::clock::{SECOND, now_ns};
+use crate::context::{Context, NEVER};
+use crate::failure::Failure;
+use crate::program::Program;
+use crate::protocol::Protocol;
+use crate::recorder::{End, Sample};
+
+/// The longest pause after a connection failed.
+const BACKOFF_LAST_NS: u64 = SECOND;
+
+impl<S: Default + Send> Lane<S> {
+    #[inline]
+    pub(super) fn answered<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Option<Failure>,
+        fatal: bool,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        self.record(failure.map_or(End::Right, End::Wrong), context, now_ns);
+        if let (Some(failure), true) = (failure, fatal) {
+            return self.start_over(failure, program, context, now_ns);
+        }
+        context.deadlines[self.id as usize] = NEVER;
+        self.backoff_ns = BACKOFF_FIRST_NS;
+        self.pc += 1;
+        self.resume(program, context, now_ns)
+    }
+
+    /// The operation at hand will not be answered.
+    pub(super) fn unanswered<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Failure,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        self.record(End::Unanswered(failure), context, now_ns);
+        self.start_over(failure, program, context, now_ns)
+    }
+
+    /// The connection is gone.
+    pub(crate) fn lost<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Failure,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
+        match self.phase {
+            Phase::Asking => self.unanswered(failure, program, context, now_ns()),
+            Phase::Opening => self.connect_failed(failure, program, context, now_ns()),
+            // Nothing was asked: the next step will find out.
+            Phase::Running | Phase::Sleeping | Phase::Idle => {
+                self.hang_up(Some(failure));
+                Fate::Runs
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn record<P: Protocol<Lane = S>>(&mut self, end: End, context: &mut Context<P>, now_ns: u64) {
+        let Current { slot, started_ns, bytes_out, bytes_in } = self.now;
+        let processing_ns = started_ns.saturating_sub(self.since_ns);
+        let (due_ns, ended_ns) = (self.due_ns, now_ns);
+        let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, bytes_out, bytes_in, end };
+        context.recorders[slot].record(&sample);
+        self.since_ns = now_ns;
+        self.pass.bytes_out += bytes_out;
+        self.pass.bytes_in += bytes_in;
+        if self.pass.failure.is_none() {
+            self.pass.failure = end.failure();
+        }
+    }
+
+    pub(super) fn end_pass<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) {
+        let end = self.pass.failure.map_or(End::Right, End::Wrong);
+        self.record_pass(end, program, context, now_ns);
+        self.pc = 0;
+    }
+
+    pub(super) fn record_pass<P: Protocol<Lane = S>>(
+        &mut self,
+        end: End,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) {
+        let Pass { due_ns, started_ns, bytes_out, bytes_in, .. } = self.pass;
+        let (ended_ns, processing_ns) = (now_ns, 0);
+        let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, bytes_out, bytes_in, end };
+        context.recorders[program.sequence].record(&sample);
+    }
+
+    /// Ends the pass, and begins the next after a pause.
+    pub(super) fn start_over<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Failure,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
+        self.record_pass(end, program, context, now_ns);
+        self.hang_up(None);
+        self.pc = 0;
+        context.deadlines[self.id as usize] = NEVER;
+        if self.stopping {
+            return Fate::Ended;
+        }
+        let pause_ns = self.backoff_ns;
+        self.backoff_ns = (pause_ns * 2).min(BACKOFF_LAST_NS);
+        self.sleep_until(now_ns + pause_ns, context)
+    }
+}

@@ -1,0 +1,194 @@
+//! From a step to the bytes that are sent.
+
+use wire::ldap::{filter, request as write};
+
+use super::names::Person;
+use super::request::{
+    CLASS_FILTER, Request, options, value_of, write_changes, write_person_filter, write_refresh,
+};
+use super::step::Who;
+use super::{LaneState, Ldap};
+use crate::protocol::Encoded;
+
+/// Message ids go round in what one byte holds.
+const LAST_ID: u8 = 127;
+
+impl LaneState {
+    pub(super) fn next_id(&mut self) -> i32 {
+        self.id = self.id % LAST_ID + 1;
+        i32::from(self.id)
+    }
+
+    pub(super) fn id(&self) -> i32 {
+        i32::from(self.id)
+    }
+}
+
+impl Ldap {
+    #[inline]
+    pub(super) fn encode_request(
+        &mut self,
+        request: &Request,
+        lane: &mut LaneState,
+        out: &mut Vec<u8>,
+    ) -> Encoded {
+        if matches!(request, Request::Remove) && !self.take_key(lane) {
+            return Encoded::Skip;
+        }
+        let id = lane.next_id();
+        lane.entries = 0;
+        lane.wrong = false;
+        match request {
+            Request::Lookup { who, .. } => {
+                let person = self.pick(*who, lane);
+                self.encode_lookup(id, person, request, lane, out);
+            }
+            Request::Bind { version, dn, password } => write::write_bind(out, id, *version, dn, password),
+            Request::Retrieve { attributes, size_limit, .. } => {
+                self.encode_retrieve(id, attributes, *size_limit, out);
+            }
+            Request::Search { base, options, filter, attributes, .. } => {
+                let attributes = attributes.iter().map(Vec::as_slice);
+                let filter = |out: &mut Vec<u8>| out.extend_from_slice(filter);
+                write::write_search(out, id, base, options, filter, attributes);
+            }
+            Request::Remove => self.encode_named(id, request, Who::Current, lane, out),
+            Request::Add { who }
+            | Request::Delete { who }
+            | Request::Modify { who, .. }
+            | Request::Refresh { who, .. }
+            | Request::Compare { who, .. } => self.encode_named(id, request, *who, lane, out),
+        }
+        Encoded::Send
+    }
+
+    /// Takes the next person to add; tells whether they have to be removed first.
+    fn take_key(&mut self, lane: &mut LaneState) -> bool {
+        // The configuration sees to it that programs that add have a ring.
+        let Some(hand) = &mut self.hand else { return false };
+        let key = hand.take();
+        let person = Person { number: key.person, added: true };
+        lane.current = Some(person);
+        lane.new = Some(person);
+        key.used_before
+    }
+
+    #[inline]
+    fn pick(&mut self, who: Who, lane: &mut LaneState) -> Person {
+        let known = match who {
+            Who::Random => None,
+            Who::Current => lane.current,
+            Who::New => lane.new,
+        };
+        let person = known.unwrap_or_else(|| Person { number: self.keys.draw(&mut self.rng), added: false });
+        lane.current = Some(person);
+        person
+    }
+
+    #[inline]
+    fn encode_lookup(
+        &mut self,
+        id: i32,
+        person: Person,
+        request: &Request,
+        lane: &mut LaneState,
+        out: &mut Vec<u8>,
+    ) {
+        let Request::Lookup { attributes, sttl, frame, .. } = request else { return };
+        let names = &self.shared.names;
+        lane.dn.clear();
+        let value = match names.known(person) {
+            Some(people) => {
+                people.write_dn(person.number, &mut lane.dn);
+                // The name stands in the DN as it is, unless something in it is special in DNs.
+                match plain_name(&lane.dn, people.spec().base.as_bytes()) {
+                    Some(name) if frame.as_ref().is_some_and(|frame| frame.write(out, lane.id, name)) => {
+                        return;
+                    }
+                    Some(name) => name,
+                    None => spelled(&mut self.name, |out| people.write_name(person.number, out)),
+                }
+            }
+            None => spelled(&mut self.name, |out| names.write_value(person, out)),
+        };
+        let known = !lane.dn.is_empty();
+        let attribute = names.attribute(person);
+        let equality = |out: &mut Vec<u8>| filter::write_equality(out, attribute, value);
+        let filter = |out: &mut Vec<u8>| match (known, sttl) {
+            (false, _) => equality(out),
+            (true, None) => write_person_filter(out, equality),
+            (true, Some(minutes)) => write_person_filter(out, |out| {
+                equality(out);
+                filter::write_equality(out, b"sttl", minutes);
+            }),
+        };
+        let attributes = attributes.iter().map(Vec::as_slice);
+        write::write_search(out, id, &self.shared.base, &options(names.scope(), 0), filter, attributes);
+    }
+
+    /// Everybody: in ILS by its wildcard, else by class, or by the attribute of the template.
+    fn encode_retrieve(&self, id: i32, attributes: &[Vec<u8>], size_limit: u32, out: &mut Vec<u8>) {
+        let names = &self.shared.names;
+        let filter = |out: &mut Vec<u8>| match names.template_attribute() {
+            Some(attribute) => filter::write_present(out, attribute),
+            None if names.ils => {
+                write_person_filter(out, |out| filter::write_equality(out, b"cn", b"%"));
+            }
+            None => out.extend_from_slice(CLASS_FILTER),
+        };
+        let attributes = attributes.iter().map(Vec::as_slice);
+        write::write_search(
+            out,
+            id,
+            &self.shared.base,
+            &options(names.scope(), size_limit),
+            filter,
+            attributes,
+        );
+    }
+
+    /// A request about one entry by its DN.
+    fn encode_named(
+        &mut self,
+        id: i32,
+        request: &Request,
+        who: Who,
+        lane: &mut LaneState,
+        out: &mut Vec<u8>,
+    ) {
+        let person = self.pick(who, lane);
+        let names = &self.shared.names;
+        self.name.clear();
+        names.write_dn(person, &mut self.name);
+        let dn = &self.name;
+        match request {
+            Request::Add { .. } => write::write_add(out, id, dn, |out| {
+                if let Some(people) = &names.people {
+                    people.write_attributes(person.number, out);
+                }
+            }),
+            Request::Modify { changes, .. } => write_changes(out, id, dn, changes),
+            Request::Refresh { ttl_s, .. } => write_refresh(out, id, dn, *ttl_s, &mut self.scratch),
+            Request::Compare { attribute, .. } => {
+                let known = names.known(person);
+                let value =
+                    known.and_then(|people| value_of(people, person.number, attribute, &mut self.scratch));
+                write::write_compare(out, id, dn, attribute, value.unwrap_or_default());
+            }
+            _ => write::write_delete(out, id, dn),
+        }
+    }
+}
+
+/// The name in `cn=<name>,<base>`, if it stands there unescaped.
+#[inline]
+fn plain_name<'d>(dn: &'d [u8], base: &[u8]) -> Option<&'d [u8]> {
+    let name = dn.strip_prefix(b"cn=")?.strip_suffix(base)?.strip_suffix(b",")?;
+    (!name.contains(&b'\\')).then_some(name)
+}
+
+fn spelled(out: &mut Vec<u8>, spell: impl FnOnce(&mut Vec<u8>)) -> &[u8] {
+    out.clear();
+    spell(out);
+    out
+}

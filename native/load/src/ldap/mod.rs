@@ -1,0 +1,180 @@
+//! What lanes say when they speak LDAP, and what they make of the answers.
+
+mod encode;
+mod frame;
+mod names;
+mod receive;
+mod request;
+mod step;
+mod verify;
+
+use std::sync::Arc;
+
+use people::{Population, Profile};
+use serde::{Deserialize, Serialize};
+
+use crate::keys::Keys;
+use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
+use crate::ring::Hand;
+
+pub use names::{NamesError, NamesSpec, Person};
+pub use request::Request;
+pub use step::{Change, ChangeOp, Scope, Step, Who};
+pub use verify::Wanted;
+
+use names::{Names, Template};
+use verify::Verifier;
+
+/// What is measured, and how people are known there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// The entry people are under.
+    pub base: String,
+    /// `ils` speaks as NetMeeting does; the others speak plain LDAP.
+    #[serde(default = "paper")]
+    pub profile: Profile,
+    /// Whether connections to this machine come from many addresses (method rule 13).
+    #[serde(default = "yes")]
+    pub spread_sources: bool,
+    /// Names of entries that are not the population's.
+    #[serde(default)]
+    pub names: Option<NamesSpec>,
+}
+
+const fn paper() -> Profile {
+    Profile::Paper
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// What a lane remembers between requests.
+#[derive(Debug, Default)]
+pub struct LaneState {
+    /// The id of the request in flight, 1 to 127: one byte, so that all requests for the same thing
+    /// have the same size.
+    id: u8,
+    current: Option<Person>,
+    /// The one this lane added last.
+    new: Option<Person>,
+    /// The DN that the answer to a lookup must have, if it is known.
+    dn: Vec<u8>,
+    /// Entries of the answer so far.
+    entries: u64,
+    /// Whether one of them was not right.
+    wrong: bool,
+}
+
+/// What all threads' protocols have in common.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    names: Names,
+    base: Arc<[u8]>,
+    count: u64,
+    verify: bool,
+    /// Attributes that the programs change.
+    changed: Vec<String>,
+}
+
+/// LDAP as one thread speaks it.
+pub(crate) struct Ldap {
+    shared: Shared,
+    keys: Keys,
+    hand: Option<Hand>,
+    rng: fastrand::Rng,
+    verifier: Verifier,
+    /// Room for names.
+    name: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        target: &Target,
+        people: Option<Arc<Population>>,
+        verify: bool,
+        programs: &[ProgramSpec<Step>],
+    ) -> Result<Self, NamesError> {
+        let template = target.names.as_ref().map(|spec| Template::new(spec, &target.base)).transpose()?;
+        let names = Names { people, template, ils: names::is_ils(target.profile) };
+        let count = names.count(target.names.as_ref());
+        let base = if names.ils { request::ILS_BASE } else { target.base.as_bytes() };
+        let changed = programs.iter().flat_map(|program| changed_attributes(&program.steps)).collect();
+        Ok(Self { base: base.into(), names, count, verify, changed })
+    }
+
+    /// How many people there are to pick from.
+    pub(crate) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Compiles programs for this target.
+    pub(crate) fn compile(
+        &self,
+        programs: &[ProgramSpec<Step>],
+        open: bool,
+    ) -> Result<Compiled<Request>, ProgramError> {
+        for spec in programs {
+            check_new(spec)?;
+        }
+        program::compile(programs, open, Connects::Steps, |name, step| {
+            request::lower(name, step, &self.names, &self.base, self.count)
+        })
+    }
+}
+
+impl Ldap {
+    pub(crate) fn new(shared: Shared, keys: Keys, hand: Option<Hand>, seed: u64) -> Self {
+        let verifier = Verifier::new(shared.names.ils, shared.changed.clone());
+        let rng = fastrand::Rng::with_seed(seed);
+        Self { shared, keys, hand, rng, verifier, name: Vec::new(), scratch: Vec::new() }
+    }
+}
+
+/// Whether any program adds people of its own.
+pub(crate) fn adds_people(programs: &[ProgramSpec<Step>]) -> bool {
+    programs.iter().any(|program| any(&program.steps, &|step| *step == Step::Add { person: Who::New }))
+}
+
+fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
+    let of = |step: &program::Step<Step>| match step {
+        program::Step::Repeat { steps, .. } => changed_attributes(steps),
+        program::Step::Deck { branches } => {
+            branches.iter().flat_map(|branch| changed_attributes(&branch.steps)).collect()
+        }
+        program::Step::Request { request: Step::Modify { changes, .. }, .. } => {
+            changes.iter().map(|change| change.attribute.clone()).collect()
+        }
+        _ => Vec::new(),
+    };
+    steps.iter().flat_map(of).collect()
+}
+
+fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
+    steps.iter().any(|step| match step {
+        program::Step::Repeat { steps, .. } => any(steps, is),
+        program::Step::Deck { branches } => branches.iter().any(|branch| any(&branch.steps, is)),
+        program::Step::Request { request, .. } => is(request),
+        _ => false,
+    })
+}
+
+/// `new` is the person a lane has added: without an add there is none.
+fn check_new(spec: &ProgramSpec<Step>) -> Result<(), ProgramError> {
+    let adds = any(&spec.steps, &|step| *step == Step::Add { person: Who::New });
+    let uses = any(&spec.steps, &|step| step.who() == Some(Who::New));
+    if adds || !uses {
+        return Ok(());
+    }
+    let problem = program::Problem::Request {
+        step: "person".to_owned(),
+        problem: "\"new\" is the person added before, but the program has no \"add\" of \"new\"".to_owned(),
+    };
+    Err(ProgramError::Program { program: spec.name.clone(), problem })
+}

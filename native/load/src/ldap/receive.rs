@@ -1,0 +1,151 @@
+//! From the bytes of an answer to a verdict on it.
+
+use wire::dn::Dn;
+use wire::ldap::frame::message_length;
+use wire::ldap::request as write;
+use wire::ldap::{Attributes, Outcome, Reply, Response, ResultCode};
+
+use super::names::Person;
+use super::request::Request;
+use super::verify::Wanted;
+use super::{LaneState, Ldap};
+use crate::failure::Failure;
+use crate::protocol::{Encoded, Protocol, Received};
+
+/// Larger messages are taken for nonsense: no entry of a person comes near.
+const MESSAGE_BYTES: usize = 16 << 20;
+
+impl Protocol for Ldap {
+    type Request = Request;
+    type Lane = LaneState;
+
+    fn connected(&mut self, lane: &mut LaneState) {
+        lane.id = 0;
+    }
+
+    #[inline]
+    fn encode(&mut self, request: &Request, lane: &mut LaneState, out: &mut Vec<u8>) -> Encoded {
+        self.encode_request(request, lane, out)
+    }
+
+    #[inline]
+    fn receive(&mut self, request: &Request, lane: &mut LaneState, bytes: &[u8]) -> Received {
+        let mut at = 0;
+        loop {
+            let rest = &bytes[at..];
+            let length = match message_length(rest, MESSAGE_BYTES) {
+                Ok(Some(length)) => length,
+                Ok(None) => return Received::Partial { consumed: at },
+                Err(_) => return Received::Broken(Failure::Malformed),
+            };
+            let Ok(response) = Response::decode(&rest[..length]) else {
+                return Received::Broken(Failure::Malformed);
+            };
+            at += length;
+            if response.id != lane.id() {
+                // Id 0 announces that the server is about to close (RFC 4511 section 4.4.1).
+                let goodbye = response.id == 0;
+                return Received::Broken(if goodbye { Failure::Closed } else { Failure::Malformed });
+            }
+            match response.reply {
+                Reply::Entry { dn, attributes } => self.take_entry(request, lane, dn, attributes),
+                Reply::Reference | Reply::Intermediate => {}
+                Reply::Done { tag, outcome } if tag == request.response() => {
+                    let failure = self.judge(request, lane, outcome);
+                    let fatal = failure.is_some() && matches!(request, Request::Bind { .. });
+                    return Received::Done { consumed: at, failure, fatal };
+                }
+                Reply::Done { .. } => return Received::Broken(Failure::Malformed),
+            }
+        }
+    }
+
+    fn farewell(&mut self, lane: &mut LaneState, out: &mut Vec<u8>) {
+        write::write_unbind(out, lane.next_id());
+    }
+}
+
+impl Ldap {
+    #[inline]
+    fn take_entry(&mut self, request: &Request, lane: &mut LaneState, dn: &[u8], attributes: Attributes<'_>) {
+        lane.entries += 1;
+        if !self.shared.verify || lane.wrong {
+            return;
+        }
+        let right = match request {
+            Request::Lookup { wanted, .. } => match lane.current {
+                Some(person) if lane.entries == 1 => {
+                    self.is_right(person, wanted, (dn, attributes), &lane.dn)
+                }
+                _ => false,
+            },
+            Request::Retrieve { wanted, .. } => self.is_somebody(wanted, dn, attributes),
+            // What a search of the user's own should bring, only its author knows.
+            Request::Search { .. } => attributes.check().is_ok(),
+            // Nothing else has entries for an answer.
+            _ => false,
+        };
+        lane.wrong = !right;
+    }
+
+    #[inline]
+    fn is_right(
+        &mut self,
+        person: Person,
+        wanted: &Wanted,
+        entry: (&[u8], Attributes<'_>),
+        expected_dn: &[u8],
+    ) -> bool {
+        match self.shared.names.known(person) {
+            Some(people) => self.verifier.is_person(people, person, wanted, entry, expected_dn),
+            None => {
+                let (dn, attributes) = entry;
+                let named = self.shared.names.starts_with_rdn(person, dn, &mut self.scratch);
+                named && attributes.check().is_ok()
+            }
+        }
+    }
+
+    /// Whether the entry is one of the population, by its own name.
+    fn is_somebody(&mut self, wanted: &Wanted, dn: &[u8], attributes: Attributes<'_>) -> bool {
+        let names = &self.shared.names;
+        let Some(people) = names.people.as_deref().filter(|_| names.template.is_none()) else {
+            return attributes.check().is_ok();
+        };
+        let Ok(parsed) = Dn::parse(dn) else { return false };
+        // The wire form of ILS has its name in front of another RDN.
+        let mut pairs = parsed.rdns().flat_map(|rdn| rdn.pairs());
+        let Some(cn) = pairs.find(|pair| pair.is(b"cn")) else { return false };
+        let Some(number) = people.index_of(cn.value.decode(&mut self.scratch)) else { return false };
+        let person = Person { number, added: false };
+        self.verifier.is_person(people, person, wanted, (dn, attributes), b"")
+    }
+
+    #[inline]
+    fn judge(&self, request: &Request, lane: &LaneState, outcome: Outcome<'_>) -> Option<Failure> {
+        if !request.accepts(outcome.code) {
+            let contradicts = outcome.code == ResultCode::COMPARE_FALSE;
+            return Some(if contradicts {
+                Failure::WrongAnswer
+            } else {
+                Failure::Result(outcome.code.name())
+            });
+        }
+        let right =
+            !self.shared.verify || (!lane.wrong && self.is_right_count(request, lane.entries, outcome.code));
+        (!right).then_some(Failure::WrongAnswer)
+    }
+
+    fn is_right_count(&self, request: &Request, entries: u64, code: ResultCode) -> bool {
+        match request {
+            Request::Lookup { .. } => entries == 1,
+            // More than those who were there before may have been added.
+            Request::Retrieve { size_limit, .. } if code == ResultCode::SUCCESS => {
+                entries >= self.shared.count && (*size_limit == 0 || entries <= u64::from(*size_limit))
+            }
+            Request::Retrieve { size_limit, .. } => *size_limit == 0 || entries == u64::from(*size_limit),
+            Request::Search { expect_entries, .. } => expect_entries.is_none_or(|n| n == entries),
+            _ => entries == 0,
+        }
+    }
+}

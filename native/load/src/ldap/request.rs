@@ -1,0 +1,306 @@
+//! LDAP requests: compiled from their description, encoded when a lane comes to them.
+
+use people::Population;
+use wire::ber::{Reader, tag};
+use wire::ldap::{Attributes, ResultCode, filter_text, op, request as write};
+
+use super::frame::Frame;
+use super::names::Names;
+use super::step::{Change, Step, Who};
+use super::verify::Wanted;
+
+/// The step that removes a person before it is added again, when the ring of adds has gone round.
+pub(super) const REMOVE: &str = "remove";
+
+/// Where ILS clients search: no entry of the tree, but a class (MS-TAIL).
+pub(super) const ILS_BASE: &[u8] = b"objectClass=rtPerson";
+
+/// A compiled request.
+#[derive(Debug)]
+pub enum Request {
+    /// See [`Step::Bind`].
+    Bind {
+        /// 2 or 3.
+        version: u8,
+        /// Who.
+        dn: Vec<u8>,
+        /// With what.
+        password: Vec<u8>,
+    },
+    /// See [`Step::Lookup`].
+    Lookup {
+        /// Whom.
+        who: Who,
+        /// The attributes asked for.
+        attributes: Vec<Vec<u8>>,
+        /// What that means for the answer.
+        wanted: Wanted,
+        /// The value of sttl, if the lookup prolongs.
+        sttl: Option<Vec<u8>>,
+        /// What makes the usual lookup quick to write; boxed to keep requests small.
+        frame: Option<Box<Frame>>,
+    },
+    /// Takes the next person to add; removes them first if they were added before.
+    Remove,
+    /// See [`Step::Add`].
+    Add {
+        /// Whom.
+        who: Who,
+    },
+    /// See [`Step::Delete`].
+    Delete {
+        /// Whom.
+        who: Who,
+    },
+    /// See [`Step::Modify`].
+    Modify {
+        /// Whom.
+        who: Who,
+        /// The encoded changes.
+        changes: Vec<u8>,
+    },
+    /// See [`Step::Refresh`].
+    Refresh {
+        /// Whom.
+        who: Who,
+        /// How long.
+        ttl_s: u32,
+    },
+    /// See [`Step::Compare`].
+    Compare {
+        /// Whom.
+        who: Who,
+        /// Which attribute.
+        attribute: Vec<u8>,
+    },
+    /// See [`Step::Retrieve`].
+    Retrieve {
+        /// The attributes asked for.
+        attributes: Vec<Vec<u8>>,
+        /// What that means for the answer.
+        wanted: Wanted,
+        /// Entries at most.
+        size_limit: u32,
+    },
+    /// See [`Step::Search`].
+    Search {
+        /// Where.
+        base: Vec<u8>,
+        /// How.
+        options: write::SearchOptions,
+        /// The encoded filter.
+        filter: Vec<u8>,
+        /// The attributes asked for.
+        attributes: Vec<Vec<u8>>,
+        /// How many entries there must be.
+        expect_entries: Option<u64>,
+    },
+}
+
+impl Request {
+    /// The tag of the answer that ends it.
+    pub(super) const fn response(&self) -> u8 {
+        match self {
+            Self::Bind { .. } => op::BIND_RESPONSE,
+            Self::Lookup { .. } | Self::Retrieve { .. } | Self::Search { .. } => op::SEARCH_DONE,
+            Self::Remove | Self::Delete { .. } => op::DELETE_RESPONSE,
+            Self::Add { .. } => op::ADD_RESPONSE,
+            Self::Modify { .. } => op::MODIFY_RESPONSE,
+            Self::Refresh { .. } => op::EXTENDED_RESPONSE,
+            Self::Compare { .. } => op::COMPARE_RESPONSE,
+        }
+    }
+
+    /// Whether the target did what was asked, as far as its result code says.
+    pub(super) fn accepts(&self, code: ResultCode) -> bool {
+        match self {
+            // Whoever used the key before may have removed it already.
+            Self::Remove => matches!(code, ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT),
+            Self::Compare { .. } => code == ResultCode::COMPARE_TRUE,
+            // A server may have a limit of its own; how much came is counted in any case.
+            Self::Retrieve { .. } => {
+                matches!(code, ResultCode::SUCCESS | ResultCode::SIZE_LIMIT_EXCEEDED)
+            }
+            _ => code == ResultCode::SUCCESS,
+        }
+    }
+}
+
+/// Turns a step into what is sent for it.
+pub(super) fn lower(
+    name: &str,
+    step: &Step,
+    names: &Names,
+    base: &[u8],
+    count: u64,
+) -> Result<Vec<(String, Request)>, String> {
+    check_who(step, names, count)?;
+    let request = match step {
+        Step::Bind { version, .. } if !(2..=3).contains(version) => {
+            return Err(format!("\"version\" is {version}: LDAP has versions 2 and 3"));
+        }
+        Step::Bind { dn, password, version } => {
+            Request::Bind { version: *version, dn: bytes(dn), password: bytes(password) }
+        }
+        Step::Lookup { person, attributes, refresh_minutes } => {
+            lower_lookup(*person, attributes, *refresh_minutes, names, base)?
+        }
+        Step::Add { person: Who::New } => {
+            // The key is taken by the removal, which is skipped as long as the ring has not gone round.
+            let add = Request::Add { who: Who::Current };
+            return Ok(vec![(REMOVE.to_owned(), Request::Remove), (name.to_owned(), add)]);
+        }
+        Step::Add { person } => Request::Add { who: *person },
+        Step::Delete { person } => Request::Delete { who: *person },
+        Step::Modify { person, changes } => {
+            Request::Modify { who: *person, changes: encode_changes(changes)? }
+        }
+        Step::Refresh { person, ttl_s } => Request::Refresh { who: *person, ttl_s: *ttl_s },
+        Step::Compare { person, attribute } => {
+            Request::Compare { who: *person, attribute: check_compare(names, attribute)? }
+        }
+        Step::Retrieve { attributes, size_limit } => Request::Retrieve {
+            attributes: list(attributes),
+            wanted: Wanted::new(attributes),
+            size_limit: *size_limit,
+        },
+        Step::Search { base, scope, filter, attributes, expect_entries } => Request::Search {
+            base: bytes(base),
+            options: options((*scope).into(), 0),
+            filter: encode_filter(filter)?,
+            attributes: list(attributes),
+            expect_entries: *expect_entries,
+        },
+    };
+    Ok(vec![(name.to_owned(), request)])
+}
+
+fn lower_lookup(
+    who: Who,
+    attributes: &[String],
+    refresh_minutes: Option<u32>,
+    names: &Names,
+    base: &[u8],
+) -> Result<Request, String> {
+    if refresh_minutes.is_some() && !names.ils {
+        let remedy = "use the step \"refresh\", or the target profile \"ils\"";
+        return Err(format!("\"refresh_minutes\" prolongs by searching, which only ILS does: {remedy}"));
+    }
+    let wanted = Wanted::new(attributes);
+    let attributes = list(attributes);
+    let sttl = refresh_minutes.map(|minutes| minutes.to_string().into_bytes());
+    let frame = match sttl {
+        None => Frame::new(base, &options(names.scope(), 0), &attributes).map(Box::new),
+        Some(_) => None,
+    };
+    Ok(Request::Lookup { who, attributes, wanted, sttl, frame })
+}
+
+fn bytes(text: &String) -> Vec<u8> {
+    text.as_bytes().to_vec()
+}
+
+fn list(texts: &[String]) -> Vec<Vec<u8>> {
+    texts.iter().map(bytes).collect()
+}
+
+fn encode_filter(text: &str) -> Result<Vec<u8>, String> {
+    let mut encoded = Vec::new();
+    filter_text::parse(text, &mut encoded).map_err(|error| format!("filter {text:?}: {error}"))?;
+    Ok(encoded)
+}
+
+fn check_who(step: &Step, names: &Names, count: u64) -> Result<(), String> {
+    let Some(who) = step.who() else { return Ok(()) };
+    if matches!(step, Step::Add { .. }) && names.people.is_none() {
+        return Err("adding people needs a population: start the engine with one".to_owned());
+    }
+    if who != Who::New && count == 0 {
+        let remedy = "give the engine a population, or \"target\" \"names\" with a template and a count";
+        return Err(format!("there is nobody to pick from: {remedy}"));
+    }
+    if matches!(step, Step::Add { .. }) && who != Who::New && names.template.is_some() {
+        return Err("only \"person\": \"new\" can be added to a directory with a name template".to_owned());
+    }
+    Ok(())
+}
+
+fn check_compare(names: &Names, attribute: &str) -> Result<Vec<u8>, String> {
+    let Some(people) = names.people.as_deref().filter(|_| names.template.is_none()) else {
+        return Err("comparing needs to know what is right: start the engine with a population".to_owned());
+    };
+    if value_of(people, 0, attribute.as_bytes(), &mut Vec::new()).is_none() {
+        return Err(format!("people of the profile {:?} have no attribute {attribute:?}", profile(people)));
+    }
+    Ok(attribute.as_bytes().to_vec())
+}
+
+fn profile(people: &Population) -> &'static str {
+    people.spec().profile.as_str()
+}
+
+/// A person's first value of an attribute, out of what `scratch` is filled with.
+pub(super) fn value_of<'s>(
+    people: &Population,
+    number: u64,
+    attribute: &[u8],
+    scratch: &'s mut Vec<u8>,
+) -> Option<&'s [u8]> {
+    scratch.clear();
+    people.write_attributes(number, scratch);
+    let list = Attributes(Reader::new(scratch).expect(tag::SEQUENCE).ok()?);
+    let mut known = list.iter().filter_map(Result::ok);
+    known.find(|known| known.name.eq_ignore_ascii_case(attribute))?.values.iter().next()?.ok()
+}
+
+fn encode_changes(changes: &[Change]) -> Result<Vec<u8>, String> {
+    if changes.is_empty() {
+        return Err("\"changes\" is empty: say what to change".to_owned());
+    }
+    let mut out = Vec::new();
+    for change in changes {
+        let values = change.values.iter().map(String::as_bytes);
+        write::write_change(&mut out, change.op as u8, change.attribute.as_bytes(), values);
+    }
+    Ok(out)
+}
+
+/// A search of that scope and size limit with nothing else special.
+pub(super) const fn options(scope: wire::ldap::Scope, size_limit: u32) -> write::SearchOptions {
+    write::SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false }
+}
+
+/// Appends an AND of `(objectClass=RTPerson)` and what `more` appends: how people are searched for.
+pub(super) fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<u8>)) {
+    wire::ldap::filter::write_and(out, |out| {
+        out.extend_from_slice(CLASS_FILTER);
+        more(out);
+    });
+}
+
+/// `(objectClass=RTPerson)`, encoded.
+pub(super) const CLASS_FILTER: &[u8] = b"\xa3\x17\x04\x0bobjectClass\x04\x08RTPerson";
+
+/// Appends a refresh (RFC 2589 section 4) of `dn`.
+pub(super) fn write_refresh(out: &mut Vec<u8>, id: i32, dn: &[u8], ttl_s: u32, scratch: &mut Vec<u8>) {
+    scratch.clear();
+    write::write_refresh_value(scratch, dn, ttl_s);
+    write::write_extended(out, id, wire::ldap::oid::REFRESH, Some(scratch));
+}
+
+/// Appends a modify with changes encoded before.
+pub(super) fn write_changes(out: &mut Vec<u8>, id: i32, dn: &[u8], changes: &[u8]) {
+    write::write_modify(out, id, dn, |out| out.extend_from_slice(changes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_filter_is_what_the_filter_writer_makes_of_it() {
+        let mut out = Vec::new();
+        wire::ldap::filter::write_equality(&mut out, b"objectClass", b"RTPerson");
+        assert_eq!(out, CLASS_FILTER);
+    }
+}

@@ -1,0 +1,249 @@
+//! Whether an entry is the one asked for, whole and unchanged (method rule 3).
+//!
+//! A server that keeps people as the population encodes them sends exactly the bytes that the
+//! population writes, so the first look compares bytes. Only if they differ is the entry taken apart:
+//! servers may order attributes and values as they like, write names in any case, and add operational
+//! attributes.
+
+use people::Population;
+use wire::ber::{BerError, element_size};
+use wire::dn::{Dn, Plain};
+use wire::ldap::Attributes;
+use wire::ldap::attributes::{Attribute, Values};
+
+use super::names::Person;
+
+/// Attributes that servers keep about entries (RFC 4512 section 3.4, RFC 2589, RFC 4530, and what
+/// OpenLDAP adds): they say nothing about the person.
+const OPERATIONAL: [&str; 20] = [
+    "createTimestamp",
+    "modifyTimestamp",
+    "creatorsName",
+    "modifiersName",
+    "structuralObjectClass",
+    "governingStructureRule",
+    "subschemaSubentry",
+    "entryUUID",
+    "entryCSN",
+    "entryDN",
+    "entryTTL",
+    "sTTL",
+    "dynamicSubtrees",
+    "hasSubordinates",
+    "numSubordinates",
+    "collectiveAttributeSubentries",
+    "memberOf",
+    "pwdChangedTime",
+    "entryExpireTimestamp",
+    "nsUniqueId",
+];
+
+/// Names that mean the same attribute: servers answer with the one they like (RFC 4519, RFC 4524, and
+/// for online users MS-TAIL).
+const SYNONYMS: [(&str, &str); 17] = [
+    ("cn", "commonName"),
+    ("sn", "surname"),
+    ("givenName", "gn"),
+    ("mail", "rfc822Mailbox"),
+    ("c", "countryName"),
+    ("l", "localityName"),
+    ("o", "organizationName"),
+    ("ou", "organizationalUnitName"),
+    ("sAppID", "applicationID"),
+    ("sAppGUID", "guid"),
+    ("sIPAddress", "ipAddress"),
+    ("sPort", "port"),
+    ("sProtID", "protocolID"),
+    ("sProtMimeType", "protocolMimeType"),
+    ("sMimeType", "mimeType"),
+    ("sSecurity", "securityToken"),
+    ("sTTL", "entryTTL"),
+];
+
+/// Classes that a server may add to an entry or leave unsaid.
+const UNSAID_CLASSES: [&[u8]; 2] = [b"top", b"dynamicObject"];
+
+/// Which attributes an answer must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// All that the person has.
+    All,
+    /// Those of them that are listed.
+    Listed(Vec<String>),
+}
+
+impl Wanted {
+    /// What a search's attribute list means (RFC 4511 section 4.5.1.8).
+    pub fn new(attributes: &[String]) -> Self {
+        if attributes.is_empty() || attributes.iter().any(|name| name == "*") {
+            return Self::All;
+        }
+        let plain = attributes.iter().filter(|name| !matches!(name.as_str(), "+" | "1.1"));
+        Self::Listed(plain.cloned().collect())
+    }
+
+    fn has(&self, name: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Listed(names) => names.iter().any(|wanted| same_name(wanted.as_bytes(), name)),
+        }
+    }
+}
+
+/// Compares answers with the population.
+pub(super) struct Verifier {
+    ils: bool,
+    /// Attributes that the run itself changes: what they hold proves nothing.
+    changed: Vec<String>,
+    expected: Vec<u8>,
+    given: Vec<u8>,
+}
+
+impl Verifier {
+    pub(super) fn new(ils: bool, changed: Vec<String>) -> Self {
+        Self { ils, changed, expected: Vec::with_capacity(4096), given: Vec::new() }
+    }
+
+    /// Whether the entry is this person, with everything wanted and nothing else.
+    ///
+    /// `expected_dn` is the person's DN if it is at hand, or empty.
+    #[inline]
+    pub(super) fn is_person(
+        &mut self,
+        people: &Population,
+        person: Person,
+        wanted: &Wanted,
+        (dn, attributes): (&[u8], Attributes<'_>),
+        expected_dn: &[u8],
+    ) -> bool {
+        (dn == expected_dn || self.is_name(people, person, dn))
+            && self.has_attributes(people, person, wanted, attributes)
+    }
+
+    fn is_name(&mut self, people: &Population, person: Person, dn: &[u8]) -> bool {
+        self.expected.clear();
+        people.write_dn(person.number, &mut self.expected);
+        if self.expected == dn || self.is_same_name(dn) {
+            return true;
+        }
+        if !self.ils {
+            return false;
+        }
+        self.expected.clear();
+        people.write_ils_dn(person.number, &mut self.expected);
+        self.is_same_name(dn)
+    }
+
+    #[cold]
+    fn is_same_name(&mut self, dn: &[u8]) -> bool {
+        let (Ok(given), Ok(expected)) = (Dn::parse(dn), Dn::parse(&self.expected)) else { return false };
+        self.given.clear();
+        given.write_normal(&Plain, &mut self.given);
+        let end = self.given.len();
+        expected.write_normal(&Plain, &mut self.given);
+        self.given[..end] == self.given[end..]
+    }
+
+    #[inline]
+    fn has_attributes(
+        &mut self,
+        people: &Population,
+        person: Person,
+        wanted: &Wanted,
+        attributes: Attributes<'_>,
+    ) -> bool {
+        self.expected.clear();
+        people.write_attributes(person.number, &mut self.expected);
+        if *wanted == Wanted::All && is_list(&self.expected, attributes) {
+            return true;
+        }
+        self.has_same_attributes(wanted, attributes).unwrap_or(false)
+    }
+
+    /// Compares attribute by attribute, in any order.
+    #[cold]
+    fn has_same_attributes(&self, wanted: &Wanted, given: Attributes<'_>) -> Result<bool, BerError> {
+        given.check()?;
+        let mut reader = wire::ber::Reader::new(&self.expected);
+        let expected = Attributes(reader.expect(wire::ber::tag::SEQUENCE)?);
+        let mut found = 0;
+        // Mostly the order is the same, too.
+        let mut in_order = given.iter();
+        for attribute in expected.iter() {
+            let attribute = attribute?;
+            if !wanted.has(attribute.name) || self.is_beside_the_point(attribute.name) {
+                continue;
+            }
+            let next = in_order.next().transpose()?;
+            let same = next.filter(|next| next.name.eq_ignore_ascii_case(attribute.name));
+            match same.map_or_else(|| find(given, attribute.name), |same| Ok(Some(same)))? {
+                Some(counterpart) if same_values(attribute, counterpart)? => found += 1,
+                _ => return Ok(false),
+            }
+        }
+        // Each found one is another one: if there are no more, there is nothing else and nothing twice.
+        let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
+        Ok(names.filter(|name| !self.is_beside_the_point(name)).count() == found)
+    }
+
+    fn is_beside_the_point(&self, name: &[u8]) -> bool {
+        let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
+        // An ILS entry's class is in its name; what the server says of it is its own.
+        (self.ils && is("objectClass"))
+            || OPERATIONAL.iter().any(|known| is(known))
+            || self.changed.iter().any(|known| same_name(known.as_bytes(), name))
+    }
+}
+
+/// Whether `element` is an element with just this list for its content.
+#[inline]
+fn is_list(element: &[u8], list: Attributes<'_>) -> bool {
+    element_size(list.0.len()) == element.len() && element.ends_with(list.0)
+}
+
+fn find<'a>(attributes: Attributes<'a>, name: &[u8]) -> Result<Option<Attribute<'a>>, BerError> {
+    let first = |is: &dyn Fn(&[u8]) -> bool| {
+        attributes.iter().find(|attribute| attribute.is_ok_and(|attribute| is(attribute.name))).transpose()
+    };
+    // Under the same name in all but a few cases.
+    match first(&|other| other.eq_ignore_ascii_case(name))? {
+        Some(attribute) => Ok(Some(attribute)),
+        None => first(&|other| same_name(other, name)),
+    }
+}
+
+fn same_name(one: &[u8], other: &[u8]) -> bool {
+    one.eq_ignore_ascii_case(other) || first_name(one).eq_ignore_ascii_case(first_name(other))
+}
+
+fn first_name(name: &[u8]) -> &[u8] {
+    let synonym = SYNONYMS.iter().find(|(_, second)| second.as_bytes().eq_ignore_ascii_case(name));
+    synonym.map_or(name, |(first, _)| first.as_bytes())
+}
+
+/// Whether two attributes have the same values. A set has none twice (RFC 4512 section 2.2), so as many
+/// values, each of them there, is the same set.
+fn same_values(expected: Attribute<'_>, given: Attribute<'_>) -> Result<bool, BerError> {
+    let class = expected.name.eq_ignore_ascii_case(b"objectClass");
+    let unsaid = |value: &[u8]| class && UNSAID_CLASSES.iter().any(|known| known.eq_ignore_ascii_case(value));
+    let same = |one: &[u8], other: &[u8]| one == other || (class && one.eq_ignore_ascii_case(other));
+    Ok(includes(given.values, expected.values, &unsaid, &same)?
+        && includes(expected.values, given.values, &unsaid, &same)?
+        && (class || given.values.iter().count() == expected.values.iter().count()))
+}
+
+/// Whether every value of `part` that counts is in `whole`.
+fn includes(
+    whole: Values<'_>,
+    part: Values<'_>,
+    ignored: &dyn Fn(&[u8]) -> bool,
+    same: &dyn Fn(&[u8], &[u8]) -> bool,
+) -> Result<bool, BerError> {
+    for value in part.iter() {
+        let value = value?;
+        if !ignored(value) && !whole.iter().any(|other| other.is_ok_and(|other| same(value, other))) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

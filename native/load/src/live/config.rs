@@ -1,0 +1,132 @@
+//! Where to write, and as whom.
+
+use std::fmt;
+
+use people::Population;
+use serde::Deserialize;
+use wire::dn::{Dn, Plain};
+
+use super::LiveError;
+
+/// A live directory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Where people go; the population says it too, and both have to agree.
+    #[serde(default)]
+    pub base: Option<String>,
+    /// Who writes; nobody in particular if missing.
+    #[serde(default)]
+    pub bind_dn: Option<String>,
+    /// With what password.
+    #[serde(default)]
+    pub password: Option<Secret>,
+    /// Connections at most.
+    #[serde(default = "default_connections")]
+    pub connections: usize,
+    /// Requests outstanding on each connection at most.
+    #[serde(default = "default_window")]
+    pub window: usize,
+    /// How long the server may answer nothing.
+    #[serde(default = "default_timeout_ms")]
+    pub timeout_ms: u64,
+}
+
+/// More only makes a server wait for its own locks: OpenLDAP has one writer at a time.
+const fn default_connections() -> usize {
+    4
+}
+
+/// OpenLDAP closes an anonymous connection with more than 100 requests pending (`conn_max_pending`).
+const fn default_window() -> usize {
+    64
+}
+
+/// A disk that flushes each write may be busy for a while, a minute is broken.
+const fn default_timeout_ms() -> u64 {
+    60_000
+}
+
+/// More than any server takes.
+pub(super) const MAX_CONNECTIONS: usize = 256;
+
+/// Message ids are slots of the window; far beyond use.
+pub(super) const MAX_WINDOW: usize = 65_536;
+
+/// A password, which no message shows.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a password.
+    pub fn new(password: impl Into<String>) -> Self {
+        Self(password.into())
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+impl Config {
+    /// The server at `host` and `port`, anonymously, with defaults for the rest.
+    pub fn new(host: impl Into<String>, port: u16) -> Self {
+        Self {
+            host: host.into(),
+            port,
+            base: None,
+            bind_dn: None,
+            password: None,
+            connections: default_connections(),
+            window: default_window(),
+            timeout_ms: default_timeout_ms(),
+        }
+    }
+
+    /// The server's name for messages.
+    pub(super) fn server(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// Who binds with what; `None` for anonymous.
+    pub(super) fn credentials(&self) -> Option<(&str, &[u8])> {
+        let dn = self.bind_dn.as_deref().filter(|dn| !dn.is_empty())?;
+        Some((dn, self.password.as_ref().map_or(&b""[..], Secret::as_bytes)))
+    }
+
+    pub(super) fn check(&self, people: &Population) -> Result<(), LiveError> {
+        if !(1..=MAX_CONNECTIONS).contains(&self.connections) {
+            return Err(LiveError::Connections(self.connections));
+        }
+        if !(1..=MAX_WINDOW).contains(&self.window) {
+            return Err(LiveError::Window(self.window));
+        }
+        if let Some((dn, b"")) = self.credentials() {
+            return Err(LiveError::NoPassword(dn.to_owned()));
+        }
+        match &self.base {
+            Some(base) if normal(base) != normal(&people.spec().base) => {
+                Err(LiveError::OtherBase { base: base.clone(), people: people.spec().base.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `None` for what is no name.
+fn normal(dn: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    Dn::parse(dn.as_bytes()).ok()?.write_normal(&Plain, &mut out);
+    Some(out)
+}

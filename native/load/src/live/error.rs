@@ -1,0 +1,146 @@
+//! Why people do not get into a directory, or out of it.
+
+use std::io;
+
+use people::ContainersError;
+use wire::ldap::{Outcome, ResultCode};
+
+use super::config::{MAX_CONNECTIONS, MAX_WINDOW};
+
+/// Why the work stopped. What was done by then stays done; doing it again skips it.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// A number without sense.
+    #[error("{0} connections cannot be kept busy; ask for 1 to {MAX_CONNECTIONS}")]
+    Connections(usize),
+    /// A number without sense.
+    #[error("a window of {0} requests cannot be kept; ask for 1 to {MAX_WINDOW}")]
+    Window(usize),
+    /// RFC 4513 section 5.1.2: such a bind would succeed and be anonymous.
+    #[error("there is no password for {0}; give it one, or leave the bind DN out to write anonymously")]
+    NoPassword(String),
+    /// The population is another base's.
+    #[error("the directory's base is {base:?}, but the people are under {people:?}; make them for that base")]
+    OtherBase {
+        /// What the configuration says.
+        base: String,
+        /// What the population says.
+        people: String,
+    },
+    /// No connection.
+    #[error("cannot connect to {server}: {source}; is it running, and is the address right?")]
+    Connect {
+        /// Where.
+        server: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Reading or writing failed.
+    #[error("the connection to {server} broke: {source}; run it again to go on")]
+    Broken {
+        /// Where.
+        server: String,
+        /// How.
+        source: io::Error,
+    },
+    /// It hung up.
+    #[error("{server} closed the connection{said}; look into its log, and run it again to go on")]
+    Closed {
+        /// Where.
+        server: String,
+        /// What it said before, if anything.
+        said: String,
+    },
+    /// It says nothing any more.
+    #[error("{server} has not answered for {seconds} s; is it overloaded? Run it again to go on")]
+    Silent {
+        /// Where.
+        server: String,
+        /// For how long.
+        seconds: u64,
+    },
+    /// What came is not LDAP.
+    #[error("{server} does not answer in LDAP ({what}); is it the right port?")]
+    NotLdap {
+        /// Where.
+        server: String,
+        /// What came.
+        what: String,
+    },
+    /// The bind failed.
+    #[error("{server} refuses to bind {who}: {answer}; {}", remedy(*.code, "bind"))]
+    Bind {
+        /// Where.
+        server: String,
+        /// Who.
+        who: String,
+        /// Its result code.
+        code: ResultCode,
+        /// Name and diagnostic.
+        answer: String,
+    },
+    /// An entry above the people cannot be made.
+    #[error(
+        "{server} has no {dn:?} and refuses to add it: {answer}; create it yourself, or choose a base that is there"
+    )]
+    Container {
+        /// Where.
+        server: String,
+        /// The entry.
+        dn: String,
+        /// Name and diagnostic.
+        answer: String,
+    },
+    /// No entry goes with the base.
+    #[error(transparent)]
+    Base(#[from] ContainersError),
+    /// A person was refused.
+    #[error("{server} refuses to {verb} {dn:?}: {answer}; {}", remedy(*.code, .verb))]
+    Refused {
+        /// Where.
+        server: String,
+        /// What was asked.
+        verb: &'static str,
+        /// Whom for.
+        dn: String,
+        /// Its result code.
+        code: ResultCode,
+        /// Name and diagnostic.
+        answer: String,
+    },
+}
+
+/// What a server said: the code's name, and its own words.
+pub(super) fn answer(outcome: &Outcome<'_>) -> String {
+    if outcome.diagnostic.is_empty() {
+        outcome.code.to_string()
+    } else {
+        format!("{}, {}", outcome.code, String::from_utf8_lossy(outcome.diagnostic))
+    }
+}
+
+/// What to do about a refusal.
+fn remedy(code: ResultCode, verb: &str) -> &'static str {
+    match code {
+        ResultCode::INVALID_CREDENTIALS => "check bind DN and password",
+        ResultCode::INSUFFICIENT_ACCESS_RIGHTS | ResultCode::STRONGER_AUTH_REQUIRED => {
+            "bind as somebody who may write there"
+        }
+        ResultCode::INAPPROPRIATE_AUTHENTICATION if verb == "bind" => "bind with a DN and its password",
+        ResultCode::CONFIDENTIALITY_REQUIRED => "it insists on TLS, which is not spoken here",
+        ResultCode::UNDEFINED_ATTRIBUTE_TYPE
+        | ResultCode::OBJECT_CLASS_VIOLATION
+        | ResultCode::INVALID_ATTRIBUTE_SYNTAX => {
+            "load the schema that comes with sitebench (rtperson.schema) into it"
+        }
+        ResultCode::NO_SUCH_OBJECT => "create the entry above it",
+        ResultCode::UNWILLING_TO_PERFORM | ResultCode::REFERRAL => {
+            "write to the server that holds this base for writing"
+        }
+        ResultCode::BUSY | ResultCode::UNAVAILABLE => "run it again to go on when the server has recovered",
+        ResultCode::ADMIN_LIMIT_EXCEEDED | ResultCode::TIME_LIMIT_EXCEEDED => {
+            "raise the server's limits for whoever binds"
+        }
+        _ => "look into the server's log, and run it again to go on",
+    }
+}

@@ -1,0 +1,73 @@
+//! Bytes that have come, cut into answers.
+
+use wire::ldap::frame::message_length;
+use wire::ldap::{Reply, Response};
+
+use super::LiveError;
+
+/// Longer than any answer to a write: a diagnostic of a megabyte is not one.
+const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+/// Room for a few hundred answers at a time.
+const SPACE: usize = 64 << 10;
+
+/// Bytes that have come and have not been read.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    bytes: Vec<u8>,
+    filled: usize,
+}
+
+impl Inbox {
+    /// Where to put bytes; never empty.
+    pub(super) fn space(&mut self) -> &mut [u8] {
+        if self.bytes.len() - self.filled < SPACE {
+            self.bytes.resize(self.filled + SPACE, 0);
+        }
+        &mut self.bytes[self.filled..]
+    }
+
+    /// Says how many were put there.
+    pub(super) fn came(&mut self, count: usize) {
+        self.filled += count;
+    }
+
+    /// Reads every complete answer.
+    pub(super) fn take(
+        &mut self,
+        server: &str,
+        mut read: impl FnMut(&Response<'_>) -> Result<(), LiveError>,
+    ) -> Result<(), LiveError> {
+        let mut at = 0;
+        loop {
+            let rest = &self.bytes[at..self.filled];
+            let length = message_length(rest, MAX_ANSWER_BYTES);
+            let Some(length) = length.map_err(|error| not_ldap(server, &error.to_string()))? else {
+                break;
+            };
+            let response = Response::decode(&rest[..length]);
+            let response = response.map_err(|error| not_ldap(server, &error.to_string()))?;
+            if response.id == 0 {
+                return Err(farewell(server, &response));
+            }
+            read(&response)?;
+            at += length;
+        }
+        self.bytes.copy_within(at..self.filled, 0);
+        self.filled -= at;
+        Ok(())
+    }
+}
+
+pub(super) fn not_ldap(server: &str, what: &str) -> LiveError {
+    LiveError::NotLdap { server: server.to_owned(), what: what.to_owned() }
+}
+
+/// A notice of disconnection (RFC 4511 section 4.4.1), the only unsolicited one there is.
+fn farewell(server: &str, response: &Response<'_>) -> LiveError {
+    let said = match response.reply {
+        Reply::Done { outcome, .. } => format!(", saying {}", super::error::answer(&outcome)),
+        _ => String::new(),
+    };
+    LiveError::Closed { server: server.to_owned(), said }
+}

@@ -1,0 +1,78 @@
+//! People into and out of a live directory, pipelined.
+//!
+//! [`seed`] adds people and [`remove`] deletes them, over a few connections with a window of
+//! outstanding requests each, so that a server far away or one that commits each write to disk is not
+//! waited for. Both may be repeated at any time: who is there already counts as added, and who is gone
+//! as deleted.
+//!
+//! Progress is reported about ten times a second, also while nothing moves, as the number of people
+//! **done without a gap**: a caller that stops can go on from there.
+//!
+//! # Limitations
+//!
+//! Plain TCP, anonymous or simple bind. Referrals are not followed.
+
+mod config;
+mod error;
+mod inbox;
+mod person;
+mod pipeline;
+mod session;
+mod stream;
+
+use std::ops::{ControlFlow, Range};
+
+use people::Population;
+
+pub use config::{Config, Secret};
+pub use error::LiveError;
+
+use person::Work;
+use session::Session;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Report {
+    /// People done without a gap, from the first on.
+    pub done: u64,
+    /// How many of those answered for were really added or deleted; the others were so before.
+    pub changed: u64,
+}
+
+/// Called with the number of people done so far; `Break` stops the work, without an error.
+pub type Progress<'p> = &'p mut dyn FnMut(u64) -> ControlFlow<()>;
+
+/// Adds the people of `range`, after the entries above them where those are missing.
+pub fn seed(
+    config: &Config,
+    people: &Population,
+    range: Range<u64>,
+    progress: Progress<'_>,
+) -> Result<Report, LiveError> {
+    config.check(people)?;
+    let mut sessions = open(config, &range)?;
+    if let Some(session) = sessions.first_mut() {
+        session.create_containers(people)?;
+    }
+    pipeline::run(config, Work::add(people), range, sessions, progress)
+}
+
+/// Deletes the people of `range`.
+pub fn remove(
+    config: &Config,
+    people: &Population,
+    range: Range<u64>,
+    progress: Progress<'_>,
+) -> Result<Report, LiveError> {
+    config.check(people)?;
+    let sessions = open(config, &range)?;
+    pipeline::run(config, Work::delete(people), range, sessions, progress)
+}
+
+/// As many connections as are of use, each bound.
+fn open(config: &Config, range: &Range<u64>) -> Result<Vec<Session>, LiveError> {
+    let people = range.end.saturating_sub(range.start);
+    let useful = people.div_ceil(config.window as u64).max(1);
+    let count = useful.min(config.connections as u64);
+    (0..count).map(|_| Session::open(config)).collect()
+}

@@ -1,0 +1,109 @@
+//! One person, as a request.
+
+use people::{Population, Profile};
+use wire::ber::{self, Reader, tag};
+use wire::ldap::request::{write_add, write_attribute, write_delete};
+use wire::ldap::{ResultCode, op};
+
+/// What is done with people.
+pub(super) struct Work<'p> {
+    people: &'p Population,
+    kind: Kind,
+    /// Scratch space for names and attributes.
+    dn: Vec<u8>,
+    attributes: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Add,
+    Delete,
+}
+
+/// What an answer means for the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// It is done now.
+    Changed,
+    /// It was so before.
+    AsItWas,
+    /// It is not done.
+    Refused,
+}
+
+impl<'p> Work<'p> {
+    pub(super) const fn add(people: &'p Population) -> Self {
+        Self::new(people, Kind::Add)
+    }
+
+    pub(super) const fn delete(people: &'p Population) -> Self {
+        Self::new(people, Kind::Delete)
+    }
+
+    const fn new(people: &'p Population, kind: Kind) -> Self {
+        Self { people, kind, dn: Vec::new(), attributes: Vec::new() }
+    }
+
+    /// What it is called in messages.
+    pub(super) const fn verb(&self) -> &'static str {
+        match self.kind {
+            Kind::Add => "add",
+            Kind::Delete => "delete",
+        }
+    }
+
+    /// The tag of the answers.
+    pub(super) const fn response(&self) -> u8 {
+        match self.kind {
+            Kind::Add => op::ADD_RESPONSE,
+            Kind::Delete => op::DELETE_RESPONSE,
+        }
+    }
+
+    pub(super) const fn meaning(&self, code: ResultCode) -> Meaning {
+        match (self.kind, code) {
+            (_, ResultCode::SUCCESS) => Meaning::Changed,
+            (Kind::Add, ResultCode::ENTRY_ALREADY_EXISTS) => Meaning::AsItWas,
+            (Kind::Delete, ResultCode::NO_SUCH_OBJECT) => Meaning::AsItWas,
+            _ => Meaning::Refused,
+        }
+    }
+
+    /// The name of person `i`.
+    pub(super) fn dn(&self, i: u64) -> String {
+        let mut dn = Vec::new();
+        self.people.write_dn(i, &mut dn);
+        String::from_utf8_lossy(&dn).into_owned()
+    }
+
+    /// Appends the request for person `i`.
+    pub(super) fn write(&mut self, i: u64, id: i32, out: &mut Vec<u8>) {
+        self.dn.clear();
+        self.people.write_dn(i, &mut self.dn);
+        match self.kind {
+            Kind::Delete => write_delete(out, id, &self.dn),
+            Kind::Add => {
+                self.attributes.clear();
+                write_attributes(self.people, i, &mut self.attributes);
+                write_add(out, id, &self.dn, |out| out.extend_from_slice(&self.attributes));
+            }
+        }
+    }
+}
+
+/// Appends the AttributeList of person `i`.
+///
+/// ILS clients say what an entry is in its DN only; other directories want to hear it as an attribute.
+fn write_attributes(people: &Population, i: u64, out: &mut Vec<u8>) {
+    if people.spec().profile != Profile::Ils {
+        return people.write_attributes(i, out);
+    }
+    let mut list = Vec::new();
+    people.write_attributes(i, &mut list);
+    // The list is one element, as the population wrote it.
+    let content = Reader::new(&list).expect(tag::SEQUENCE).unwrap_or_default();
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        write_attribute(out, b"objectClass", [&b"top"[..], people::OBJECT_CLASS.as_bytes()]);
+        out.extend_from_slice(content);
+    });
+}

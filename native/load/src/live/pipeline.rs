@@ -1,0 +1,263 @@
+//! Many requests outstanding on a few connections, from one thread.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+use wire::ldap::request::write_unbind;
+use wire::ldap::{Reply, Response};
+
+use super::error::answer;
+use super::inbox::{Inbox, not_ldap};
+use super::person::{Meaning, Work};
+use super::session::Session;
+use super::{Config, LiveError, Progress, Report};
+
+/// How often progress is reported.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// How long outstanding requests are waited for after the caller has had enough.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Bytes of requests prepared ahead for one connection.
+const AHEAD: usize = 256 << 10;
+
+/// Does the work for everybody in `range`.
+pub(super) fn run(
+    config: &Config,
+    work: Work<'_>,
+    range: Range<u64>,
+    sessions: Vec<Session>,
+    progress: Progress<'_>,
+) -> Result<Report, LiveError> {
+    let mut pipeline = Pipeline::new(config, work, range, sessions)?;
+    let result = pipeline.pump(progress);
+    let report = Report { done: pipeline.done(), changed: pipeline.changed };
+    // Whatever happens now, the last word about progress has been said.
+    let _ = progress(report.done);
+    result?;
+    pipeline.leave();
+    Ok(report)
+}
+
+struct Pipeline<'p> {
+    server: String,
+    work: Work<'p>,
+    start: u64,
+    /// The next person to ask for.
+    next: u64,
+    end: u64,
+    changed: u64,
+    poll: Poll,
+    connections: Vec<Connection>,
+    timeout: Duration,
+    last_answer: Instant,
+}
+
+struct Connection {
+    stream: TcpStream,
+    out: Vec<u8>,
+    sent: usize,
+    inbox: Inbox,
+    /// Whom the request with the id one higher is about.
+    slots: Vec<Option<u64>>,
+    free: Vec<usize>,
+}
+
+impl<'p> Pipeline<'p> {
+    fn new(
+        config: &Config,
+        work: Work<'p>,
+        range: Range<u64>,
+        sessions: Vec<Session>,
+    ) -> Result<Self, LiveError> {
+        let broken = |source| LiveError::Broken { server: config.server(), source };
+        let poll = Poll::new().map_err(broken)?;
+        let mut connections = Vec::with_capacity(sessions.len());
+        for (place, session) in sessions.into_iter().enumerate() {
+            let stream = session.into_stream();
+            stream.set_nonblocking(true).map_err(broken)?;
+            let mut stream = TcpStream::from_std(stream);
+            let both = Interest::READABLE | Interest::WRITABLE;
+            poll.registry().register(&mut stream, Token(place), both).map_err(broken)?;
+            connections.push(Connection::new(stream, config.window));
+        }
+        Ok(Self {
+            server: config.server(),
+            work,
+            start: range.start,
+            next: range.start,
+            end: range.end.max(range.start),
+            changed: 0,
+            poll,
+            connections,
+            timeout: Duration::from_millis(config.timeout_ms.max(1)),
+            last_answer: Instant::now(),
+        })
+    }
+
+    /// Asks and listens until everybody is done, or the caller has had enough.
+    fn pump(&mut self, progress: Progress<'_>) -> Result<(), LiveError> {
+        let mut events = Events::with_capacity(64);
+        let mut reported = Instant::now();
+        let mut stopped: Option<Instant> = None;
+        loop {
+            self.ask()?;
+            if self.oldest().is_none() {
+                return Ok(());
+            }
+            self.wait(&mut events, REPORT.saturating_sub(reported.elapsed()))?;
+            for event in &events {
+                self.listen(event.token().0)?;
+            }
+            if reported.elapsed() >= REPORT {
+                reported = Instant::now();
+                if stopped.is_none() && progress(self.done()).is_break() {
+                    stopped = Some(reported);
+                    self.end = self.next;
+                }
+            }
+            match stopped {
+                Some(since) if since.elapsed() > GRACE => return Ok(()),
+                _ if self.last_answer.elapsed() > self.timeout => {
+                    let seconds = self.timeout.as_secs();
+                    return Err(LiveError::Silent { server: self.server.clone(), seconds });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn wait(&mut self, events: &mut Events, at_most: Duration) -> Result<(), LiveError> {
+        match self.poll.poll(events, Some(at_most)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            done => done.map_err(|source| broken(&self.server, source)),
+        }
+    }
+
+    /// The first person who has been asked for and not answered.
+    fn oldest(&self) -> Option<u64> {
+        self.connections.iter().flat_map(|connection| connection.slots.iter().flatten()).min().copied()
+    }
+
+    /// How many people are done without a gap.
+    fn done(&self) -> u64 {
+        self.oldest().unwrap_or(self.next) - self.start
+    }
+
+    /// Fills every window and sends what the sockets take.
+    fn ask(&mut self) -> Result<(), LiveError> {
+        if self.oldest().is_none() {
+            // Nothing was outstanding, so nobody owed an answer until now.
+            self.last_answer = Instant::now();
+        }
+        for place in 0..self.connections.len() {
+            let connection = &mut self.connections[place];
+            while self.next < self.end && connection.out.len() - connection.sent < AHEAD {
+                let Some(slot) = connection.free.pop() else { break };
+                connection.slots[slot] = Some(self.next);
+                self.work.write(self.next, slot as i32 + 1, &mut connection.out);
+                self.next += 1;
+            }
+            if let Err(source) = connection.flush() {
+                // A server that hangs up may have said why.
+                self.listen(place)?;
+                return Err(broken(&self.server, source));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads every answer that has come, up to the end of the connection if that has come too.
+    fn listen(&mut self, place: usize) -> Result<(), LiveError> {
+        loop {
+            let connection = &mut self.connections[place];
+            match connection.stream.read(connection.inbox.space()) {
+                Ok(0) => {
+                    return Err(LiveError::Closed { server: self.server.clone(), said: String::new() });
+                }
+                Ok(read) => connection.inbox.came(read),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(source) => return Err(broken(&self.server, source)),
+            }
+            self.last_answer = Instant::now();
+            self.digest(place)?;
+        }
+    }
+
+    fn digest(&mut self, place: usize) -> Result<(), LiveError> {
+        let Self { server, work, changed, connections, .. } = self;
+        let Connection { inbox, slots, free, .. } = &mut connections[place];
+        inbox.take(server, |response| {
+            let slot = usize::try_from(response.id - 1).unwrap_or(usize::MAX);
+            let Some(person) = slots.get(slot).copied().flatten() else {
+                return Err(not_ldap(server, "an answer to nothing that was asked"));
+            };
+            // Whoever is refused keeps the slot, and so is not counted as done.
+            *changed += u64::from(judge(server, work, person, response)? == Meaning::Changed);
+            slots[slot] = None;
+            free.push(slot);
+            Ok(())
+        })
+    }
+
+    /// Says goodbye; nobody minds if it is not heard.
+    fn leave(mut self) {
+        for connection in &mut self.connections {
+            write_unbind(&mut connection.out, connection.slots.len() as i32 + 1);
+            let _ = connection.flush();
+        }
+    }
+}
+
+impl Connection {
+    fn new(stream: TcpStream, window: usize) -> Self {
+        let free = (0..window).rev().collect();
+        Self { stream, out: Vec::new(), sent: 0, inbox: Inbox::default(), slots: vec![None; window], free }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while self.sent < self.out.len() {
+            match self.stream.write(&self.out[self.sent..]) {
+                Ok(written) => self.sent += written,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.out.clear();
+        self.sent = 0;
+        Ok(())
+    }
+}
+
+/// What an answer means, or why the work has to stop.
+fn judge(server: &str, work: &Work<'_>, person: u64, response: &Response<'_>) -> Result<Meaning, LiveError> {
+    let outcome = match &response.reply {
+        Reply::Done { tag, outcome } if *tag == work.response() => outcome,
+        _ => return Err(not_ldap(server, "an answer of another kind than was asked for")),
+    };
+    match work.meaning(outcome.code) {
+        Meaning::Refused => Err(LiveError::Refused {
+            server: server.to_owned(),
+            verb: work.verb(),
+            dn: work.dn(person),
+            code: outcome.code,
+            answer: answer(outcome),
+        }),
+        meaning => Ok(meaning),
+    }
+}
+
+fn broken(server: &str, source: io::Error) -> LiveError {
+    let server = server.to_owned();
+    match source.kind() {
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
+            LiveError::Closed { server, said: String::new() }
+        }
+        _ => LiveError::Broken { server, source },
+    }
+}

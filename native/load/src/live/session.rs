@@ -1,0 +1,138 @@
+//! One question at a time: what has to be settled before people are written.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use people::{Container, Population};
+use wire::ber::{self, tag};
+use wire::ldap::request::{SearchOptions, write_add, write_attribute, write_bind, write_search};
+use wire::ldap::{Reply, ResultCode, Scope, filter};
+
+use super::error::answer;
+use super::inbox::{Inbox, not_ldap};
+use super::stream::connect;
+use super::{Config, LiveError};
+
+/// A connection that has bound.
+#[derive(Debug)]
+pub(super) struct Session {
+    server: String,
+    stream: TcpStream,
+    inbox: Inbox,
+    timeout: Duration,
+    last_id: i32,
+}
+
+/// How a question was answered.
+struct Answer {
+    code: ResultCode,
+    /// Name and diagnostic.
+    text: String,
+}
+
+impl Session {
+    /// Connects, and binds if the configuration says as whom.
+    pub(super) fn open(config: &Config) -> Result<Self, LiveError> {
+        let stream = connect(config)?;
+        let timeout = Duration::from_millis(config.timeout_ms.max(1));
+        let server = config.server();
+        let limits = stream.set_read_timeout(Some(timeout)).and(stream.set_write_timeout(Some(timeout)));
+        limits.map_err(|source| LiveError::Broken { server: server.clone(), source })?;
+        let mut session = Self { server, stream, inbox: Inbox::default(), timeout, last_id: 0 };
+        if let Some((dn, password)) = config.credentials() {
+            session.bind(dn, password)?;
+        }
+        Ok(session)
+    }
+
+    /// The connection, for whoever goes on with it. Nothing is outstanding on it.
+    pub(super) fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    fn bind(&mut self, dn: &str, password: &[u8]) -> Result<(), LiveError> {
+        let Answer { code, text } = self.ask(|out, id| write_bind(out, id, 3, dn.as_bytes(), password))?;
+        if code == ResultCode::SUCCESS {
+            return Ok(());
+        }
+        Err(LiveError::Bind { server: self.server.clone(), who: dn.to_owned(), code, answer: text })
+    }
+
+    /// Adds whatever of the entries above the people is missing.
+    pub(super) fn create_containers(&mut self, people: &Population) -> Result<(), LiveError> {
+        let base = &people.spec().base;
+        if base.is_empty() || self.exists(base)? {
+            return Ok(());
+        }
+        people::containers(base)?.iter().try_for_each(|container| self.create(container))
+    }
+
+    fn exists(&mut self, dn: &str) -> Result<bool, LiveError> {
+        const ENTRY_ITSELF: SearchOptions =
+            SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false };
+        let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
+        let found = self.ask(|out, id| {
+            write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
+        })?;
+        // Whoever may not look may still write: anything but success leaves it to the adds.
+        Ok(found.code == ResultCode::SUCCESS)
+    }
+
+    fn create(&mut self, container: &Container) -> Result<(), LiveError> {
+        let Answer { code, text } = self.ask(|out, id| {
+            write_add(out, id, container.dn.as_bytes(), |out| {
+                ber::write_nested(out, tag::SEQUENCE, |out| {
+                    for (name, values) in &container.attributes {
+                        write_attribute(out, name.as_bytes(), values.iter().map(Vec::as_slice));
+                    }
+                });
+            });
+        })?;
+        match code {
+            ResultCode::SUCCESS | ResultCode::ENTRY_ALREADY_EXISTS => Ok(()),
+            _ => {
+                let dn = container.dn.clone();
+                Err(LiveError::Container { server: self.server.clone(), dn, answer: text })
+            }
+        }
+    }
+
+    /// Sends a request and waits for its final answer.
+    fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, LiveError> {
+        self.last_id += 1;
+        let mut out = Vec::new();
+        request(&mut out, self.last_id);
+        self.stream.write_all(&out).map_err(|source| self.broken(source))?;
+        loop {
+            let mut found = None;
+            let id = self.last_id;
+            self.inbox.take(&self.server, |response| match response.reply {
+                Reply::Done { outcome, .. } if response.id == id => {
+                    found = Some(Answer { code: outcome.code, text: answer(&outcome) });
+                    Ok(())
+                }
+                _ if response.id == id => Ok(()),
+                _ => Err(not_ldap(&self.server, "an answer to another question")),
+            })?;
+            if let Some(answer) = found {
+                return Ok(answer);
+            }
+            match self.stream.read(self.inbox.space()) {
+                Ok(0) => return Err(LiveError::Closed { server: self.server.clone(), said: String::new() }),
+                Ok(read) => self.inbox.came(read),
+                Err(source) => return Err(self.broken(source)),
+            }
+        }
+    }
+
+    fn broken(&self, source: io::Error) -> LiveError {
+        let server = self.server.clone();
+        match source.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                LiveError::Silent { server, seconds: self.timeout.as_secs() }
+            }
+            _ => LiveError::Broken { server, source },
+        }
+    }
+}

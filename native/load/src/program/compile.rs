@@ -1,0 +1,433 @@
+//! From the description of programs to what lanes run.
+
+use std::sync::Arc;
+
+use super::SEQUENCE;
+use super::deck::DeckPlan;
+use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
+use super::spec::{Branch, ProgramSpec, Step};
+use crate::recorder::{Label, Slot};
+use crate::schedule::Think;
+
+/// One operation of a compiled program.
+#[derive(Debug)]
+pub(crate) enum Op<R> {
+    Connect {
+        slot: Slot,
+    },
+    Close {
+        slot: Slot,
+    },
+    Loop {
+        counter: usize,
+        times: u64,
+    },
+    Again {
+        counter: usize,
+        first: usize,
+    },
+    Think(Think),
+    /// Opens a connection unless there is one.
+    Ensure {
+        slot: Slot,
+    },
+    /// Goes on where the card dealt says.
+    Deal {
+        deck: usize,
+        firsts: Box<[usize]>,
+    },
+    Jump {
+        to: usize,
+    },
+    /// Wait for an arrival of the open schedule.
+    Await,
+    Exchange {
+        slot: Slot,
+        request: R,
+    },
+}
+
+/// Who sees to it that requests have a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Connects {
+    /// The program's own steps.
+    Steps,
+    /// Each request opens one if there is none.
+    WhenDown,
+    /// Each request opens one of its own.
+    Always,
+}
+
+/// The step under which connections that no step asked for are recorded.
+const CONNECT: &str = "connect";
+
+/// A compiled program.
+#[derive(Debug)]
+pub(crate) struct Program<R> {
+    pub(crate) ops: Box<[Op<R>]>,
+    pub(crate) sequence: Slot,
+    pub(crate) counters: usize,
+}
+
+/// What compiling yields: programs, and a label for each recorder.
+pub(crate) struct Compiled<R> {
+    pub(crate) programs: Vec<Program<R>>,
+    pub(crate) labels: Vec<Label>,
+    pub(crate) decks: Vec<DeckPlan>,
+}
+
+/// Compiles all programs. `lower` turns a request step into what is sent for it: one request, or
+/// several with names of their own.
+pub(crate) fn compile<S, R>(
+    specs: &[ProgramSpec<S>],
+    open: bool,
+    connects: Connects,
+    mut lower: impl FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
+) -> Result<Compiled<R>, ProgramError> {
+    if specs.is_empty() {
+        return Err(ProgramError::NoPrograms);
+    }
+    let (mut labels, mut decks) = (Vec::new(), Vec::new());
+    let mut programs = Vec::new();
+    for (n, spec) in specs.iter().enumerate() {
+        if specs[..n].iter().any(|other| other.name == spec.name) {
+            return Err(ProgramError::DuplicateProgram(spec.name.clone()));
+        }
+        let program = Compiler::new(spec, open, connects, &mut lower)
+            .compile(&mut labels, &mut decks)
+            .map_err(|problem| ProgramError::Program { program: spec.name.clone(), problem })?;
+        programs.push(program);
+    }
+    if labels.len() > usize::from(u16::MAX) {
+        return Err(ProgramError::TooManySteps);
+    }
+    Ok(Compiled { programs, labels, decks })
+}
+
+struct Compiler<'a, S, R, F> {
+    spec: &'a ProgramSpec<S>,
+    open: bool,
+    connects: Connects,
+    lower: &'a mut F,
+    ops: Vec<Op<R>>,
+    names: Vec<String>,
+    first_slot: usize,
+    counters: usize,
+    connected: bool,
+    decks: Vec<DeckPlan>,
+    first_deck: usize,
+}
+
+impl<'a, S, R, F> Compiler<'a, S, R, F>
+where
+    F: FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
+{
+    fn new(spec: &'a ProgramSpec<S>, open: bool, connects: Connects, lower: &'a mut F) -> Self {
+        Self {
+            spec,
+            open,
+            connects,
+            lower,
+            ops: Vec::new(),
+            names: vec![SEQUENCE.to_owned()],
+            first_slot: 0,
+            counters: 0,
+            connected: false,
+            decks: Vec::new(),
+            first_deck: 0,
+        }
+    }
+
+    fn compile(mut self, labels: &mut Vec<Label>, decks: &mut Vec<DeckPlan>) -> Result<Program<R>, Problem> {
+        let spec = self.spec;
+        self.first_slot = labels.len();
+        self.first_deck = decks.len();
+        if spec.steps.is_empty() {
+            return Err(Problem::Empty);
+        }
+        if self.open && spec.counts == SEQUENCE {
+            self.ops.push(Op::Await);
+        }
+        self.steps(&spec.steps, 0)?;
+        if !self.names.contains(&spec.counts) {
+            let steps = self.names[1..].iter().map(|name| format!("{name:?}")).collect::<Vec<_>>();
+            return Err(Problem::NothingCounted { counts: spec.counts.clone(), steps: steps.join(", ") });
+        }
+        let program: Arc<str> = spec.name.as_str().into();
+        labels.extend(self.names.iter().map(|name| Label {
+            program: program.clone(),
+            step: name.as_str().into(),
+            open: self.open && *name == spec.counts,
+        }));
+        decks.append(&mut self.decks);
+        let sequence = slot(self.first_slot);
+        Ok(Program { ops: self.ops.into(), sequence, counters: self.counters })
+    }
+
+    fn steps(&mut self, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
+        steps.iter().try_for_each(|step| self.step(step, depth))
+    }
+
+    fn step(&mut self, step: &Step<S>, depth: usize) -> Result<(), Problem> {
+        match step {
+            Step::Connect { name } => {
+                let slot = self.counted(name)?;
+                self.connected = true;
+                self.ops.push(Op::Connect { slot });
+            }
+            Step::Close { name } => {
+                self.need_connection(name)?;
+                let slot = self.counted(name)?;
+                self.connected = false;
+                self.ops.push(Op::Close { slot });
+            }
+            Step::Repeat { times, steps } => self.repeat(*times, steps, depth)?,
+            Step::Deck { branches } => self.deck(branches, depth)?,
+            Step::Think(think) => self.ops.push(Op::Think(*think)),
+            Step::Request { name, request } => {
+                self.need_connection(name)?;
+                let problem = |problem| Problem::Request { step: name.clone(), problem };
+                for (name, request) in (self.lower)(name, request).map_err(problem)? {
+                    let slot = self.counted(&name)?;
+                    self.connect_for_request()?;
+                    self.ops.push(Op::Exchange { slot, request });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, times: u64, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
+        if times == 0 || steps.is_empty() {
+            return Err(Problem::EmptyRepeat);
+        }
+        if depth == MAX_DEPTH {
+            return Err(Problem::TooDeep);
+        }
+        // Loops on the same level never run at the same time and share their counter.
+        let counter = depth;
+        self.counters = self.counters.max(depth + 1);
+        self.ops.push(Op::Loop { counter, times });
+        let first = self.ops.len();
+        let before = self.connected;
+        self.steps(steps, depth + 1)?;
+        if before && !self.connected && times > 1 {
+            // What was connected before the first round is not before the second.
+            self.check_round(steps)?;
+        }
+        self.ops.push(Op::Again { counter, first });
+        Ok(())
+    }
+
+    fn connect_for_request(&mut self) -> Result<(), Problem> {
+        if self.connects != Connects::Steps {
+            let slot = self.counted(CONNECT)?;
+            let always = self.connects == Connects::Always;
+            self.ops.push(if always { Op::Connect { slot } } else { Op::Ensure { slot } });
+        }
+        Ok(())
+    }
+
+    fn deck(&mut self, branches: &[Branch<S>], depth: usize) -> Result<(), Problem> {
+        let cards: u64 = branches.iter().map(|branch| u64::from(branch.weight)).sum();
+        if !(1..=MAX_CARDS).contains(&cards) || branches.iter().any(|branch| branch.steps.is_empty()) {
+            return Err(Problem::BadDeck);
+        }
+        if depth == MAX_DEPTH {
+            return Err(Problem::TooDeep);
+        }
+        let weights = branches.iter().map(|branch| branch.weight).collect();
+        let deck = self.first_deck + self.decks.len();
+        self.decks.push(DeckPlan { program: self.spec.name.as_str().into(), weights });
+        let deal = self.ops.len();
+        self.ops.push(Op::Deal { deck, firsts: Box::default() });
+        let before = self.connected;
+        let (mut firsts, mut jumps, mut connected) = (Vec::new(), Vec::new(), true);
+        for branch in branches {
+            self.connected = before;
+            firsts.push(self.ops.len());
+            self.steps(&branch.steps, depth + 1)?;
+            jumps.push(self.ops.len());
+            self.ops.push(Op::Jump { to: 0 });
+            connected &= self.connected;
+        }
+        self.connected = connected;
+        let to = self.ops.len();
+        jumps.into_iter().for_each(|jump| self.ops[jump] = Op::Jump { to });
+        self.ops[deal] = Op::Deal { deck, firsts: firsts.into() };
+        Ok(())
+    }
+
+    /// The first step of a round that starts unconnected, if it needs a connection.
+    fn check_round(&self, steps: &[Step<S>]) -> Result<(), Problem> {
+        match steps.iter().find(|step| !matches!(step, Step::Think(_))) {
+            Some(Step::Connect { .. } | Step::Think(_)) | None => Ok(()),
+            Some(Step::Repeat { steps, .. }) => self.check_round(steps),
+            Some(Step::Deck { branches }) => {
+                branches.iter().try_for_each(|branch| self.check_round(&branch.steps))
+            }
+            Some(step) => Err(Problem::AfterClose(step.name().to_owned())),
+        }
+    }
+
+    fn need_connection(&self, name: &str) -> Result<(), Problem> {
+        if self.connects != Connects::Steps {
+            return Ok(());
+        }
+        match (self.connected, self.ops.iter().any(|op| matches!(op, Op::Connect { .. }))) {
+            (true, _) => Ok(()),
+            (false, false) => Err(Problem::NotConnected(name.to_owned())),
+            (false, true) => Err(Problem::AfterClose(name.to_owned())),
+        }
+    }
+
+    /// The recorder of the step `name`, behind a wait for an arrival if it is what is counted.
+    fn counted(&mut self, name: &str) -> Result<Slot, Problem> {
+        if name == SEQUENCE {
+            return Err(Problem::ReservedName);
+        }
+        if self.open && name == self.spec.counts {
+            self.ops.push(Op::Await);
+        }
+        let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        Ok(slot(self.first_slot + place))
+    }
+}
+
+/// Numbers beyond the type are refused when everything is compiled.
+fn slot(place: usize) -> Slot {
+    Slot(u16::try_from(place).unwrap_or(u16::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(counts: &str, steps: &str) -> ProgramSpec<serde_json::Value> {
+        let text = format!(r#"{{"name": "p", "counts": "{counts}", "steps": [{steps}]}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn compile_one(counts: &str, steps: &str, open: bool) -> Result<Compiled<&'static str>, ProgramError> {
+        compile(&[spec(counts, steps)], open, Connects::Steps, |name, _| match name {
+            "bad" => Err("makes no sense".into()),
+            "twin" => Ok(vec![("first".into(), "1"), ("twin".into(), "2")]),
+            _ => Ok(vec![(name.to_owned(), "r")]),
+        })
+    }
+
+    fn shape(program: &Program<&'static str>) -> String {
+        let op = |op: &Op<&str>| match op {
+            Op::Connect { slot } => format!("connect{}", slot.0),
+            Op::Close { slot } => format!("close{}", slot.0),
+            Op::Loop { counter, times } => format!("loop{counter}x{times}"),
+            Op::Again { counter, first } => format!("again{counter}->{first}"),
+            Op::Think(_) => "think".into(),
+            Op::Await => "await".into(),
+            Op::Ensure { slot } => format!("ensure{}", slot.0),
+            Op::Deal { deck, firsts } => format!("deal{deck}{firsts:?}"),
+            Op::Jump { to } => format!("jump{to}"),
+            Op::Exchange { slot, request } => format!("{request}{}", slot.0),
+        };
+        program.ops.iter().map(op).collect::<Vec<_>>().join(" ")
+    }
+
+    const CONNECT: &str = r#"{"op": "connect"}"#;
+    const ASK: &str = r#"{"op": "x", "name": "ask"}"#;
+
+    fn repeat(times: u64, steps: &str) -> String {
+        format!(r#"{{"op": "repeat", "times": {times}, "steps": [{steps}]}}"#)
+    }
+
+    #[test]
+    fn repeats_become_jumps_and_nest() {
+        let inner = repeat(3, ASK);
+        let steps = format!(r#"{CONNECT}, {}, {{"op": "unbind"}}"#, repeat(2, &format!("{ASK}, {inner}")));
+        let compiled = compile_one("ask", &steps, false).unwrap();
+        let expected = "connect1 loop0x2 r2 loop1x3 r2 again1->4 again0->2 close3";
+        assert_eq!(shape(&compiled.programs[0]), expected);
+        assert_eq!(compiled.programs[0].counters, 2);
+        let names: Vec<_> = compiled.labels.iter().map(|label| &*label.step).collect();
+        assert_eq!(names, ["sequence", "connect", "ask", "unbind"]);
+    }
+
+    #[test]
+    fn only_what_is_counted_waits_for_arrivals() {
+        let twin = r#"{"op": "x", "name": "twin"}"#;
+        let compiled = compile_one("twin", &format!("{CONNECT}, {ASK}, {twin}"), true).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "connect1 r2 13 await 24");
+        let open: Vec<_> = compiled.labels.iter().map(|label| label.open).collect();
+        assert_eq!(open, [false, false, false, false, true]);
+        let compiled = compile_one("sequence", &format!("{CONNECT}, {ASK}"), true).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "await connect1 r2");
+        assert!(compiled.labels[0].open);
+    }
+
+    #[test]
+    fn decks_become_jumps_and_their_steps_share_recorders() {
+        let other = r#"{"op": "x", "name": "other"}"#;
+        let deck = format!(
+            r#"{{"op": "deck", "branches": [{{"weight": 9, "steps": [{ASK}]}}, {{"weight": 1, "steps": [{other}, {ASK}]}}]}}"#
+        );
+        let compiled = compile_one("ask", &format!("{CONNECT}, {deck}"), false).unwrap();
+        assert_eq!(shape(&compiled.programs[0]), "connect1 deal0[2, 4] r2 jump7 r3 r2 jump7");
+        assert_eq!(&compiled.decks[0].weights[..], [9, 1]);
+        let empty = r#"{"op": "deck", "branches": [{"weight": 1, "steps": []}]}"#;
+        assert!(compile_one("connect", &format!("{CONNECT}, {empty}"), false).is_err());
+    }
+
+    #[test]
+    fn requests_may_see_to_their_connections_themselves() {
+        let shape_with = |connects| {
+            let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
+            shape(&compile(&[spec("ask", ASK)], true, connects, lower).unwrap().programs[0])
+        };
+        assert_eq!(shape_with(Connects::WhenDown), "await ensure2 r1");
+        assert_eq!(shape_with(Connects::Always), "await connect2 r1");
+    }
+
+    #[test]
+    fn programs_share_no_recorders() {
+        let mut second = spec("ask", &format!("{CONNECT}, {ASK}"));
+        second.name = "q".into();
+        let specs = [spec("ask", &format!("{CONNECT}, {ASK}")), second];
+        let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
+        let compiled = compile(&specs, false, Connects::Steps, lower).unwrap();
+        assert_eq!(shape(&compiled.programs[1]), "connect4 r5");
+        assert_eq!(compiled.programs[1].sequence, Slot(3));
+        assert_eq!(&*compiled.labels[4].program, "q");
+    }
+
+    #[test]
+    fn programs_that_cannot_run_are_refused_with_the_reason() {
+        let bad = format!(r#"{CONNECT}, {{"op": "x", "name": "bad"}}"#);
+        let reserved = format!(r#"{CONNECT}, {{"op": "x", "name": "sequence"}}"#);
+        let closed = format!(r#"{CONNECT}, {{"op": "unbind"}}, {ASK}"#);
+        let second_round = format!("{CONNECT}, {}", repeat(2, &format!(r#"{ASK}, {{"op": "unbind"}}"#)));
+        let deep = (0..17).fold(ASK.to_owned(), |steps, _| repeat(2, &steps));
+        for (counts, steps, expected) in [
+            ("ask", String::new(), "has no steps"),
+            ("ask", ASK.into(), "\"ask\" needs a connection"),
+            ("lookup", format!("{CONNECT}, {ASK}"), "use one of \"connect\", \"ask\", or \"sequence\""),
+            ("ask", format!("{CONNECT}, {}", repeat(0, ASK)), "at least 1"),
+            ("ask", format!("{CONNECT}, {deep}"), "16 deep"),
+            ("bad", bad, "step \"bad\": makes no sense"),
+            ("sequence", reserved, "the name of the whole pass"),
+            ("ask", closed, "without a \"connect\""),
+            ("ask", second_round, "without a \"connect\""),
+        ] {
+            let error = compile_one(counts, &steps, false).err().expect(&steps).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let twice = [spec("connect", CONNECT), spec("connect", CONNECT)];
+        let lower = |_: &str, _: &serde_json::Value| Ok(Vec::<(String, ())>::new());
+        assert!(matches!(
+            compile(&twice, false, Connects::Steps, lower),
+            Err(ProgramError::DuplicateProgram(_))
+        ));
+        assert!(matches!(compile(&[], false, Connects::Steps, lower), Err(ProgramError::NoPrograms)));
+    }
+}

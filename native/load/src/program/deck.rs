@@ -1,0 +1,72 @@
+//! Decks: what is done how often, exactly and in no order (method rule 6).
+//!
+//! A thread deals all its lanes of a program from one deck, so of every hundred operations that a thread
+//! begins exactly so many are of each kind as the deck has cards. Drawing with probabilities would miss
+//! 5 % by a tenth of it in ten thousand operations.
+
+use std::sync::Arc;
+
+/// A deck as it is described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DeckPlan {
+    pub(crate) program: Arc<str>,
+    /// Cards of each branch.
+    pub(crate) weights: Box<[u32]>,
+}
+
+/// A deck being dealt from.
+#[derive(Debug)]
+pub(crate) struct Deck {
+    cards: Box<[u16]>,
+    next: usize,
+    /// Cards of each branch dealt so far.
+    dealt: Box<[u64]>,
+}
+
+impl Deck {
+    pub(crate) fn new(plan: &DeckPlan) -> Self {
+        let cards = plan.weights.iter().zip(0u16..);
+        let cards = cards.flat_map(|(&weight, branch)| std::iter::repeat_n(branch, weight as usize));
+        let cards: Box<[u16]> = cards.collect();
+        Self { next: cards.len(), cards, dealt: vec![0; plan.weights.len()].into() }
+    }
+
+    /// Deals a card: the number of a branch.
+    #[inline]
+    pub(crate) fn deal(&mut self, rng: &mut fastrand::Rng) -> usize {
+        if self.next == self.cards.len() {
+            rng.shuffle(&mut self.cards);
+            self.next = 0;
+        }
+        let branch = usize::from(self.cards[self.next]);
+        self.next += 1;
+        self.dealt[branch] += 1;
+        branch
+    }
+
+    /// Cards dealt so far, by branch.
+    pub(crate) fn dealt(&self) -> &[u64] {
+        &self.dealt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hundred_is_exact_and_no_two_are_alike() {
+        let plan = DeckPlan { program: "p".into(), weights: [5, 91, 4].into() };
+        let (mut deck, mut rng) = (Deck::new(&plan), fastrand::Rng::with_seed(1));
+        let mut hundreds = Vec::new();
+        for n in 1..=50 {
+            let hundred: Vec<_> = (0..100).map(|_| deck.deal(&mut rng)).collect();
+            let count = |branch| hundred.iter().filter(|&&dealt| dealt == branch).count();
+            assert_eq!([count(0), count(1), count(2)], [5, 91, 4]);
+            assert_eq!(deck.dealt(), [5 * n, 91 * n, 4 * n]);
+            hundreds.push(hundred);
+        }
+        hundreds.dedup();
+        assert_eq!(hundreds.len(), 50);
+    }
+}

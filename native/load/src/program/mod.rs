@@ -1,0 +1,19 @@
+//! Programs: what a lane repeats, from the description to a flat list of operations.
+//!
+//! A description ([`ProgramSpec`]) is a list of steps; `connect`, `unbind` (or `close`), `repeat`,
+//! `deck` and `think` are the same in every protocol, all others are requests of the protocol. Compiling flattens
+//! repeats into jumps with counters and gives each step its recorder, so that running a program neither
+//! allocates nor searches.
+
+mod compile;
+mod deck;
+mod problem;
+mod spec;
+
+pub(crate) use compile::{Compiled, Connects, Op, Program, compile};
+pub(crate) use deck::{Deck, DeckPlan};
+pub use problem::{Problem, ProgramError};
+pub use spec::{Branch, ProgramSpec, Step};
+
+/// The name of the whole pass among a program's steps.
+pub const SEQUENCE: &str = "sequence";

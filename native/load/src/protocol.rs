@@ -1,0 +1,69 @@
+//! The seam between lanes and what they speak.
+//!
+//! Lanes, schedules, recorders and the driver know connections, times and bytes; a [`Protocol`] knows
+//! what the bytes say. Each thread has a protocol of its own, so it may keep scratch space and caches.
+
+use crate::failure::Failure;
+
+/// What lanes of one engine speak: one request at a time on each connection.
+pub trait Protocol: Send + 'static {
+    /// Whether lanes are served together: worth it where answers are small ([`crate::batch`]).
+    const BATCHES: bool = true;
+
+    /// One compiled request step.
+    type Request: Send + Sync + 'static;
+    /// What a lane remembers between requests.
+    type Lane: Default + Send;
+
+    /// A connection is new: nothing from the one before counts.
+    fn connected(&mut self, lane: &mut Self::Lane);
+
+    /// Appends a request.
+    fn encode(&mut self, request: &Self::Request, lane: &mut Self::Lane, out: &mut Vec<u8>) -> Encoded;
+
+    /// Reads what has come for `request` so far and has not been consumed.
+    fn receive(&mut self, request: &Self::Request, lane: &mut Self::Lane, bytes: &[u8]) -> Received;
+
+    /// The connection has ended while `request` waited for the rest of its answer.
+    fn ended(&mut self, _request: &Self::Request, _lane: &mut Self::Lane) -> Received {
+        Received::Broken(Failure::Closed)
+    }
+
+    /// Whether the connection is still of use after an answer that is complete.
+    fn keeps_connection(&self, _lane: &Self::Lane) -> bool {
+        true
+    }
+
+    /// Appends what is said before a connection is closed on purpose.
+    fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoded {
+    /// It is to be sent.
+    Send,
+    /// There is nothing to ask this time; no operation took place.
+    Skip,
+}
+
+/// What became of received bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// More has to come; the first `consumed` bytes are done with.
+    Partial {
+        /// Bytes done with.
+        consumed: usize,
+    },
+    /// The answer is complete.
+    Done {
+        /// Bytes done with.
+        consumed: usize,
+        /// What is wrong with it.
+        failure: Option<Failure>,
+        /// Whether the sequence makes no sense without a better answer: the lane starts over.
+        fatal: bool,
+    },
+    /// The connection is of no use any more.
+    Broken(Failure),
+}

@@ -1,0 +1,122 @@
+//! Which people adds are about: a ring of keys shared by all threads in blocks.
+//!
+//! Adds take people from `start` on, each once. After `keys` of them the ring wraps: a key taken again
+//! is free only after its entry was removed. So a run never holds more than `keys` additions, and
+//! [`Ring::used`] names the range that cleaning up has to cover, whatever happened.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The most keys a thread takes at once: so rarely that sharing the counter costs nothing.
+const BLOCK: u64 = 256;
+
+/// The keys of a run's additions.
+#[derive(Debug)]
+pub struct Ring {
+    start: u64,
+    keys: u64,
+    block: u64,
+    handed_out: AtomicU64,
+}
+
+/// The keys that additions may have used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Used {
+    /// The first.
+    pub start: u64,
+    /// The one after the last.
+    pub end: u64,
+    /// Whether the ring went round, so that keys were removed and added again.
+    pub wrapped: bool,
+}
+
+/// A key to add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// Which person.
+    pub person: u64,
+    /// Whether the key was used before, so that its entry has to be removed first.
+    pub used_before: bool,
+}
+
+impl Ring {
+    /// A ring of `keys` people from `start` on, for so many threads. `keys` must not be 0.
+    pub fn new(start: u64, keys: u64, threads: u64) -> Self {
+        // A ring should hold several blocks of each thread, or a slow thread still holds a key that a
+        // fast one has come round to.
+        let block = (keys / (threads.max(1) * 8)).clamp(1, BLOCK);
+        Self { start, keys: keys.max(1), block, handed_out: AtomicU64::new(0) }
+    }
+
+    /// What has been used, in whole blocks.
+    pub fn used(&self) -> Used {
+        let handed_out = self.handed_out.load(Ordering::Relaxed);
+        let end = self.start + handed_out.min(self.keys);
+        Used { start: self.start, end, wrapped: handed_out > self.keys }
+    }
+}
+
+/// One thread's view of the ring.
+#[derive(Debug)]
+pub struct Hand {
+    ring: Arc<Ring>,
+    next: u64,
+    end: u64,
+}
+
+impl Hand {
+    /// Takes nothing yet.
+    pub const fn new(ring: Arc<Ring>) -> Self {
+        Self { ring, next: 0, end: 0 }
+    }
+
+    /// Takes the next key.
+    #[inline]
+    pub fn take(&mut self) -> Key {
+        if self.next == self.end {
+            self.next = self.ring.handed_out.fetch_add(self.ring.block, Ordering::Relaxed);
+            self.end = self.next + self.ring.block;
+        }
+        let position = self.next;
+        self.next += 1;
+        let Ring { start, keys, .. } = *self.ring;
+        Key { person: start + position % keys, used_before: position >= keys }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hands_never_take_the_same_key_before_the_ring_wraps() {
+        let ring = Arc::new(Ring::new(10_000, 3_000, 3));
+        let mut hands = [(); 3].map(|()| Hand::new(ring.clone()));
+        let mut people: Vec<_> = (0..3_000).map(|n| hands[n * 7 % 3].take()).collect();
+        people.retain(|key| !key.used_before);
+        let distinct: std::collections::HashSet<_> = people.iter().map(|key| key.person).collect();
+        assert_eq!(distinct.len(), people.len());
+        assert!(distinct.iter().all(|person| (10_000..13_000).contains(person)));
+    }
+
+    #[test]
+    fn a_key_comes_again_only_marked_as_used() {
+        let mut hand = Hand::new(Arc::new(Ring::new(5, 16, 1)));
+        let first: Vec<_> = (0..16).map(|_| hand.take()).collect();
+        let second: Vec<_> = (0..16).map(|_| hand.take()).collect();
+        assert!(first.iter().all(|key| !key.used_before));
+        assert!(second.iter().all(|key| key.used_before));
+        assert!(first.iter().zip(&second).all(|(a, b)| a.person == b.person));
+    }
+
+    #[test]
+    fn used_covers_what_was_taken_and_never_more_than_the_ring() {
+        let ring = Arc::new(Ring::new(100, 64, 1));
+        assert_eq!(ring.used(), Used { start: 100, end: 100, wrapped: false });
+        let mut hand = Hand::new(ring.clone());
+        let highest = (0..20).map(|_| hand.take().person).max().unwrap();
+        assert!(ring.used().end > highest && !ring.used().wrapped);
+        (0..64).for_each(|_| assert!(hand.take().person >= 100));
+        assert_eq!(ring.used(), Used { start: 100, end: 164, wrapped: true });
+    }
+}

@@ -1,0 +1,147 @@
+//! What the driver hands out: everything recorded between two drains.
+
+use std::sync::Arc;
+
+use hdrhistogram::{AdditionError, Histogram};
+
+use crate::program::DeckPlan;
+use crate::recorder::{Label, Open, Recorders};
+use crate::ring::Used;
+use crate::worker::Drained;
+
+/// Everything recorded between two drains.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// When the window began, on the clock of [`crate::clock::now_ns`].
+    pub t0_ns: u64,
+    /// When it ended.
+    pub t1_ns: u64,
+    /// CPU time each thread has used since it started.
+    pub cpu_ns: Vec<u64>,
+    /// Lanes running at the end.
+    pub lanes: u64,
+    /// Lanes that ran, integrated over the window: the N of Little's law, times seconds.
+    pub lane_ns: u64,
+    /// Time lanes had nothing to do (thinking, no arrival due, pausing after a failure), as far as it
+    /// ended in the window.
+    pub waiting_ns: u64,
+    /// What lanes had begun at the end and is recorded nowhere yet, be it an operation or a wait.
+    ///
+    /// `lane_ns` is the sum of all steps' service, censored and processing times, of `waiting_ns`, and
+    /// of `underway_ns` less that of the snapshot before: Little's law, without its edges.
+    pub underway_ns: u64,
+    /// Arrivals of an open schedule that are due and have not found a lane.
+    pub backlog: u64,
+    /// The people that adds may have used so far: what cleaning up has to cover.
+    pub adds_used: Used,
+    /// One per deck of the programs.
+    pub decks: Vec<DeckSnapshot>,
+    /// One per (program, step) that did anything.
+    pub steps: Vec<StepSnapshot>,
+}
+
+/// What has been dealt from one deck since the engine started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeckSnapshot {
+    /// The program.
+    pub program: Arc<str>,
+    /// Cards of each branch in the deck.
+    pub weights: Box<[u32]>,
+    /// Cards of each branch dealt.
+    pub dealt: Vec<u64>,
+}
+
+/// What one step of one program did.
+#[derive(Debug)]
+pub struct StepSnapshot {
+    /// The program.
+    pub program: Arc<str>,
+    /// The step; `sequence` for the whole pass.
+    pub step: Arc<str>,
+    /// Operations that ended, answered or not: `service.len() + censored.len()`.
+    pub count: u64,
+    /// Failed ones by kind, sorted.
+    pub failures: Vec<(String, u64)>,
+    /// Bytes sent.
+    pub bytes_out: u64,
+    /// Bytes received.
+    pub bytes_in: u64,
+    /// Our own time before requests were sent, summed; see [`crate::recorder`].
+    pub processing_ns: u64,
+    /// Sent to answered, wrong answers included.
+    pub service: Histogram<u64>,
+    /// Sent to given up: operations without an answer, which the other clocks do not count.
+    pub censored: Histogram<u64>,
+    /// Intended start to answered, and intended start to sent; `None` where the intended start is the
+    /// actual one, so that latency is service time and lag nothing.
+    pub open: Option<Open>,
+}
+
+impl Snapshot {
+    /// Puts together what the threads have drained.
+    pub(crate) fn merge(
+        t0_ns: u64,
+        labels: &[Label],
+        decks: &[DeckPlan],
+        drained: Vec<Drained>,
+        adds_used: Used,
+    ) -> Result<Self, AdditionError> {
+        let t1_ns = drained.iter().map(|part| part.at_ns).max().unwrap_or(t0_ns);
+        let cpu_ns = drained.iter().map(|part| part.cpu_ns).collect();
+        let sum = |of: fn(&Drained) -> u64| drained.iter().map(of).sum();
+        let (lanes, lane_ns) = (sum(|part| part.lanes), sum(|part| part.lane_ns));
+        let (waiting_ns, underway_ns) = (sum(|part| part.waiting_ns), sum(|part| part.underway_ns));
+        let backlog = sum(|part| part.backlog);
+        let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
+        let mut parts = drained.into_iter().map(|part| part.recorders);
+        let mut all = parts.next().unwrap_or_else(Recorders::none);
+        parts.try_for_each(|part| all.merge(&part))?;
+        let steps = steps(labels, all);
+        Ok(Self {
+            t0_ns,
+            t1_ns,
+            cpu_ns,
+            lanes,
+            lane_ns,
+            waiting_ns,
+            underway_ns,
+            backlog,
+            adds_used,
+            decks,
+            steps,
+        })
+    }
+}
+
+fn deck(n: usize, plan: &DeckPlan, drained: &[Drained]) -> DeckSnapshot {
+    let of_branch =
+        |branch: usize| drained.iter().filter_map(|part| part.dealt.get(n)?.get(branch)).sum::<u64>();
+    DeckSnapshot {
+        program: plan.program.clone(),
+        weights: plan.weights.clone(),
+        dealt: (0..plan.weights.len()).map(of_branch).collect(),
+    }
+}
+
+fn steps(labels: &[Label], recorders: Recorders) -> Vec<StepSnapshot> {
+    let all = labels.iter().zip(recorders.into_vec());
+    let busy = all.filter(|(_, recorder)| recorder.count > 0);
+    busy.map(|(label, recorder)| {
+        let mut failures: Vec<_> =
+            recorder.failures.iter().map(|&(failure, n)| (failure.label(), n)).collect();
+        failures.sort();
+        StepSnapshot {
+            program: label.program.clone(),
+            step: label.step.clone(),
+            count: recorder.count,
+            failures,
+            bytes_out: recorder.bytes_out,
+            bytes_in: recorder.bytes_in,
+            processing_ns: recorder.processing_ns,
+            service: recorder.service,
+            censored: recorder.censored,
+            open: recorder.open,
+        }
+    })
+    .collect()
+}

@@ -1,0 +1,145 @@
+//! Where connections come from.
+//!
+//! Each connection a client closes keeps its local port for a minute (TIME_WAIT), and there are some
+//! 28,000 ports per source and destination address: a connect sweep burns through them in seconds, and
+//! what it then measures is itself. Against a target on this machine every connection may come from an
+//! address of its own, though: all of 127.0.0.0/8 is this machine. [`Sources`] goes round 65,536 of
+//! them, which is enough for 30 million connections a minute.
+//!
+//! Binding to an address with port 0 makes the kernel look for a port at once. That search is short
+//! because hardly a port of each address is taken; without the address it gets longer with every
+//! connection in TIME_WAIT.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// The first source address. The range stays clear of 127.0.0.0/16, where local resolvers listen.
+const FIRST: Ipv4Addr = Ipv4Addr::new(127, 32, 0, 0);
+
+/// How many addresses follow [`FIRST`].
+const COUNT: u32 = 1 << 16;
+
+/// Hands out source addresses for connections to one target.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    target: SocketAddr,
+    /// The place in the round; `None` where the kernel chooses.
+    next: Option<u32>,
+}
+
+impl Sources {
+    /// Spreads source addresses if `spread` is set and `target` is in 127.0.0.0/8 of a system that has
+    /// all of it. Threads that give different numbers start at different places of the round.
+    pub fn new(target: SocketAddr, spread: bool, thread: u32) -> Self {
+        let possible = spread && is_loopback_v4(target) && can_bind(FIRST);
+        // Processes start at different places, too: the golden ratio scatters neighbours.
+        let place = (std::process::id() ^ thread.rotate_left(16)).wrapping_mul(0x9e37_79b9) >> 16;
+        Self { target, next: possible.then_some(place) }
+    }
+
+    /// Whether addresses are spread.
+    pub const fn is_spread(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// The next connection's source; `None` where the kernel chooses.
+    #[inline]
+    pub fn next_address(&mut self) -> Option<Ipv4Addr> {
+        let place = self.next.as_mut()?;
+        *place = (*place + 1) % COUNT;
+        Some(Ipv4Addr::from_bits(FIRST.to_bits() + *place))
+    }
+
+    /// Opens a non-blocking socket and starts to connect it.
+    ///
+    /// On loopback the handshake is over when this returns, in all but overload: writing at once is
+    /// worth the try, and `WouldBlock` from it means to wait until the socket is writable.
+    #[inline]
+    pub fn connect(&mut self) -> io::Result<Socket> {
+        let kind = Type::STREAM.nonblocking();
+        let socket = Socket::new(Domain::for_address(self.target), kind, Some(Protocol::TCP))?;
+        if let Some(address) = self.next_address() {
+            socket.bind(&SocketAddr::from((address, 0)).into())?;
+        }
+        match socket.connect(&self.target.into()) {
+            Err(error) if error.raw_os_error() == Some(EINPROGRESS) => Ok(socket),
+            done => done.map(|()| socket),
+        }
+    }
+}
+
+/// What a connect returns that has not ended yet; `std` has no stable name for it.
+const EINPROGRESS: i32 = rustix::io::Errno::INPROGRESS.raw_os_error();
+
+const fn is_loopback_v4(target: SocketAddr) -> bool {
+    match target {
+        SocketAddr::V4(address) => address.ip().is_loopback(),
+        SocketAddr::V6(_) => false,
+    }
+}
+
+fn can_bind(address: Ipv4Addr) -> bool {
+    std::net::UdpSocket::bind((address, 0)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    #[test]
+    fn connections_to_loopback_come_from_as_many_addresses() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sources = Sources::new(listener.local_addr().unwrap(), true, 0);
+        assert!(sources.is_spread());
+        let mut seen = HashSet::new();
+        for _ in 0..50 {
+            let mut client: std::net::TcpStream = sources.connect().unwrap().into();
+            let (mut server, peer) = listener.accept().unwrap();
+            seen.insert(peer.ip());
+            client.write_all(b"x").unwrap();
+            server.read_exact(&mut [0]).unwrap();
+        }
+        assert_eq!(seen.len(), 50);
+    }
+
+    #[test]
+    fn the_round_comes_back_to_its_start() {
+        let mut sources = Sources::new("127.0.0.1:389".parse().unwrap(), true, 3);
+        let first = sources.next_address();
+        let between: HashSet<_> = (1..COUNT).map(|_| sources.next_address()).collect();
+        assert_eq!(between.len(), COUNT as usize - 1);
+        assert!(!between.contains(&first));
+        assert_eq!(sources.next_address(), first);
+    }
+
+    #[test]
+    fn threads_start_at_different_places() {
+        let target = "127.0.0.1:389".parse().unwrap();
+        let starts: HashSet<_> = (0..16).map(|n| Sources::new(target, true, n).next_address()).collect();
+        assert_eq!(starts.len(), 16);
+    }
+
+    #[test]
+    fn the_kernel_chooses_for_other_targets_and_when_told_to() {
+        for (target, spread) in [("192.0.2.1:389", true), ("[::1]:389", true), ("127.0.0.1:389", false)] {
+            let mut sources = Sources::new(target.parse().unwrap(), spread, 0);
+            assert!(!sources.is_spread());
+            assert_eq!(sources.next_address(), None);
+        }
+    }
+
+    #[test]
+    fn a_refused_connection_is_an_error_now_or_at_the_first_write() {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let outcome = Sources::new(free, true, 0).connect().and_then(|socket| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            socket.send(b"x")
+        });
+        assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+    }
+}

@@ -1,0 +1,102 @@
+//! When lanes that wait are to go on.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use rustix::io::Result;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+
+use crate::clock::timespec;
+
+/// A timer the poller can wait for: to the microsecond, where epoll_wait counts whole milliseconds.
+#[derive(Debug)]
+pub(crate) struct Alarm {
+    fd: OwnedFd,
+    set_for: u64,
+}
+
+impl Alarm {
+    pub(crate) fn new() -> Result<Self> {
+        let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        Ok(Self { fd, set_for: 0 })
+    }
+
+    pub(crate) fn raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// Rings at `time_ns`; costs a system call only when that is another time than before.
+    pub(crate) fn set(&mut self, time_ns: u64) -> Result<()> {
+        if self.set_for == time_ns {
+            return Ok(());
+        }
+        self.set_for = time_ns;
+        let once = Itimerspec { it_interval: timespec(0), it_value: timespec(time_ns.max(1)) };
+        timerfd_settime(self.fd.as_fd(), TimerfdTimerFlags::ABSTIME, &once).map(drop)
+    }
+
+    /// It has rung: the same time again would be news.
+    pub(crate) const fn rang(&mut self) {
+        self.set_for = 0;
+    }
+
+    /// Rings every `period_ns` from now on.
+    pub(crate) fn repeat(&mut self, period_ns: u64) -> Result<()> {
+        let period = timespec(period_ns);
+        let forever = Itimerspec { it_interval: period, it_value: period };
+        timerfd_settime(self.fd.as_fd(), TimerfdTimerFlags::empty(), &forever).map(drop)
+    }
+
+    /// Makes a repeating timer ring again.
+    pub(crate) fn acknowledge(&self) {
+        // Whether one period or several went by makes no difference, nor does finding none.
+        let _ = rustix::io::read(self.fd.as_fd(), &mut [0u8; 8]);
+    }
+}
+
+/// Lanes that think or back off, by when they wake.
+///
+/// Entries of lanes that have gone on otherwise stay until they are due; the serial tells them apart.
+#[derive(Debug, Default)]
+pub(crate) struct Timers(BinaryHeap<Reverse<(u64, u32, u32)>>);
+
+impl Timers {
+    pub(crate) fn add(&mut self, due_ns: u64, lane: u32, serial: u32) {
+        self.0.push(Reverse((due_ns, lane, serial)));
+    }
+
+    /// When the first one wakes.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u64> {
+        self.0.peek().map(|Reverse((due, ..))| *due)
+    }
+
+    /// Takes the first lane, with when it was due and its serial, if it is due.
+    pub(crate) fn pop_due(&mut self, now_ns: u64) -> Option<(u64, u32, u32)> {
+        if self.peek()? > now_ns {
+            return None;
+        }
+        self.0.pop().map(|Reverse(entry)| entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_wake_in_the_order_they_are_due_and_not_before() {
+        let mut timers = Timers::default();
+        timers.add(30, 1, 0);
+        timers.add(10, 2, 7);
+        timers.add(20, 3, 0);
+        assert_eq!(timers.pop_due(9), None);
+        assert_eq!(timers.pop_due(25), Some((10, 2, 7)));
+        assert_eq!(timers.pop_due(25), Some((20, 3, 0)));
+        assert_eq!(timers.pop_due(25), None);
+        assert_eq!(timers.peek(), Some(30));
+    }
+}

@@ -1,0 +1,74 @@
+//! A target that stops answering, and says when it was asked and when it answered.
+
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+use load::now_ns;
+
+/// Holds all answers back while it is shut, and keeps a log.
+#[derive(Debug, Default)]
+pub struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    shut: bool,
+    waiting: usize,
+    log: Vec<Exchange>,
+}
+
+/// One request and its answer as the target saw them, on the clock of [`now_ns`].
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange {
+    pub connection: u64,
+    /// After the request was read.
+    pub asked_ns: u64,
+    /// Before the answer was written.
+    pub answered_ns: u64,
+    /// Whether it is what the test is about.
+    pub counted: bool,
+}
+
+impl Gate {
+    pub fn shut(&self) {
+        self.state.lock().unwrap().shut = true;
+    }
+
+    pub fn open(&self) {
+        self.state.lock().unwrap().shut = false;
+        self.changed.notify_all();
+    }
+
+    /// Holds an answer back while the gate is shut, and notes when it went through.
+    pub fn pass(&self, connection: u64, asked_ns: u64, counted: bool) {
+        let mut state = self.state.lock().unwrap();
+        state.waiting += 1;
+        let mut state = self.changed.wait_while(state, |state| state.shut).unwrap();
+        state.waiting -= 1;
+        let answered_ns = now_ns();
+        state.log.push(Exchange { connection, asked_ns, answered_ns, counted });
+    }
+
+    /// Shuts the gate for so long, from when `waiting` answers stand before it; says between which two
+    /// times nothing can have gone through.
+    pub fn stall(&self, waiting: usize, length: Duration) -> (u64, u64) {
+        self.shut();
+        while self.state.lock().unwrap().waiting < waiting {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let shut_ns = now_ns();
+        std::thread::sleep(length);
+        let opens_ns = now_ns();
+        self.open();
+        (shut_ns, opens_ns)
+    }
+
+    /// What went through, in the order in which each connection asked.
+    pub fn log(&self) -> Vec<Exchange> {
+        let mut log = self.state.lock().unwrap().log.clone();
+        log.sort_by_key(|exchange| (exchange.connection, exchange.asked_ns));
+        log
+    }
+}

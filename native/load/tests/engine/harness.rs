@@ -1,0 +1,184 @@
+//! Starting engines, and adding up what they report.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use load::{Engine, Snapshot, StartError};
+use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+use serde_json::{Value, json};
+
+const POOLS: &str = include_str!("../../../people/tests/data/three.pools");
+
+pub fn people(profile: Profile, size: u64) -> Arc<Population> {
+    let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();
+    let spec = Spec { seed: 1997, size, profile, locales, base: DEFAULT_BASE.to_owned() };
+    Arc::new(Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap())
+}
+
+/// A configuration for that target with one program called `p`.
+pub fn config(target: SocketAddr, counts: &str, steps: Value) -> Value {
+    json!({
+        "target": {"host": target.ip().to_string(), "port": target.port(), "base": DEFAULT_BASE},
+        "programs": [{"name": "p", "counts": counts, "steps": steps}]
+    })
+}
+
+/// Connect, bind, the given steps `times` over, unbind.
+pub fn session(times: u64, steps: Value) -> Value {
+    json!([{"op": "connect"}, {"op": "bind"}, {"op": "repeat", "times": times, "steps": steps}, {"op": "unbind"}])
+}
+
+pub fn lookups(times: u64) -> Value {
+    session(times, json!([{"op": "lookup", "person": "random"}]))
+}
+
+pub fn start(config: &Value, people: Option<&Arc<Population>>) -> Engine {
+    try_start(config, people).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn try_start(config: &Value, people: Option<&Arc<Population>>) -> Result<Engine, StartError> {
+    Engine::start(serde_json::from_value(config.clone()).unwrap(), people.cloned())
+}
+
+/// Runs `lanes` lanes of the program `p` for so long, and on a busy machine until each has had a chance
+/// to do what is counted a few times, or something else has failed.
+pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64) -> Totals {
+    let mut engine = start(config, people);
+    let counts = config["programs"][0]["counts"].as_str().unwrap();
+    engine.start_lanes("p", lanes).unwrap();
+    std::thread::sleep(Duration::from_millis(ms));
+    let mut totals = Totals::default();
+    totals.add(engine.drain().unwrap());
+    let begun = Instant::now();
+    while totals.count(counts) < 5 * lanes
+        && totals.steps.iter().all(|(step, _)| step == counts || totals.failed(step) == 0)
+        && begun.elapsed() < Duration::from_secs(5)
+    {
+        std::thread::sleep(Duration::from_millis(5));
+        totals.add(engine.drain().unwrap());
+    }
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    totals
+}
+
+/// Runs until `done`, at most ten seconds.
+pub fn run_until(engine: &mut Engine, totals: &mut Totals, done: impl Fn(&Totals) -> bool) {
+    let begun = Instant::now();
+    while !done(totals) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "not done after ten seconds: {totals:?}");
+        std::thread::sleep(Duration::from_millis(5));
+        totals.add(engine.drain().unwrap());
+    }
+}
+
+/// The sum of snapshots.
+#[derive(Debug, Default)]
+pub struct Totals {
+    pub steps: BTreeMap<String, Total>,
+    pub backlog: u64,
+    pub lanes: u64,
+    pub lane_ns: u64,
+    pub waiting_ns: u64,
+    pub underway_ns: u64,
+    /// When the last snapshot was taken.
+    pub end_ns: u64,
+}
+
+pub struct Total {
+    pub count: u64,
+    pub failures: BTreeMap<String, u64>,
+    pub bytes_out: u64,
+    pub bytes_in: u64,
+    pub processing_ns: u64,
+    pub service: Histogram<u64>,
+    pub censored: Histogram<u64>,
+    pub latency: Histogram<u64>,
+    pub lag: Histogram<u64>,
+}
+
+impl std::fmt::Debug for Total {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} with {:?}", self.count, self.failures)
+    }
+}
+
+impl Default for Total {
+    fn default() -> Self {
+        let new = || load::recorder::histogram().unwrap();
+        let [service, censored, latency, lag] = [(); 4].map(|()| new());
+        let failures = BTreeMap::new();
+        let (count, bytes_out, bytes_in, processing_ns) = (0, 0, 0, 0);
+        Self { count, failures, bytes_out, bytes_in, processing_ns, service, censored, latency, lag }
+    }
+}
+
+impl Totals {
+    pub fn add(&mut self, snapshot: Snapshot) {
+        assert!(snapshot.t0_ns <= snapshot.t1_ns);
+        self.backlog = snapshot.backlog;
+        self.lanes = snapshot.lanes;
+        self.lane_ns += snapshot.lane_ns;
+        self.waiting_ns += snapshot.waiting_ns;
+        self.underway_ns = snapshot.underway_ns;
+        self.end_ns = snapshot.t1_ns;
+        for step in snapshot.steps {
+            let total = self.steps.entry(step.step.to_string()).or_default();
+            total.count += step.count;
+            total.bytes_out += step.bytes_out;
+            total.bytes_in += step.bytes_in;
+            total.processing_ns += step.processing_ns;
+            step.failures.iter().for_each(|(kind, n)| *total.failures.entry(kind.clone()).or_default() += n);
+            assert_eq!(step.count, step.service.len() + step.censored.len(), "{}", step.step);
+            total.service.add(&step.service).unwrap();
+            total.censored.add(&step.censored).unwrap();
+            if let Some(open) = step.open {
+                total.latency.add(&open.latency).unwrap();
+                total.lag.add(&open.lag).unwrap();
+            }
+        }
+    }
+
+    /// Little's law is exact to what histograms round away, a thousandth at most.
+    pub fn assert_accounted(&self) {
+        let share = self.accounted();
+        assert!((share - 1.0).abs() < 0.001, "{share} of the lanes' time is accounted for: {self:?}");
+    }
+
+    /// What the clocks say that lanes did, over what lanes there were.
+    fn accounted(&self) -> f64 {
+        let steps = self.steps.iter().filter(|(step, _)| *step != "sequence");
+        let clocks = steps
+            .map(|(_, total)| sum_ns(&total.service) + sum_ns(&total.censored) + total.processing_ns as f64);
+        let rest = (self.waiting_ns + self.underway_ns) as f64;
+        (clocks.sum::<f64>() + rest) / self.lane_ns as f64
+    }
+
+    pub fn count(&self, step: &str) -> u64 {
+        self.steps.get(step).map_or(0, |total| total.count)
+    }
+
+    pub fn failed(&self, step: &str) -> u64 {
+        self.steps.get(step).map_or(0, |total| total.failures.values().sum())
+    }
+
+    /// All failures of all steps, by kind.
+    pub fn kinds(&self) -> Vec<&str> {
+        let steps = self.steps.iter().filter(|(step, _)| *step != "sequence");
+        let mut kinds: Vec<_> =
+            steps.flat_map(|(_, total)| total.failures.keys().map(String::as_str)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        kinds
+    }
+
+    pub fn of(&self, step: &str) -> &Total {
+        self.steps.get(step).unwrap_or_else(|| panic!("no step {step} in {self:?}"))
+    }
+}
+
+fn sum_ns(histogram: &Histogram<u64>) -> f64 {
+    histogram.mean() * histogram.len() as f64
+}

@@ -1,0 +1,16 @@
+//! The engine against a server on a real socket: what it counts is what happened, and what is wrong is
+//! noticed under its own name.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod accounting;
+mod adds;
+mod answers;
+mod closed_form;
+mod connections;
+mod freeze;
+mod gate;
+mod harness;
+mod listing;
+mod requests;
+mod responder;
+mod schedules;

@@ -1,0 +1,178 @@
+//! When operations start, on a real clock.
+
+use std::time::{Duration, Instant};
+
+use load::{Engine, now_ns};
+
+use people::Profile;
+use serde_json::json;
+
+use crate::harness::{Totals, config, lookups, people, run, run_until, start};
+use crate::responder::Responder;
+
+const MS: u64 = 1_000_000;
+
+/// Starts lanes and says between which two times arrivals began.
+fn start_lanes(engine: &mut Engine, lanes: u64) -> (u64, u64) {
+    let before = now_ns();
+    engine.start_lanes("p", lanes).unwrap();
+    (before, now_ns())
+}
+
+/// Whether as many arrivals were served or are due as the rate gives since it began, whatever the
+/// machine was busy with.
+fn assert_rate(totals: &Totals, step: &str, rate: f64, began: (u64, u64)) {
+    let arrived = totals.count(step) + totals.backlog;
+    let due = |began: u64| ((totals.end_ns - began) as f64 / 1e9 * rate) as u64;
+    let (least, most) = (due(began.1), due(began.0) + 1);
+    // The last ones may be due between the last answer and the end.
+    assert!(
+        (least.saturating_sub(2)..=most).contains(&arrived),
+        "{arrived}, not {least} to {most}: {totals:?}"
+    );
+}
+
+/// Runs for a while and until whatever is due is served.
+fn run_open(engine: &mut Engine, ms: u64) -> Totals {
+    let mut totals = Totals::default();
+    std::thread::sleep(Duration::from_millis(ms));
+    run_until(engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    totals
+}
+
+#[test]
+fn an_open_schedule_keeps_its_rate_and_its_lanes_stay_connected() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 500.0});
+    config["threads"] = 2.into();
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 8);
+    let totals = run_open(&mut engine, 1_000);
+    assert_rate(&totals, "lookup", 500.0, began);
+    let lookup = totals.of("lookup");
+    assert_eq!((lookup.latency.len(), lookup.lag.len()), (lookup.count, lookup.count));
+    assert!(lookup.latency.max() >= lookup.service.min());
+    // Only what is counted has an intended start.
+    assert!(totals.of("bind").latency.is_empty());
+    assert_eq!(totals.count("connect"), 8);
+}
+
+#[test]
+fn after_a_stall_of_a_second_latencies_are_the_closed_form() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 1000.0});
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 4);
+    std::thread::sleep(Duration::from_millis(500));
+    responder.gate.shut();
+    let shut = Instant::now();
+    std::thread::sleep(Duration::from_secs(1));
+    responder.gate.open();
+    let stall_ms = shut.elapsed().as_millis() as u64;
+    // A machine busy with something else takes its time to catch up, and what waits meanwhile is late too.
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.end_ns > 0 && totals.backlog < 3);
+    let caught_up_ms = shut.elapsed().as_millis() as u64 - stall_ms;
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert_rate(&totals, "lookup", 1000.0, began);
+    // Of the arrivals of the stall, one a millisecond, the one due t before its end is late by t: so
+    // all but x of them are late by more than x ms, and so are some of those that came while it caught up.
+    let lookup = totals.of("lookup");
+    for x in [100, 300, 500, 700, 900] {
+        let late = lookup.latency.count_between(x * MS, u64::MAX >> 1);
+        let (least, most) = (stall_ms - x - 60, stall_ms - x + caught_up_ms + 60);
+        assert!((least..=most).contains(&late), "{late} later than {x} ms, not {least} to {most}");
+    }
+    // The four lanes were blocked; a clock started at the sending would have seen four late answers.
+    assert_eq!(lookup.service.count_between(500 * MS, u64::MAX >> 1), 4);
+    assert!(lookup.lag.count_between(500 * MS, u64::MAX >> 1) > 400, "the rest shows as schedule lag");
+}
+
+#[test]
+fn arrivals_that_find_no_lane_are_reported_not_dropped() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    responder.gate.shut();
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 1000.0});
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 2);
+    std::thread::sleep(Duration::from_millis(300));
+    let mut totals = Totals::default();
+    totals.add(engine.drain().unwrap());
+    // The lanes wait for their binds: all arrivals are still due.
+    assert_eq!(totals.count("lookup"), 0);
+    assert!(totals.backlog > 250);
+    assert_rate(&totals, "lookup", 1000.0, began);
+    responder.gate.open();
+    engine.stop(Duration::from_secs(1)).unwrap();
+}
+
+#[test]
+fn fewer_lanes_than_threads_still_serve_every_arrival() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 400.0});
+    config["threads"] = 3.into();
+    let mut engine = start(&config, Some(&people));
+    let began = start_lanes(&mut engine, 1);
+    for more in [1, 1, 3] {
+        std::thread::sleep(Duration::from_millis(200));
+        start_lanes(&mut engine, more);
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    engine.stop_lanes("p", 5).unwrap();
+    let totals = run_open(&mut engine, 200);
+    assert_rate(&totals, "lookup", 400.0, began);
+}
+
+#[test]
+fn sequences_can_be_what_arrives() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "sequence", lookups(2));
+    config["schedule"] = json!({"kind": "open", "rate": 200.0});
+    let mut engine = start(&config, Some(&people));
+    start_lanes(&mut engine, 8);
+    let totals = run_open(&mut engine, 500);
+    let sequence = totals.of("sequence");
+    assert_eq!(sequence.latency.len(), sequence.count);
+    assert!(totals.of("lookup").latency.is_empty());
+    // Passes that the stop cut short have arrived and are no whole sequences.
+    let started = totals.count("connect");
+    assert!(sequence.count >= 80 && started - sequence.count <= 8, "{totals:?}");
+    assert!(sequence.latency.len() <= started);
+}
+
+#[test]
+fn think_times_are_kept_to_a_fraction_of_a_millisecond() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let steps = json!([
+        {"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 0.2}, {"op": "unbind"}]);
+    let totals = run(&config(responder.address, "sequence", steps), Some(&people), 2, 300);
+    // On a busy machine some take longer; with timers of whole milliseconds none could be this short.
+    let shortest = totals.of("sequence").service.min();
+    assert!((200_000..900_000).contains(&shortest), "{shortest} ns");
+}
+
+#[test]
+fn stopping_wakes_lanes_that_think_for_a_day() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let steps = json!([{"op": "connect"}, {"op": "bind"}, {"op": "think", "mean_ms": 86_400_000}]);
+    let mut engine = start(&config(responder.address, "bind", steps), Some(&people));
+    engine.start_lanes("p", 50).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = std::time::Instant::now();
+    let mut totals = Totals::default();
+    totals.add(engine.stop(Duration::from_secs(5)).unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert_eq!((totals.count("bind"), totals.lanes), (50, 0));
+}

@@ -1,0 +1,132 @@
+//! Each way of being wrong has its own name, and none of being right does.
+
+use serde_json::json;
+
+use crate::scenario::{config, create, image, page, run, update};
+use crate::site::{Do, PAGE_BYTES, Site};
+
+/// The failures of pages from a site that does this to every page.
+fn kinds_of(what: Do) -> Vec<String> {
+    let site = Site::always(what);
+    let mut config = config(&site, "page", json!([page("random")]));
+    if matches!(what, Do::Never | Do::LessThanSaidAndWait) {
+        config["timeout_ms"] = json!(200);
+    }
+    let totals = run(&config, 3, "page", 6);
+    let of_page = totals.of("page");
+    assert!(of_page.count > 0, "{what:?}: {totals:?}");
+    if totals.failed("page") > 0 {
+        assert_eq!(totals.failed("page"), of_page.count, "{what:?}: {totals:?}");
+    }
+    of_page.failures.keys().cloned().collect()
+}
+
+#[test]
+fn right_answers_are_right_however_they_come() {
+    for what in [
+        Do::Right,
+        Do::Chunked(1),
+        Do::Chunked(1_000),
+        Do::Chunked(100_000),
+        Do::InPieces(700),
+        Do::UntilClose,
+        Do::RightThenClose,
+        Do::AfterContinue,
+    ] {
+        assert!(kinds_of(what).is_empty(), "{what:?}: {:?}", kinds_of(what));
+    }
+}
+
+#[test]
+fn each_wrong_answer_has_its_own_name() {
+    for (what, name) in [
+        (Do::SomebodyElse, "leak"),
+        (Do::Nobody, "wrong-answer"),
+        (Do::WrongGreeting, "wrong-answer"),
+        (Do::OfLength(PAGE_BYTES - 1), "wrong-length"),
+        (Do::OfLength(PAGE_BYTES + 1), "wrong-length"),
+        (Do::MoreThanSaid, "wrong-length"),
+        (Do::LessThanSaid, "truncated"),
+        (Do::LessThanSaidAndWait, "timeout"),
+        (Do::CloseMidChunks, "closed"),
+        (Do::TwoLengths, "malformed"),
+        (Do::Status(500), "status:500"),
+        (Do::Status(302), "status:302"),
+        (Do::Nonsense, "malformed"),
+        (Do::HalfAHead, "closed"),
+        (Do::Close, "closed"),
+        (Do::Never, "timeout"),
+    ] {
+        assert_eq!(kinds_of(what), [name], "{what:?}");
+    }
+}
+
+#[test]
+fn a_page_from_before_the_update_is_stale_and_only_the_page_after_it() {
+    let site = Site::new(|path, _| if path == "/" { Do::Outdated } else { Do::Right });
+    let steps = json!([update("own"), page("current"), page("random")]);
+    let totals = run(&config(&site, "sequence", steps), 3, "page", 60);
+    let of_page = totals.of("page");
+    assert_eq!(of_page.failures.keys().collect::<Vec<_>>(), ["stale"]);
+    let stale = of_page.failures["stale"];
+    let updates = totals.count("update");
+    assert!(stale <= updates && stale + 3 >= updates, "one for each update: {totals:?}");
+    assert_eq!(totals.failed("update"), 0);
+}
+
+#[test]
+fn leaks_among_right_pages_are_counted_one_by_one() {
+    let site = Site::new(|_, n| if n % 2 == 0 { Do::SomebodyElse } else { Do::Right });
+    let totals = run(&config(&site, "page", json!([page("random")])), 2, "page", 100);
+    let of_page = totals.of("page");
+    let half = of_page.count / 2;
+    assert!(of_page.failures["leak"].abs_diff(half) <= 2, "{totals:?}");
+    assert_eq!(of_page.failures.len(), 1);
+}
+
+#[test]
+fn bodies_nobody_looks_into_are_measured_all_the_same() {
+    for (what, name) in [
+        (Do::Right, None),
+        (Do::Chunked(900), None),
+        (Do::InPieces(500), None),
+        (Do::LessThanSaid, Some("truncated")),
+        (Do::MoreThanSaid, Some("wrong-length")),
+        (Do::CloseMidChunks, Some("closed")),
+    ] {
+        let site = Site::always(what);
+        let totals = run(&config(&site, "image", json!([image()])), 2, "image", 6);
+        let kinds: Vec<_> = totals.of("image").failures.keys().map(String::as_str).collect();
+        assert_eq!(kinds, name.into_iter().collect::<Vec<_>>(), "{what:?}");
+    }
+}
+
+#[test]
+fn a_newcomer_is_known_by_the_number_the_site_gave_them() {
+    let site = Site::right();
+    let totals = run(&config(&site, "sequence", json!([create(), page("new")])), 3, "page", 30);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let requests = site.seen.requests.lock().unwrap();
+    let pages = requests.iter().filter(|request| request.starts_with(b"GET /"));
+    pages.for_each(|page| assert!(String::from_utf8_lossy(page).contains("user=100"), "a new number"));
+}
+
+#[test]
+fn a_create_without_its_cookie_is_wrong() {
+    let site = Site::right();
+    let mut create = create();
+    create["capture"] = json!({"cookie": "session"});
+    let totals = run(&config(&site, "create", json!([create])), 1, "create", 5);
+    assert_eq!(totals.kinds(), ["wrong-answer"]);
+}
+
+#[test]
+fn without_verification_only_status_and_length_count() {
+    for (what, right) in [(Do::SomebodyElse, true), (Do::Status(500), false), (Do::OfLength(5_000), false)] {
+        let site = Site::always(what);
+        let mut config = config(&site, "page", json!([page("random")]));
+        config["verify"] = json!(false);
+        let totals = run(&config, 2, "page", 10);
+        assert_eq!(totals.kinds().is_empty(), right, "{what:?}: {totals:?}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Nobody is updated by two lanes at once, and every update is seen.
+
+use serde_json::json;
+
+use crate::scenario::{config, page, run, update};
+use crate::site::{Do, Site};
+
+#[test]
+fn many_lanes_on_few_people_see_their_own_updates() {
+    let site = Site::right();
+    let mut config = config(&site, "sequence", json!([page("own"), update("current"), page("random")]));
+    config["target"]["size"] = json!(40);
+    config["threads"] = json!(2);
+    let totals = run(&config, 16, "update", 1_000);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+}
+
+#[test]
+fn more_lanes_than_people_prove_less_but_accuse_nobody() {
+    let site = Site::right();
+    let mut config = config(&site, "sequence", json!([update("own"), page("current")]));
+    config["target"]["size"] = json!(3);
+    let totals = run(&config, 12, "update", 500);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+}
+
+#[test]
+fn engines_that_share_a_site_leave_each_other_alone() {
+    let site = Site::right();
+    let run_share = |index: u64| {
+        let mut config = config(&site, "sequence", json!([update("own"), page("current")]));
+        config["target"]["size"] = json!(6);
+        config["target"]["share"] = json!({"index": index, "of": 2});
+        run(&config, 3, "update", 100)
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| run_share(1));
+        for totals in [run_share(0), other.join().unwrap()] {
+            assert!(totals.kinds().is_empty(), "{totals:?}");
+        }
+    });
+}
+
+#[test]
+fn updates_that_no_page_proves_go_round_among_people() {
+    let site = Site::right();
+    let totals = run(&config(&site, "update", json!([update("own")])), 4, "update", 400);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    assert!(site.seen.values.lock().unwrap().len() > 100, "of 200 people");
+}
+
+#[test]
+fn an_update_that_was_refused_proves_nothing() {
+    let site = Site::new(|path, _| if path == "/" { Do::Right } else { Do::Status(503) });
+    let totals = run(&config(&site, "sequence", json!([update("own"), page("current")])), 2, "page", 20);
+    assert_eq!(totals.of("update").failures.keys().collect::<Vec<_>>(), ["status:503"]);
+    assert_eq!(totals.failed("page"), 0, "{totals:?}");
+}

@@ -1,0 +1,172 @@
+//! What is said when it does not go well.
+
+use std::net::TcpListener;
+use std::ops::ControlFlow;
+
+use load::live::{self, Config, LiveError, Secret};
+use wire::ldap::ResultCode;
+
+use super::server::{Asked, Do, Server};
+use super::{config, people, remove, seed};
+
+fn message(result: Result<impl std::fmt::Debug, LiveError>) -> String {
+    result.unwrap_err().to_string()
+}
+
+/// A server that does this with the adds and deletes of people.
+fn with_people(what: Do) -> Server {
+    Server::start(move |asked, _| match asked {
+        Asked::Add(_) | Asked::Delete(_) => what,
+        _ => Do::Right,
+    })
+}
+
+#[test]
+fn a_refused_person_is_named_with_the_reason_and_the_remedy() {
+    let schema = Do::Code(ResultCode::OBJECT_CLASS_VIOLATION, "no structural object class");
+    let server = with_people(schema);
+    let said = message(seed(&config(&server), 5..6));
+    let mut dn = Vec::new();
+    people().write_dn(5, &mut dn);
+    let expected = format!(
+        "{} refuses to add {:?}: objectClassViolation (65), no structural object class; \
+         load the schema that comes with sitebench (rtperson.schema) into it",
+        server.address,
+        String::from_utf8(dn).unwrap()
+    );
+    assert_eq!(said, expected);
+
+    let server = with_people(Do::Code(ResultCode::INSUFFICIENT_ACCESS_RIGHTS, ""));
+    let said = message(remove(&config(&server), 0..10));
+    assert!(said.contains("refuses to delete \"cn="), "{said}");
+    assert!(said.ends_with("insufficientAccessRights (50); bind as somebody who may write there"), "{said}");
+}
+
+#[test]
+fn what_was_done_before_a_refusal_is_reported() {
+    let server = Server::start(|asked, n| match asked {
+        Asked::Add(_) if n >= 101 => Do::Code(ResultCode::BUSY, ""),
+        _ => Do::Right,
+    });
+    let mut config = config(&server);
+    config.connections = 1;
+    let mut last = 0;
+    let result = live::seed(&config, &people(), 0..1_000, &mut |done| {
+        last = done;
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(result, Err(LiveError::Refused { code: ResultCode::BUSY, .. })));
+    assert_eq!(last, 100, "one search and a hundred adds came before");
+}
+
+#[test]
+fn a_server_that_hangs_up_is_no_success() {
+    for what in [Do::Close, Do::Goodbye] {
+        let server = Server::start(move |asked, n| match asked {
+            Asked::Add(_) if n > 100 => what,
+            _ => Do::Right,
+        });
+        let said = message(seed(&config(&server), 0..1_000));
+        assert!(said.contains("closed the connection"), "{said}");
+        assert_eq!(said.contains("saying unavailable (52), shutting down"), what == Do::Goodbye, "{said}");
+        assert!(said.ends_with("run it again to go on"), "{said}");
+    }
+}
+
+#[test]
+fn a_server_that_falls_silent_is_not_waited_for_for_ever() {
+    for silent in
+        [|asked: &Asked| matches!(asked, Asked::Add(_)), |asked: &Asked| matches!(asked, Asked::Search(_))]
+    {
+        let server = Server::start(move |asked, _| if silent(asked) { Do::Never } else { Do::Right });
+        let mut config = config(&server);
+        config.timeout_ms = 200;
+        assert!(matches!(seed(&config, 0..10), Err(LiveError::Silent { .. })));
+    }
+}
+
+#[test]
+fn something_else_than_ldap_is_called_so() {
+    let http = Do::Raw(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    for (what, reason) in [
+        (http, "a message starts with 0x48, not with a SEQUENCE: this is not LDAP"),
+        (Do::Raw(b"0\x05\x02\x01\x01\x7e\x00"), "unknown operation 0x7e"),
+        (Do::Raw(b"0\x84\x7f\xff\xff\xff"), "a message of 2147483653 bytes, over the limit of 1048576"),
+        (Do::OtherId, "an answer to nothing that was asked"),
+        (Do::OtherOperation, "an answer of another kind than was asked for"),
+    ] {
+        let server = with_people(what);
+        let said = message(seed(&config(&server), 0..10));
+        let expected =
+            format!("{} does not answer in LDAP ({reason}); is it the right port?", server.address);
+        assert_eq!(said, expected);
+    }
+    let server = Server::start(move |_, _| http);
+    assert!(matches!(seed(&config(&server), 0..10), Err(LiveError::NotLdap { .. })));
+}
+
+#[test]
+fn a_wrong_password_is_said_to_be_one() {
+    let server = Server::start(|asked, _| match asked {
+        Asked::Bind(_) => Do::Code(ResultCode::INVALID_CREDENTIALS, ""),
+        _ => Do::Right,
+    });
+    let mut config = config(&server);
+    config.bind_dn = Some("cn=admin".to_owned());
+    config.password = Some(Secret::new("wrong"));
+    let expected = format!(
+        "{} refuses to bind cn=admin: invalidCredentials (49); check bind DN and password",
+        server.address
+    );
+    assert_eq!(message(seed(&config, 0..1)), expected);
+}
+
+#[test]
+fn a_base_that_cannot_be_made_is_the_administrator_s_business() {
+    let server = Server::empty(|asked, _| match asked {
+        Asked::Add(dn) if dn == "o=Intranet" => {
+            Do::Code(ResultCode::UNWILLING_TO_PERFORM, "no global superior knowledge")
+        }
+        _ => Do::Right,
+    });
+    let expected = format!(
+        "{} has no \"o=Intranet\" and refuses to add it: unwillingToPerform (53), no global superior knowledge; \
+         create it yourself, or choose a base that is there",
+        server.address
+    );
+    assert_eq!(message(seed(&config(&server), 0..1)), expected);
+}
+
+#[test]
+fn a_configuration_that_makes_no_sense_is_refused_before_anybody_is_asked() {
+    let server = Server::right();
+    let with = |change: fn(&mut Config)| {
+        let mut config = config(&server);
+        change(&mut config);
+        message(seed(&config, 0..1))
+    };
+    assert_eq!(with(|c| c.window = 0), "a window of 0 requests cannot be kept; ask for 1 to 65536");
+    assert_eq!(with(|c| c.connections = 0), "0 connections cannot be kept busy; ask for 1 to 256");
+    assert_eq!(
+        with(|c| c.bind_dn = Some("cn=admin".to_owned())),
+        "there is no password for cn=admin; give it one, or leave the bind DN out to write anonymously"
+    );
+    assert_eq!(
+        with(|c| c.base = Some("ou=people,dc=example,dc=com".to_owned())),
+        "the directory's base is \"ou=people,dc=example,dc=com\", but the people are under \
+         \"ou=Dynamic,o=Intranet\"; make them for that base"
+    );
+    assert_eq!(server.kept.lock().unwrap().asked, []);
+    let mut config = config(&server);
+    config.base = Some("OU=dynamic, O=intranet".to_owned());
+    assert_eq!(seed(&config, 0..1).unwrap().done, 1, "another spelling of the same base");
+}
+
+#[test]
+fn nobody_there_is_said_with_the_address() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let said = message(seed(&Config::new("127.0.0.1", address.port()), 0..1));
+    assert!(said.starts_with(&format!("cannot connect to {address}: Connection refused")), "{said}");
+    let said = message(seed(&Config::new("no-such-host.invalid", 389), 0..1));
+    assert!(said.starts_with("cannot connect to no-such-host.invalid:389: "), "{said}");
+}

@@ -1,0 +1,203 @@
+//! What is done when all goes well.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use load::live::{self, Report, Secret};
+use people::{Population, Profile};
+use wire::ber::{Reader, tag};
+use wire::ldap::{Attributes, ResultCode};
+
+use super::server::{Asked, Do, Server};
+use super::{config, people, people_of, remove, seed};
+
+fn dn(people: &Population, i: u64) -> String {
+    let mut out = Vec::new();
+    people.write_dn(i, &mut out);
+    String::from_utf8(out).unwrap()
+}
+
+/// The attribute list's content, as it is added.
+fn attributes(people: &Population, i: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    people.write_attributes(i, &mut out);
+    Reader::new(&out).expect(tag::SEQUENCE).unwrap().to_vec()
+}
+
+#[test]
+fn everybody_of_the_range_is_added_once_with_all_attributes() {
+    let (server, people) = (Server::right(), people());
+    let report = seed(&config(&server), 100..1_100).unwrap();
+    assert_eq!(report, Report { done: 1_000, changed: 1_000 });
+    let kept = server.kept.lock().unwrap();
+    assert_eq!(kept.adds().len(), 1_000);
+    for i in 100..1_100 {
+        assert_eq!(kept.entries.get(&dn(&people, i)), Some(&attributes(&people, i)), "{i}");
+    }
+    assert_eq!(server.connections.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn connections_are_left_with_an_unbind() {
+    let server = Server::right();
+    seed(&config(&server), 0..1_000).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let unbinds = server.kept.lock().unwrap().asked.iter().filter(|asked| **asked == Asked::Unbind).count();
+    assert_eq!(unbinds, 4);
+}
+
+#[test]
+fn nobody_is_asked_for_when_the_range_is_empty() {
+    let server = Server::right();
+    assert_eq!(seed(&config(&server), 7..7).unwrap(), Report { done: 0, changed: 0 });
+    assert_eq!(server.kept.lock().unwrap().adds(), Vec::<String>::new());
+}
+
+#[test]
+fn the_entries_above_come_first_and_only_where_they_are_missing() {
+    let server = Server::empty(|_, _| Do::Right);
+    seed(&config(&server), 0..10).unwrap();
+    assert_eq!(server.kept.lock().unwrap().adds()[..2], ["o=Intranet", "ou=Dynamic,o=Intranet"]);
+
+    let server = Server::empty(|_, _| Do::Right);
+    server.kept.lock().unwrap().entries.insert("o=Intranet".to_owned(), Vec::new());
+    assert_eq!(seed(&config(&server), 0..10).unwrap().done, 10);
+
+    let server = Server::right();
+    seed(&config(&server), 0..10).unwrap();
+    assert_eq!(server.kept.lock().unwrap().adds().len(), 10);
+}
+
+#[test]
+fn whoever_may_not_look_may_still_write() {
+    let server = Server::start(|asked, _| match asked {
+        Asked::Search(_) => Do::Code(ResultCode::INSUFFICIENT_ACCESS_RIGHTS, ""),
+        Asked::Add(dn) if !dn.starts_with("cn=") => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS, ""),
+        _ => Do::Right,
+    });
+    assert_eq!(seed(&config(&server), 0..10).unwrap(), Report { done: 10, changed: 10 });
+}
+
+#[test]
+fn adding_again_changes_nothing_and_is_done() {
+    let server = Server::right();
+    seed(&config(&server), 0..300).unwrap();
+    assert_eq!(seed(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 200 });
+}
+
+#[test]
+fn deleting_again_changes_nothing_and_is_done() {
+    let server = Server::right();
+    seed(&config(&server), 0..300).unwrap();
+    assert_eq!(remove(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 300 });
+    assert_eq!(remove(&config(&server), 0..500).unwrap(), Report { done: 500, changed: 0 });
+    assert_eq!(server.kept.lock().unwrap().entries.len(), 1, "the entry above is left alone");
+}
+
+#[test]
+fn an_ils_person_is_said_to_be_one() {
+    let (server, people) = (Server::right(), people_of(Profile::Ils));
+    live::seed(&config(&server), &people, 0..5, &mut |_| ControlFlow::Continue(())).unwrap();
+    let kept = server.kept.lock().unwrap();
+    let entry = &kept.entries[&dn(&people, 3)];
+    let first = Attributes(entry).iter().next().unwrap().unwrap();
+    assert_eq!(first.name, b"objectClass");
+    let values: Vec<_> = first.values.iter().map(Result::unwrap).collect();
+    assert_eq!(values, [&b"top"[..], b"RTPerson"]);
+    assert!(entry.ends_with(&attributes(&people, 3)));
+}
+
+#[test]
+fn each_connection_binds_when_told_as_whom() {
+    let server = Server::right();
+    let mut config = config(&server);
+    config.bind_dn = Some("cn=admin,o=Intranet".to_owned());
+    config.password = Some(Secret::new("secret"));
+    seed(&config, 0..1_000).unwrap();
+    let kept = server.kept.lock().unwrap();
+    let binds =
+        kept.asked.iter().filter(|asked| matches!(asked, Asked::Bind(dn) if dn == "cn=admin,o=Intranet"));
+    assert_eq!(binds.count(), 4);
+    assert!(!format!("{config:?}").contains("secret"), "no message shows a password");
+}
+
+#[test]
+fn answers_may_come_in_any_order() {
+    let server = Server::start(|asked, n| match asked {
+        Asked::Add(_) if n % 3 > 0 => Do::Later,
+        _ => Do::Right,
+    });
+    assert_eq!(seed(&config(&server), 0..700).unwrap(), Report { done: 700, changed: 700 });
+}
+
+#[test]
+fn no_more_than_a_window_is_outstanding_on_a_connection() {
+    let server = Server::start(|asked, _| if matches!(asked, Asked::Add(_)) { Do::Never } else { Do::Right });
+    let mut config = config(&server);
+    (config.connections, config.window, config.timeout_ms) = (3, 50, 300);
+    seed(&config, 0..1_000).unwrap_err();
+    assert_eq!(server.kept.lock().unwrap().adds().len(), 150);
+}
+
+#[test]
+fn progress_counts_those_done_without_a_gap() {
+    // The 41st person is answered last of all: nobody after them counts before.
+    let late = dn(&people(), 40);
+    let server = Server::start(move |asked, _| match asked {
+        Asked::Add(dn) if *dn == late => Do::Later,
+        Asked::Add(_) => {
+            std::thread::sleep(Duration::from_millis(2));
+            Do::Right
+        }
+        _ => Do::Right,
+    });
+    let mut config = config(&server);
+    (config.connections, config.window) = (1, 300);
+    let mut seen = Vec::new();
+    let report = live::seed(&config, &people(), 0..300, &mut |done| {
+        seen.push(done);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(report.unwrap().done, 300);
+    assert!(seen.is_sorted(), "{seen:?}");
+    assert!(seen.contains(&40) && seen.last() == Some(&300), "{seen:?}");
+    assert!(!seen.iter().any(|done| (41..300).contains(done)), "{seen:?}");
+}
+
+#[test]
+fn progress_is_reported_while_nothing_moves() {
+    let server = Server::start(|asked, _| if matches!(asked, Asked::Add(_)) { Do::Never } else { Do::Right });
+    let mut config = config(&server);
+    config.timeout_ms = 1_000;
+    let mut calls = 0;
+    let begun = Instant::now();
+    live::seed(&config, &people(), 0..10, &mut |_| {
+        calls += 1;
+        ControlFlow::Continue(())
+    })
+    .unwrap_err();
+    assert!((3..=13).contains(&calls), "{calls} calls in {:?}", begun.elapsed());
+}
+
+#[test]
+fn a_caller_that_has_had_enough_gets_the_outstanding_answers_and_no_more() {
+    let server = Server::start(|asked, _| {
+        if matches!(asked, Asked::Add(_)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Do::Right
+    });
+    let mut config = config(&server);
+    config.connections = 1;
+    let mut stopped_at = None;
+    let report = live::seed(&config, &people(), 0..1_000_000, &mut |done| {
+        stopped_at.get_or_insert(done);
+        ControlFlow::Break(())
+    })
+    .unwrap();
+    let stopped_at = stopped_at.unwrap();
+    assert!((stopped_at..=stopped_at + 64).contains(&report.done), "{report:?} after {stopped_at}");
+    assert_eq!(report.changed, report.done);
+    assert_eq!(server.kept.lock().unwrap().adds().len() as u64, report.done);
+}

@@ -1,0 +1,67 @@
+//! Connections by number, the number being what the poll hands back.
+
+/// Values in numbered slots; freed slots are used again, the youngest first.
+#[derive(Debug)]
+pub struct Slab<T> {
+    slots: Vec<Option<T>>,
+    free: Vec<usize>,
+    /// How many have been removed since somebody last looked.
+    pub removed: usize,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), removed: 0 }
+    }
+}
+
+impl<T> Slab<T> {
+    /// Puts a value into a free slot and returns the slot's number.
+    pub fn insert(&mut self, value: T) -> usize {
+        if let Some(slot) = self.free.pop()
+            && let Some(place) = self.slots.get_mut(slot)
+        {
+            *place = Some(value);
+            return slot;
+        }
+        self.slots.push(Some(value));
+        self.slots.len() - 1
+    }
+
+    /// The value in a slot.
+    #[inline]
+    pub fn get_mut(&mut self, slot: usize) -> Option<&mut T> {
+        self.slots.get_mut(slot).and_then(Option::as_mut)
+    }
+
+    /// Takes the value out of a slot.
+    pub fn remove(&mut self, slot: usize) -> Option<T> {
+        let value = self.slots.get_mut(slot).and_then(Option::take)?;
+        self.free.push(slot);
+        self.removed += 1;
+        Some(value)
+    }
+
+    /// One more than the highest slot's number.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_freed_slot_is_used_again() {
+        let mut slab = Slab::default();
+        let (a, b) = (slab.insert('a'), slab.insert('b'));
+        assert_eq!(slab.remove(a), Some('a'));
+        assert_eq!(slab.remove(a), None);
+        assert_eq!(slab.insert('c'), a);
+        assert_eq!(slab.get_mut(a), Some(&mut 'c'));
+        assert_eq!(slab.slots(), 2);
+        assert_eq!(slab.get_mut(b), Some(&mut 'b'));
+        assert_eq!(slab.removed, 1);
+    }
+}

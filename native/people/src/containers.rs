@@ -1,0 +1,140 @@
+//! The entries above the people: the suffix and what lies between.
+
+use wire::dn::{Dn, DnError, Pair};
+
+/// An entry that holds others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Container {
+    /// Its name, as written in the base.
+    pub dn: String,
+    /// Its attributes.
+    pub attributes: Vec<(String, Vec<Vec<u8>>)>,
+}
+
+/// Why a base's entries cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ContainersError {
+    /// Not `type=value,type=value`.
+    #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
+    NotADn {
+        /// The base.
+        base: String,
+        /// What is wrong with it.
+        why: DnError,
+    },
+    /// No class goes with the attribute.
+    #[error(
+        "no entry can be made for {rdn:?} of the base; use o=, ou=, dc=, c=, l= or st=, or create it yourself"
+    )]
+    UnknownType {
+        /// The part of the base.
+        rdn: String,
+    },
+}
+
+/// The entries that `base` needs, suffix first.
+///
+/// The suffix is the last part of the base, or its whole tail of dc parts: nobody holds `dc=com`.
+pub fn containers(base: &str) -> Result<Vec<Container>, ContainersError> {
+    let not_a_dn = |why| ContainersError::NotADn { base: base.to_owned(), why };
+    let base = Dn::parse(base.as_bytes()).map_err(not_a_dn)?;
+    let names: Vec<Dn<'_>> =
+        std::iter::successors(Some(base), |dn| dn.parent()).take_while(|dn| !dn.is_root()).collect();
+    let domain = names.iter().rev().take_while(|&&dn| is_domain_part(dn)).count();
+    let held = names.len().saturating_sub(domain.saturating_sub(1));
+    names[..held].iter().rev().map(|&dn| container(dn)).collect()
+}
+
+fn is_domain_part(dn: Dn<'_>) -> bool {
+    pair(dn).is_some_and(|pair| pair.is(b"dc"))
+}
+
+/// The pair of a name's first RDN, if it is one only.
+fn pair(dn: Dn<'_>) -> Option<Pair<'_>> {
+    let mut pairs = dn.split_first()?.0.pairs();
+    pairs.next().filter(|_| pairs.next().is_none())
+}
+
+fn container(dn: Dn<'_>) -> Result<Container, ContainersError> {
+    let unknown = || {
+        let rdn = dn.split_first().map_or(&b""[..], |(rdn, _)| rdn.as_bytes());
+        ContainersError::UnknownType { rdn: text(rdn) }
+    };
+    let pair = pair(dn).ok_or_else(unknown)?;
+    let class = class(pair.attribute).ok_or_else(unknown)?;
+    let mut value = Vec::new();
+    pair.value.write(&mut value);
+    Ok(Container {
+        dn: text(dn.as_bytes()),
+        attributes: vec![
+            ("objectClass".to_owned(), vec![b"top".to_vec(), class.as_bytes().to_vec()]),
+            (text(pair.attribute), vec![value]),
+        ],
+    })
+}
+
+/// The structural class that goes with a naming attribute (RFC 4519 section 3; for dc, RFC 4524
+/// section 3.4).
+fn class(attribute: &[u8]) -> Option<&'static str> {
+    match attribute.to_ascii_lowercase().as_slice() {
+        b"o" => Some("organization"),
+        b"ou" => Some("organizationalUnit"),
+        b"dc" => Some("domain"),
+        b"c" => Some("country"),
+        b"l" | b"st" => Some("locality"),
+        _ => None,
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dns(base: &str) -> Vec<String> {
+        containers(base).unwrap().into_iter().map(|container| container.dn).collect()
+    }
+
+    #[test]
+    fn the_suffix_comes_first() {
+        assert_eq!(dns("ou=Dynamic,o=Intranet"), ["o=Intranet", "ou=Dynamic,o=Intranet"]);
+        assert_eq!(dns("ou=a, o=b,c=DE"), ["c=DE", "o=b,c=DE", "ou=a, o=b,c=DE"]);
+    }
+
+    #[test]
+    fn a_domain_is_one_suffix() {
+        assert_eq!(dns("dc=example,dc=com"), ["dc=example,dc=com"]);
+        assert_eq!(dns("ou=People,DC=example,DC=com"), ["DC=example,DC=com", "ou=People,DC=example,DC=com"]);
+    }
+
+    #[test]
+    fn attributes_hold_the_unescaped_value() {
+        let container = &containers(r"o=Smith\, Jones\20\26 Co").unwrap()[0];
+        assert_eq!(container.dn, r"o=Smith\, Jones\20\26 Co");
+        assert_eq!(container.attributes[1], ("o".to_owned(), vec![b"Smith, Jones & Co".to_vec()]));
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused_with_an_example() {
+        for base in ["Dynamic", "ou=a,,o=b", "=x", "ou=a\\"] {
+            let error = containers(base).unwrap_err();
+            assert!(matches!(error, ContainersError::NotADn { .. }), "{base:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_no_class_goes_with_is_refused_by_name() {
+        for rdn in ["uid=x", "ou=a+l=b"] {
+            let error = containers(&format!("{rdn},o=y")).unwrap_err();
+            assert_eq!(error, ContainersError::UnknownType { rdn: rdn.to_owned() });
+        }
+    }
+
+    #[test]
+    fn the_root_needs_nothing() {
+        assert_eq!(containers(""), Ok(Vec::new()));
+    }
+}

@@ -1,0 +1,76 @@
+//! Decimal digits without a formatter, on the stack.
+
+/// A number's decimal digits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decimal {
+    digits: [u8; 20],
+    start: u8,
+}
+
+impl Decimal {
+    /// Writes `number` out.
+    #[inline]
+    pub(crate) const fn new(mut number: u64) -> Self {
+        let mut digits = [b'0'; 20];
+        let mut start = 20;
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return Self { digits, start: start as u8 };
+            }
+        }
+    }
+
+    /// The digits.
+    #[inline]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.digits[usize::from(self.start)..]
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        20 - self.start as usize
+    }
+}
+
+/// Reads what [`Decimal`] wrote: no sign, no leading zero, no overflow.
+pub(crate) fn parse(digits: &[u8]) -> Option<u64> {
+    let well_formed = match digits {
+        [] => false,
+        [b'0', _, ..] => false,
+        _ => digits.iter().all(u8::is_ascii_digit),
+    };
+    if !well_formed {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |sum, &digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn digits_are_those_of_the_standard_formatter(number: u64) {
+            let decimal = Decimal::new(number);
+            let expected = number.to_string();
+            prop_assert_eq!(decimal.as_bytes(), expected.as_bytes());
+            prop_assert_eq!(decimal.len(), decimal.as_bytes().len());
+            prop_assert_eq!(parse(decimal.as_bytes()), Some(number));
+        }
+    }
+
+    #[test]
+    fn only_canonical_numbers_are_read() {
+        for text in ["", "007", "00", "+1", "1 ", "1x", "18446744073709551616"] {
+            assert_eq!(parse(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(parse(b"0"), Some(0));
+        assert_eq!(parse(b"18446744073709551615"), Some(u64::MAX));
+    }
+}

@@ -1,0 +1,107 @@
+//! LDIF for other directories (RFC 2849), appended to a buffer entry by entry.
+//!
+//! There is no `version: 1` at the beginning: slapadd (2.5) takes it for an attribute, its own slapcat
+//! writes none, and no reader in sight misses it.
+//!
+//! Lines are not folded: folding is optional (RFC 2849 section 2, note 2), and slapadd, ldapadd and
+//! every LDIF reader in sight take long lines.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::population::{Population, decode};
+use crate::profile::OBJECT_CLASS;
+use crate::spec::Profile;
+use crate::{Container, containers::ContainersError};
+
+/// What one person's bytes fit into.
+const ROOM: usize = 2_048;
+
+/// Appends the entries that hold person after person, suffix first. See [`crate::containers`].
+pub fn write_containers(population: &Population, out: &mut Vec<u8>) -> Result<(), ContainersError> {
+    for Container { dn, attributes } in crate::containers(&population.spec().base)? {
+        write_entry(dn.as_bytes(), &attributes, out);
+    }
+    Ok(())
+}
+
+/// Appends person `i`.
+///
+/// ILS clients say what an entry is in its DN only; a file for other directories says it the usual way.
+pub fn write_person(population: &Population, i: u64, out: &mut Vec<u8>) {
+    let mut buffer = Vec::with_capacity(ROOM);
+    population.write_dn(i, &mut buffer);
+    write_attribute_line("dn", &buffer, out);
+    if population.spec().profile == Profile::Ils {
+        write_attribute_line("objectClass", b"top", out);
+        write_attribute_line("objectClass", OBJECT_CLASS.as_bytes(), out);
+    }
+    buffer.clear();
+    population.write_attributes(i, &mut buffer);
+    for attribute in decode(&buffer) {
+        let name = String::from_utf8_lossy(attribute.name);
+        attribute.values.iter().flatten().for_each(|value| write_attribute_line(&name, value, out));
+    }
+    out.push(b'\n');
+}
+
+/// Appends an entry and the empty line after it.
+fn write_entry(dn: &[u8], attributes: &[(String, Vec<Vec<u8>>)], out: &mut Vec<u8>) {
+    write_attribute_line("dn", dn, out);
+    for (name, values) in attributes {
+        values.iter().for_each(|value| write_attribute_line(name, value, out));
+    }
+    out.push(b'\n');
+}
+
+/// Appends `name: value`, or `name:: base64` where RFC 2849 asks for it.
+pub fn write_attribute_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(name.as_bytes());
+    if is_safe(value) {
+        out.extend_from_slice(b": ");
+        out.extend_from_slice(value);
+    } else {
+        out.extend_from_slice(b":: ");
+        let start = out.len();
+        out.resize(start + value.len().div_ceil(3) * 4, 0);
+        // There is room for exactly this: base64 makes four bytes of each begun three.
+        let _ = STANDARD.encode_slice(value, &mut out[start..]);
+    }
+    out.push(b'\n');
+}
+
+/// RFC 2849's SAFE-STRING, and note 8's advice about spaces at the end.
+fn is_safe(value: &[u8]) -> bool {
+    let safe_start = !matches!(value.first(), Some(b' ' | b':' | b'<'));
+    let safe_bytes = value.iter().all(|&byte| byte.is_ascii() && !matches!(byte, 0 | b'\n' | b'\r'));
+    safe_start && safe_bytes && value.last() != Some(&b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(value: &[u8]) -> String {
+        let mut out = Vec::new();
+        write_attribute_line("cn", value, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn plain_values_stay_readable() {
+        assert_eq!(line(b"Anna Schmidt 42"), "cn: Anna Schmidt 42\n");
+        assert_eq!(line(b"a:b < c"), "cn: a:b < c\n");
+        assert_eq!(line(b""), "cn: \n");
+    }
+
+    #[test]
+    fn values_that_plain_text_cannot_hold_become_base64() {
+        assert_eq!(line("Käthe".as_bytes()), "cn:: S8OkdGhl\n");
+        assert_eq!(line(b" a"), "cn:: IGE=\n");
+        assert_eq!(line(b"a "), "cn:: YSA=\n");
+        assert_eq!(line(b":a"), "cn:: OmE=\n");
+        assert_eq!(line(b"<a"), "cn:: PGE=\n");
+        assert_eq!(line(b"a\nb"), "cn:: YQpi\n");
+        assert_eq!(line(b"\0"), "cn:: AA==\n");
+    }
+}

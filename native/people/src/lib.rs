@@ -1,0 +1,49 @@
+//! People: entry `i` of a population is a pure function of (seed, `i`).
+//!
+//! Nobody ships key files: whoever knows the [`Spec`] and the [`Pools`] regenerates any entry, in any
+//! order, on any machine. A population of 1,000 is the first 1,000 of one of 1,000,000; shards need
+//! no coordination; every answer of a directory can be checked byte by byte.
+//!
+//! # How an entry is made
+//!
+//! 1. [`Pools`] hold what people are made of: given names, family names, cities and so on, per locale,
+//!    in the script of the locale.
+//! 2. A hash of (seed, `i`, field) picks one value of each pool (see the `draw` module). The locale is
+//!    drawn per person, so every range of `i` is a mixture.
+//! 3. The values lie in the pools as BER already, attribute type included, so that an entry is a
+//!    number of slices copied one after the other.
+//!
+//! The number `i` stands in decimal in every name, which makes names unique without remembering any,
+//! and [`Population::index_of`] possible.
+//!
+//! # Profiles
+//!
+//! | profile | name | sized after paper 002 |
+//! |---|---|---|
+//! | [`Profile::Paper`] | `Anna Schmidt 42` | a lookup's answer is 1,283 bytes |
+//! | [`Profile::Small`] | `Anna Schmidt 42` | an add request is 126 bytes |
+//! | [`Profile::Ils`] | `aschmidt.42@example.com` | the fifteen attributes a NetMeeting client registers |
+
+mod containers;
+mod decimal;
+mod draw;
+mod encoded;
+pub mod ldif;
+mod name;
+mod pools;
+mod population;
+mod profile;
+mod spec;
+mod text;
+pub mod visitor;
+
+pub use containers::{Container, ContainersError, containers};
+pub use pools::{Field, Pools, PoolsError};
+pub use population::{Population, PopulationError};
+pub use profile::OBJECT_CLASS;
+pub use spec::{DEFAULT_BASE, Profile, Spec};
+
+/// The object class and the attribute types of all profiles, in the format of OpenLDAP's schema files.
+///
+/// Loads beside OpenLDAP's core, cosine and inetorgperson schemas.
+pub const RTPERSON_SCHEMA: &str = include_str!("../schema/rtperson.schema");

@@ -1,0 +1,217 @@
+//! The population: everything about person `i` from `i` alone.
+
+use wire::ber::{Reader, tag};
+use wire::dn::{Dn, DnError, escape_value};
+use wire::ldap::attributes::{Attribute, Attributes};
+
+use crate::decimal;
+use crate::draw::{Chance, Root};
+use crate::pools::{Field, LocalePools, Pools, hex_digest};
+use crate::profile::{Ils, Paper, Small};
+use crate::spec::{Profile, Spec};
+
+/// Why there is no such population.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PopulationError {
+    /// People have to come from somewhere.
+    #[error("the population has no locales; name at least one, for example en_US")]
+    NoLocales,
+    /// The pools were harvested for other locales.
+    #[error("there are no name pools for locale {locale:?}, only for {known}; harvest them again with it")]
+    UnknownLocale {
+        /// The locale asked for.
+        locale: String,
+        /// The locales there are.
+        known: String,
+    },
+    /// The base is no name.
+    #[error("the base {base:?} is no distinguished name: {why}; write it like ou=Dynamic,o=Intranet")]
+    BadBase {
+        /// The base.
+        base: String,
+        /// What is wrong with it.
+        why: DnError,
+    },
+    /// The profile's message size cannot be kept.
+    #[error("the values of locale {locale} are too long for the {profile} profile; leave the locale out")]
+    ValuesTooLong {
+        /// The locale.
+        locale: String,
+        /// The profile.
+        profile: &'static str,
+    },
+}
+
+/// People without end, each a pure function of (seed, i). `size` of them are seeded; the others are
+/// added by whoever needs new people.
+///
+/// `Send` and `Sync`: share it in an `Arc`.
+#[derive(Debug)]
+pub struct Population {
+    spec: Spec,
+    root: Root,
+    recipe: Recipe,
+    pools_digest: String,
+    /// Whether any name has characters that a DN escapes.
+    escapes: bool,
+}
+
+#[derive(Debug)]
+enum Recipe {
+    Paper(Paper),
+    Small(Small),
+    Ils(Ils),
+}
+
+impl Population {
+    /// Encodes the pools for the spec's profile and locales.
+    pub fn new(pools: &Pools, spec: Spec) -> Result<Self, PopulationError> {
+        let locales = find_locales(pools, &spec.locales)?;
+        let too_long = |locale| PopulationError::ValuesTooLong { locale, profile: spec.profile.as_str() };
+        let recipe = match spec.profile {
+            Profile::Paper => Recipe::Paper(Paper::new(&locales).map_err(too_long)?),
+            Profile::Small => Recipe::Small(Small::new(&locales).map_err(too_long)?),
+            Profile::Ils => Recipe::Ils(Ils::new(&locales)),
+        };
+        let bad_base = |why| PopulationError::BadBase { base: spec.base.clone(), why };
+        Dn::parse(spec.base.as_bytes()).map_err(bad_base)?;
+        Ok(Self {
+            root: Root::new(spec.seed),
+            recipe,
+            spec,
+            pools_digest: pools.digest().to_owned(),
+            escapes: locales.iter().any(|locale| escapes(locale)),
+        })
+    }
+
+    /// What it was made from.
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Appends the cn of person `i`, UTF-8.
+    #[inline]
+    pub fn write_name(&self, i: u64, out: &mut Vec<u8>) {
+        let chance = Chance::new(self.root, i);
+        match &self.recipe {
+            Recipe::Paper(paper) => paper.write_name(chance, i, out),
+            Recipe::Small(small) => small.write_name(chance, i, out),
+            Recipe::Ils(ils) => ils.write_name(chance, i, out),
+        }
+    }
+
+    /// Appends the DN of person `i`, `cn=<name>,<base>`, escaped per RFC 4514.
+    #[inline]
+    pub fn write_dn(&self, i: u64, out: &mut Vec<u8>) {
+        self.write_relative_dn(i, out);
+        if !self.spec.base.is_empty() {
+            out.push(b',');
+            out.extend_from_slice(self.spec.base.as_bytes());
+        }
+    }
+
+    /// Appends the name an ILS client uses in requests: `c=-,o=Microsoft,cn=<name>,objectClass=rtPerson`,
+    /// most significant part first (MS-TAIL).
+    pub fn write_ils_dn(&self, i: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"c=-,o=Microsoft,");
+        self.write_relative_dn(i, out);
+        out.extend_from_slice(b",objectClass=rtPerson");
+    }
+
+    /// Appends the attributes of person `i` as an AttributeList (RFC 4511 section 4.7), which is also a
+    /// SearchResultEntry's PartialAttributeList: one element, header included, minimal lengths.
+    ///
+    /// Allocates nothing if `out` has room.
+    #[inline]
+    pub fn write_attributes(&self, i: u64, out: &mut Vec<u8>) {
+        let chance = Chance::new(self.root, i);
+        match &self.recipe {
+            Recipe::Paper(paper) => paper.write_attributes(chance, i, out),
+            Recipe::Small(small) => small.write_attributes(chance, i, out),
+            Recipe::Ils(ils) => ils.write_attributes(chance, i, out),
+        }
+    }
+
+    /// The `i` whose name this is, byte by byte.
+    pub fn index_of(&self, name: &[u8]) -> Option<u64> {
+        let digits = match self.spec.profile {
+            Profile::Paper | Profile::Small => name.rsplit(|&byte| byte == b' ').next()?,
+            Profile::Ils => {
+                let (local, _domain) = name.split_at(name.iter().rposition(|&byte| byte == b'@')?);
+                local.rsplit(|&byte| byte == b'.').next()?
+            }
+        };
+        let i = decimal::parse(digits)?;
+        let mut regenerated = Vec::with_capacity(name.len());
+        self.write_name(i, &mut regenerated);
+        (regenerated == name).then_some(i)
+    }
+
+    /// The attributes of person `i`, decoded: for LDIF and for showing.
+    pub fn attributes(&self, i: u64) -> Vec<(String, Vec<Vec<u8>>)> {
+        let mut encoded = Vec::new();
+        self.write_attributes(i, &mut encoded);
+        decode(&encoded)
+            .map(|attribute| {
+                let name = String::from_utf8_lossy(attribute.name).into_owned();
+                (name, attribute.values.iter().flatten().map(<[u8]>::to_vec).collect())
+            })
+            .collect()
+    }
+
+    /// What makes two populations the same people: seed, profile, locales and pools. Not size and base:
+    /// how many of them are seeded, and where, leaves them who they are.
+    pub fn digest(&self) -> String {
+        let Spec { seed, profile, locales, .. } = &self.spec;
+        let identity = format!(
+            "sitebench-population 1\nseed {seed}\nprofile {}\nlocales {}\npools {}\n",
+            profile.as_str(),
+            locales.join(" "),
+            self.pools_digest
+        );
+        hex_digest(identity.as_bytes())
+    }
+
+    #[inline]
+    fn write_relative_dn(&self, i: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"cn=");
+        let start = out.len();
+        self.write_name(i, out);
+        if self.escapes {
+            let name = out.split_off(start);
+            escape_value(&name, out);
+        }
+    }
+}
+
+/// Reads back what [`Population::write_attributes`] wrote. That is well-formed, so no error is met; the
+/// tests hold it to that.
+pub(crate) fn decode(encoded: &[u8]) -> impl Iterator<Item = Attribute<'_>> {
+    let list = Reader::new(encoded).expect(tag::SEQUENCE).unwrap_or_default();
+    Attributes(list).iter().flatten()
+}
+
+/// Whether a DN writes some part of a name otherwise than the name itself.
+fn escapes(locale: &LocalePools) -> bool {
+    let parts = [Field::Given, Field::Family, Field::User];
+    let mut values = parts.iter().flat_map(|&field| locale.values(field));
+    values.any(|value| {
+        let mut escaped = Vec::new();
+        escape_value(value.as_bytes(), &mut escaped);
+        escaped != value.as_bytes()
+    })
+}
+
+pub(crate) fn find_locales<'p>(
+    pools: &'p Pools,
+    names: &[String],
+) -> Result<Vec<&'p LocalePools>, PopulationError> {
+    if names.is_empty() {
+        return Err(PopulationError::NoLocales);
+    }
+    let unknown = |name: &str| PopulationError::UnknownLocale {
+        locale: name.to_owned(),
+        known: pools.locales().collect::<Vec<_>>().join(", "),
+    };
+    names.iter().map(|name| pools.locale(name).ok_or_else(|| unknown(name))).collect()
+}

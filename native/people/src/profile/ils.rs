@@ -1,0 +1,150 @@
+//! What a NetMeeting client registers with an Internet Locator Server: fifteen attributes under the
+//! names of the wire. The class goes into the DN, not into the attributes (MS-TAIL).
+
+use wire::ber::{self, tag};
+
+use crate::decimal::Decimal;
+use crate::draw::{Chance, Draw};
+use crate::encoded::{Pool, write_attribute};
+use crate::name::{Address, DOMAINS};
+use crate::pools::{Field, LocalePools};
+
+/// Versions of clients, as major, minor, build.
+const VERSIONS: [(u32, u32, u32); 3] = [(4, 4, 3385), (4, 4, 3396), (4, 4, 3400)];
+
+/// Attributes with a flag for a value: camera, sound, in a call; which is which does not matter here.
+const FLAGS: [&str; 3] = ["ilsA26214430", "ilsA32833566", "ilsA32964638"];
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Ils {
+    locales: Vec<Locale>,
+}
+
+#[derive(Debug)]
+struct Locale {
+    user: Pool,
+    given: Pool,
+    family: Pool,
+    city: Pool,
+    comment: Pool,
+    country: Vec<u8>,
+}
+
+impl Ils {
+    pub(crate) fn new(pools: &[&LocalePools]) -> Self {
+        Self { locales: pools.iter().map(|pools| Locale::new(pools)).collect() }
+    }
+
+    #[inline]
+    fn locale(&self, chance: Chance) -> &Locale {
+        &self.locales[chance.below(Draw::Locale, self.locales.len())]
+    }
+
+    #[inline]
+    pub(crate) fn write_name(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
+        self.locale(chance).address(chance, i).write(out);
+    }
+
+    #[inline]
+    pub(crate) fn write_attributes(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
+        let locale = self.locale(chance);
+        ber::write_nested(out, tag::SEQUENCE, |out| locale.write(chance, i, out));
+    }
+}
+
+impl Locale {
+    fn new(pools: &LocalePools) -> Self {
+        let attribute = |name, field| Pool::encode(name, pools.values(field));
+        let mut country = Vec::new();
+        for value in pools.values(Field::Country).iter().take(1) {
+            write_attribute("c", value.as_bytes(), &mut country);
+        }
+        Self {
+            user: Pool::raw(pools.values(Field::User)),
+            given: attribute("givenname", Field::Given),
+            family: attribute("surname", Field::Family),
+            city: attribute("location", Field::City),
+            comment: attribute("comment", Field::Text),
+            country,
+        }
+    }
+
+    #[inline]
+    fn address(&self, chance: Chance, i: u64) -> Address<'_> {
+        let user = self.user.pick(chance, Draw::User).value;
+        let domain = DOMAINS[chance.below(Draw::Domain, DOMAINS.len())];
+        Address { user, number: Decimal::new(i), domain }
+    }
+
+    fn write(&self, chance: Chance, i: u64, out: &mut Vec<u8>) {
+        let mail = self.address(chance, i);
+        mail.write_attribute("cn", out);
+        out.extend_from_slice(self.given.pick(chance, Draw::Given).attribute);
+        out.extend_from_slice(self.family.pick(chance, Draw::Family).attribute);
+        mail.write_attribute("rfc822mailbox", out);
+        out.extend_from_slice(self.city.pick(chance, Draw::City).attribute);
+        out.extend_from_slice(self.comment.pick(chance, Draw::Text).attribute);
+        out.extend_from_slice(&self.country);
+        write_number("sipaddress", u64::from(private_address(chance)), out);
+        write_number("sflags", 1, out);
+        write_number("ssecurity", security_token(chance), out);
+        let flags = chance.bits(Draw::Flags);
+        for (bit, name) in FLAGS.iter().enumerate() {
+            write_number(name, flags >> bit & 1, out);
+        }
+        let (major, minor, build) = VERSIONS[chance.below(Draw::Version, VERSIONS.len())];
+        write_number("ilsA26279966", u64::from(version(major, minor, build)), out);
+        // The category: 1 personal, 2 business, 4 adults only; the last is left out.
+        write_number("ilsA39321630", 1 + (flags >> FLAGS.len() & 1), out);
+    }
+}
+
+fn write_number(name: &str, number: u64, out: &mut Vec<u8>) {
+    write_attribute(name, Decimal::new(number).as_bytes(), out);
+}
+
+/// An address in 10.0.0.0/8 as sIPAddress has it: the first octet lowest (10.70.41.96 is 1613317642).
+#[inline]
+pub(crate) const fn private_address(chance: Chance) -> u32 {
+    let host = (chance.bits(Draw::Address) >> 40) as u32;
+    host << 8 | 10
+}
+
+/// The number a client registers with, in sSecurity: eight digits.
+#[inline]
+pub(crate) const fn security_token(chance: Chance) -> u64 {
+    10_000_000 + chance.below(Draw::Token, 90_000_000) as u64
+}
+
+/// A client's version as ilsA26279966 has it.
+const fn version(major: u32, minor: u32, build: u32) -> u32 {
+    major << 24 | minor << 16 | build
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Root;
+
+    #[test]
+    fn an_address_has_its_first_octet_lowest() {
+        for i in 0..1_000 {
+            let address = private_address(Chance::new(Root::new(3), i));
+            assert_eq!(address.to_le_bytes()[0], 10);
+        }
+        assert_eq!(u32::from_le_bytes([10, 70, 41, 96]), 1_613_317_642);
+    }
+
+    #[test]
+    fn a_version_is_major_minor_build_from_the_top() {
+        assert_eq!(version(4, 4, 3400).to_be_bytes(), [4, 4, 0x0d, 0x48]);
+    }
+
+    #[test]
+    fn a_token_has_eight_digits() {
+        for i in 0..1_000 {
+            assert_eq!(Decimal::new(security_token(Chance::new(Root::new(3), i))).len(), 8);
+        }
+    }
+}

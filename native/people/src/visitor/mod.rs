@@ -1,0 +1,176 @@
+//! People as visitors of a personalized site: the properties of person `i`, again from (seed, `i`)
+//! alone.
+//!
+//! A visitor is the same person as the entry of that number in the paper profile: name, mail, city,
+//! country, company and occupation are drawn by the same draws from the same pools. Colours,
+//! sections, interests and the rest are drawn beside them.
+
+mod choices;
+mod identity;
+mod subset;
+
+pub use self::choices::{
+    ACCENTS, BACKGROUNDS, INTEREST_COUNTS, INTERESTS, SECTION_COUNTS, SECTIONS, STOCK_COUNTS, STOCKS,
+};
+use self::choices::{BIRTH_YEARS, FIRST_BIRTH_YEAR, VISIT_SPAN_S, VISITED_BEFORE_UNIX_S, VISITS};
+use self::subset::Selections;
+use crate::decimal::Decimal;
+use crate::draw::{Chance, Draw, Root};
+use crate::name::DOMAINS;
+use crate::pools::{Field, LocalePools, Pools};
+use crate::population::{PopulationError, find_locales};
+
+/// The properties of one person, in buffers that are used again from person to person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Visitor {
+    /// Number of the person, and key in the user-property database.
+    pub id: u64,
+    /// The whole name, unique: the cn of the paper profile.
+    pub name: String,
+    /// Given name.
+    pub given: String,
+    /// Family name.
+    pub family: String,
+    /// E-mail address.
+    pub mail: String,
+    /// City.
+    pub city: String,
+    /// ISO 3166 code, two letters.
+    pub country: String,
+    /// ISO 639 code, two letters.
+    pub language: String,
+    /// Occupation.
+    pub occupation: String,
+    /// Company.
+    pub company: String,
+    /// Year of birth.
+    pub birth_year: i64,
+    /// Colour of the page's ground, `#rrggbb`.
+    pub background: String,
+    /// Colour of headings and links, `#rrggbb`.
+    pub accent: String,
+    /// Chosen sections in the chosen order, a JSON array.
+    pub sections: String,
+    /// Interests, a JSON array.
+    pub interests: String,
+    /// Ticker symbols, a JSON array.
+    pub stocks: String,
+    /// Whether the newsletter is wanted.
+    pub newsletter: bool,
+    /// Visits so far.
+    pub visits: i64,
+    /// The last visit, in seconds since 1970.
+    pub last_visit: i64,
+}
+
+/// Visitors without end, each a pure function of (seed, i).
+///
+/// `Send` and `Sync`: share it in an `Arc`.
+#[derive(Debug)]
+pub struct Visitors {
+    seed: u64,
+    root: Root,
+    pools_digest: String,
+    locales: Vec<Locale>,
+    sections: Selections,
+    interests: Selections,
+    stocks: Selections,
+}
+
+#[derive(Debug)]
+struct Locale {
+    language: String,
+    pools: LocalePools,
+}
+
+impl Visitors {
+    /// Visitors from these locales, in equal shares; the order matters.
+    pub fn new(pools: &Pools, seed: u64, locales: &[String]) -> Result<Self, PopulationError> {
+        let locales = find_locales(pools, locales)?.into_iter().map(|pools| Locale {
+            // Locales are named as ISO 639 language, underscore, ISO 3166 country.
+            language: pools.name.split('_').next().unwrap_or("en").to_owned(),
+            pools: pools.clone(),
+        });
+        let root = Root::new(seed);
+        Ok(Self {
+            seed,
+            root,
+            pools_digest: pools.digest().to_owned(),
+            locales: locales.collect(),
+            sections: Selections::new(root, Draw::Sections, &SECTIONS, SECTION_COUNTS),
+            interests: Selections::new(root, Draw::Interests, &INTERESTS, INTEREST_COUNTS),
+            stocks: Selections::new(root, Draw::Stocks, &STOCKS, STOCK_COUNTS),
+        })
+    }
+
+    /// The seed of every draw.
+    pub const fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// SHA-256 of the pools file.
+    pub fn pools_digest(&self) -> &str {
+        &self.pools_digest
+    }
+
+    /// Puts the properties of person `i` into `visitor`, replacing all it held.
+    ///
+    /// Allocates nothing once the buffers have grown to the longest values.
+    pub fn fill(&self, i: u64, visitor: &mut Visitor) {
+        let chance = Chance::new(self.root, i);
+        let locale = &self.locales[chance.below(Draw::Locale, self.locales.len())];
+        visitor.id = i;
+        locale.fill(chance, i, visitor);
+        set(&mut visitor.background, BACKGROUNDS[chance.below(Draw::Background, BACKGROUNDS.len())]);
+        set(&mut visitor.accent, ACCENTS[chance.below(Draw::Accent, ACCENTS.len())]);
+        set(&mut visitor.sections, self.sections.pick(chance, Draw::Sections));
+        set(&mut visitor.interests, self.interests.pick(chance, Draw::Interests));
+        set(&mut visitor.stocks, self.stocks.pick(chance, Draw::Stocks));
+        visitor.birth_year = FIRST_BIRTH_YEAR + chance.below(Draw::BirthYear, BIRTH_YEARS) as i64;
+        visitor.newsletter = chance.below(Draw::Newsletter, 2) == 1;
+        visitor.visits = chance.below(Draw::Visits, VISITS) as i64;
+        visitor.last_visit = VISITED_BEFORE_UNIX_S - 1 - chance.below(Draw::LastVisit, VISIT_SPAN_S) as i64;
+    }
+
+    /// The properties of person `i` in buffers of their own.
+    pub fn visitor(&self, i: u64) -> Visitor {
+        let mut visitor = Visitor::default();
+        self.fill(i, &mut visitor);
+        visitor
+    }
+}
+
+impl Locale {
+    /// What comes from the pools, as in the paper profile.
+    fn fill(&self, chance: Chance, i: u64, visitor: &mut Visitor) {
+        let number = Decimal::new(i);
+        // Decimal digits are ASCII.
+        let number = std::str::from_utf8(number.as_bytes()).unwrap_or_default();
+        set(&mut visitor.given, self.pick(chance, Draw::Given, Field::Given));
+        set(&mut visitor.family, self.pick(chance, Draw::Family, Field::Family));
+        join(&mut visitor.name, &[&visitor.given, " ", &visitor.family, " ", number]);
+        let domain = DOMAINS[chance.below(Draw::Domain, DOMAINS.len())];
+        let user = self.pick(chance, Draw::User, Field::User);
+        join(&mut visitor.mail, &[user, ".", number, "@", domain]);
+        set(&mut visitor.city, self.pick(chance, Draw::City, Field::City));
+        set(&mut visitor.company, self.pick(chance, Draw::Company, Field::Company));
+        set(&mut visitor.occupation, self.pick(chance, Draw::Job, Field::Job));
+        set(&mut visitor.country, self.pools.values(Field::Country).first().map_or("", String::as_str));
+        set(&mut visitor.language, &self.language);
+    }
+
+    fn pick(&self, chance: Chance, what: Draw, field: Field) -> &str {
+        let values = self.pools.values(field);
+        &values[chance.below(what, values.len())]
+    }
+}
+
+fn set(buffer: &mut String, value: &str) {
+    buffer.clear();
+    buffer.push_str(value);
+}
+
+fn join(buffer: &mut String, parts: &[&str]) {
+    buffer.clear();
+    parts.iter().for_each(|part| buffer.push_str(part));
+}

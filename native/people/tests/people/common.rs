@@ -1,0 +1,24 @@
+//! What every test of populations needs.
+
+use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
+
+/// Latin, Cyrillic and Japanese, with short and long values, spaces, commas and an apostrophe.
+pub const POOLS: &str = include_str!("../data/three.pools");
+
+pub fn population(profile: Profile, seed: u64) -> Population {
+    with(profile, seed, &["en_US", "ru_RU", "ja_JP"])
+}
+
+pub fn with(profile: Profile, seed: u64, locales: &[&str]) -> Population {
+    let locales = locales.iter().map(|&locale| locale.to_owned()).collect();
+    let spec = Spec { seed, size: 1_000, profile, locales, base: DEFAULT_BASE.to_owned() };
+    Population::new(&Pools::parse(POOLS).unwrap(), spec).unwrap()
+}
+
+/// DN and attribute list: everything there is of a person.
+pub fn entry(population: &Population, i: u64) -> (Vec<u8>, Vec<u8>) {
+    let (mut dn, mut attributes) = (Vec::new(), Vec::new());
+    population.write_dn(i, &mut dn);
+    population.write_attributes(i, &mut attributes);
+    (dn, attributes)
+}

@@ -1,0 +1,61 @@
+//! LDIF of a population.
+
+use crate::common::population;
+use base64::Engine as _;
+use people::{Population, Profile, ldif};
+
+/// Reads the subset of RFC 2849 that is written: one line per value, an empty line after an entry.
+fn read(text: &str) -> Vec<Vec<(String, Vec<u8>)>> {
+    let entries = text.split_terminator("\n\n");
+    entries.map(|entry| entry.lines().map(read_line).collect()).collect()
+}
+
+fn read_line(line: &str) -> (String, Vec<u8>) {
+    assert!(line.is_ascii(), "{line}");
+    let (name, value) = line.split_once(':').unwrap();
+    let value = match value.strip_prefix(": ") {
+        Some(encoded) => base64::engine::general_purpose::STANDARD.decode(encoded).unwrap(),
+        None => value.strip_prefix(' ').unwrap().as_bytes().to_vec(),
+    };
+    (name.to_owned(), value)
+}
+
+fn person(people: &Population, i: u64) -> Vec<(String, Vec<u8>)> {
+    let mut out = Vec::new();
+    ldif::write_person(people, i, &mut out);
+    read(&String::from_utf8(out).unwrap()).remove(0)
+}
+
+#[test]
+fn a_person_reads_back_as_the_entry() {
+    for profile in [Profile::Paper, Profile::Small] {
+        let people = population(profile, 1);
+        for i in 0..200 {
+            let (dn, _) = crate::common::entry(&people, i);
+            let attributes = people.attributes(i).into_iter();
+            let mut expected = vec![("dn".to_owned(), dn)];
+            expected.extend(
+                attributes
+                    .flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value))),
+            );
+            assert_eq!(person(&people, i), expected);
+        }
+    }
+}
+
+#[test]
+fn an_ils_person_is_given_a_class() {
+    let lines = person(&population(Profile::Ils, 1), 5);
+    assert_eq!(lines[1], ("objectClass".to_owned(), b"top".to_vec()));
+    assert_eq!(lines[2], ("objectClass".to_owned(), b"RTPerson".to_vec()));
+    assert_eq!(lines.len(), 1 + 2 + 15);
+}
+
+#[test]
+fn containers_make_the_file_load_into_an_empty_directory() {
+    let mut out = Vec::new();
+    ldif::write_containers(&population(Profile::Paper, 1), &mut out).unwrap();
+    let expected = "dn: o=Intranet\nobjectClass: top\nobjectClass: organization\no: Intranet\n\n\
+                    dn: ou=Dynamic,o=Intranet\nobjectClass: top\nobjectClass: organizationalUnit\nou: Dynamic\n\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}

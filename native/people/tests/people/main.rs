@@ -1,0 +1,12 @@
+//! What the crate promises, from outside.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
+
+mod common;
+mod ldif;
+mod names;
+mod pools;
+mod population;
+mod profiles;
+mod sizes;
+mod visitors;

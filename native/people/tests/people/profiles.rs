@@ -1,0 +1,73 @@
+//! The attributes of each profile.
+
+use crate::common::population;
+use people::{Population, Profile, RTPERSON_SCHEMA};
+
+fn names(people: &Population, i: u64) -> Vec<String> {
+    people.attributes(i).into_iter().map(|(name, _)| name).collect()
+}
+
+fn values(people: &Population, i: u64, wanted: &str) -> Vec<String> {
+    let attributes = people.attributes(i);
+    let found = attributes.into_iter().find(|(name, _)| name == wanted);
+    found.unwrap().1.into_iter().map(|value| String::from_utf8(value).unwrap()).collect()
+}
+
+#[test]
+fn the_paper_profile_has_twenty_attributes_any_server_can_hold() {
+    let people = population(Profile::Paper, 1);
+    let expected = "objectClass cn sn givenName mail telephoneNumber c l o title sIPAddress sSecurity sFlags \
+                    sAppID sAppGUID sMimeType sProtID sProtMimeType sPort description";
+    for i in 0..50 {
+        assert_eq!(names(&people, i).join(" "), expected);
+    }
+    assert_eq!(values(&people, 0, "objectClass"), ["top", "RTPerson"]);
+    assert_eq!(values(&people, 0, "sPort"), ["1503", "1720"]);
+}
+
+#[test]
+fn the_ils_profile_has_the_fifteen_attributes_of_a_registration() {
+    let people = population(Profile::Ils, 1);
+    let expected = "cn givenname surname rfc822mailbox location comment c sipaddress sflags ssecurity \
+                    ilsA26214430 ilsA32833566 ilsA32964638 ilsA26279966 ilsA39321630";
+    assert_eq!(names(&people, 0).join(" "), expected);
+    for i in 0..200 {
+        let mail = &values(&people, i, "cn")[0];
+        assert!(mail.is_ascii() && mail.contains(&format!(".{i}@example.")), "{mail}");
+        assert_eq!(&values(&people, i, "rfc822mailbox")[0], mail);
+        let address: u32 = values(&people, i, "sipaddress")[0].parse().unwrap();
+        assert_eq!(address.to_le_bytes()[0], 10, "the first octet is the lowest");
+        let version: u32 = values(&people, i, "ilsA26279966")[0].parse().unwrap();
+        assert_eq!((version >> 24, version >> 16 & 0xff), (4, 4));
+    }
+}
+
+#[test]
+fn the_small_profile_has_three_attributes_at_most() {
+    let people = population(Profile::Small, 1);
+    for i in 0..1_000 {
+        let names = names(&people, i);
+        assert!(
+            names.starts_with(&["objectClass".to_owned(), "cn".to_owned()]) && names.len() <= 3,
+            "{names:?}"
+        );
+    }
+}
+
+#[test]
+fn the_schema_knows_every_attribute_and_class_that_people_have() {
+    // Standard types come from OpenLDAP's core schema; these are their names there (RFC 4519, 4524).
+    let standard =
+        "objectclass cn sn surname givenname mail rfc822mailbox telephonenumber c l o title description";
+    let schema = RTPERSON_SCHEMA.to_ascii_lowercase();
+    for profile in [Profile::Paper, Profile::Small, Profile::Ils] {
+        let people = population(profile, 1);
+        for name in (0..100).flat_map(|i| names(&people, i)) {
+            let name = name.to_ascii_lowercase();
+            let known =
+                standard.split(' ').any(|known| known == name) || schema.contains(&format!("'{name}'"));
+            assert!(known, "{name}");
+        }
+    }
+    assert!(schema.contains("name 'rtperson'"));
+}

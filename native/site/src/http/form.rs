@@ -1,0 +1,83 @@
+//! Bodies of forms: `application/x-www-form-urlencoded` (URL standard, section 5.1).
+
+use crate::limits::FORM_FIELDS;
+
+/// Why a body is no form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FormError {
+    #[error("a percent sign without two hexadecimal digits")]
+    BadEscape,
+    #[error("text that is not UTF-8")]
+    NotUtf8,
+    #[error("more than {FORM_FIELDS} fields")]
+    TooMany,
+}
+
+/// Names and values in their order.
+pub(crate) fn fields(body: &[u8]) -> Result<Vec<(String, String)>, FormError> {
+    let mut fields = Vec::new();
+    for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
+        if fields.len() == FORM_FIELDS {
+            return Err(FormError::TooMany);
+        }
+        let equals = pair.iter().position(|&byte| byte == b'=').unwrap_or(pair.len());
+        let (name, value) = pair.split_at(equals);
+        fields.push((decode(name)?, decode(value.get(1..).unwrap_or_default())?));
+    }
+    Ok(fields)
+}
+
+fn decode(text: &[u8]) -> Result<String, FormError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.iter();
+    while let Some(&byte) = rest.next() {
+        bytes.push(match byte {
+            b'+' => b' ',
+            b'%' => match (rest.next().and_then(digit), rest.next().and_then(digit)) {
+                (Some(high), Some(low)) => high << 4 | low,
+                _ => return Err(FormError::BadEscape),
+            },
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| FormError::NotUtf8)
+}
+
+fn digit(byte: &u8) -> Option<u8> {
+    char::from(*byte).to_digit(16).map(|digit| digit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encode(text: &str) -> String {
+        text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_browser_encodes_is_read_back(pairs in prop::collection::vec((".+", ".*"), 0..20)) {
+            let body: Vec<String> = pairs.iter().map(|(n, v)| format!("{}={}", encode(n), encode(v))).collect();
+            prop_assert_eq!(fields(body.join("&").as_bytes()).unwrap(), pairs);
+        }
+
+        #[test]
+        fn any_body_is_survived(body: Vec<u8>) {
+            let _ = fields(&body);
+        }
+    }
+
+    #[test]
+    fn flaws_have_names() {
+        assert_eq!(fields(b"a=%4"), Err(FormError::BadEscape));
+        assert_eq!(fields(b"a=%+1"), Err(FormError::BadEscape));
+        assert_eq!(fields(b"a=%ff"), Err(FormError::NotUtf8));
+        assert_eq!(fields("a&".repeat(129).as_bytes()), Err(FormError::TooMany));
+        assert_eq!(
+            fields(b"a+b=c+d&&e").unwrap(),
+            [("a b".into(), "c d".into()), ("e".into(), String::new())]
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! What a path names. Nothing here comes from the file system, so no path leads into it.
+
+use wire::http::query;
+
+/// What there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Page,
+    Image(usize),
+    Enter,
+    Users,
+    Preferences,
+}
+
+/// What a request is to be answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// Something that is there, by a method it takes.
+    Found(Target),
+    /// Something that is there, by another method: 405 with those it takes.
+    WrongMethod(&'static str),
+    /// 404.
+    NotFound,
+    /// 501: a method nobody here knows.
+    UnknownMethod,
+}
+
+/// Finds what a request asks for.
+pub(crate) fn route(method: &str, path: &str) -> Route {
+    let (target, allowed) = match origin_form(path) {
+        "/" => (Target::Page, "GET, HEAD"),
+        "/image/1.gif" => (Target::Image(0), "GET, HEAD"),
+        "/image/2.gif" => (Target::Image(1), "GET, HEAD"),
+        "/image/3.gif" => (Target::Image(2), "GET, HEAD"),
+        "/image/4.gif" => (Target::Image(3), "GET, HEAD"),
+        "/enter" => (Target::Enter, "GET, HEAD"),
+        "/users" => (Target::Users, "POST"),
+        "/preferences" => (Target::Preferences, "POST"),
+        _ if is_known(method) => return Route::NotFound,
+        _ => return Route::UnknownMethod,
+    };
+    // "GET" and "HEAD" do not end alike, so no method is found within another.
+    match method {
+        "GET" | "HEAD" | "POST" if allowed.contains(method) => Route::Found(target),
+        _ if is_known(method) => Route::WrongMethod(allowed),
+        _ => Route::UnknownMethod,
+    }
+}
+
+/// Methods of RFC 9110 section 9 and RFC 5789: the others are 501 (RFC 9110 section 9.1).
+fn is_known(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH")
+}
+
+/// The path of a target that names the server too (RFC 9112 section 3.2.2).
+fn origin_form(target: &str) -> &str {
+    let Some(rest) = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) else {
+        return target;
+    };
+    rest.find('/').map_or("/", |slash| &rest[slash..])
+}
+
+/// A user's number as clients write it: digits only.
+pub(crate) fn user_number(text: &[u8]) -> Option<u64> {
+    if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The user a query names.
+pub(crate) fn entering(text: &str) -> Option<u64> {
+    user_number(query(text.as_bytes(), b"user")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_there_is_found() {
+        assert_eq!(route("GET", "/"), Route::Found(Target::Page));
+        assert_eq!(route("HEAD", "/image/4.gif"), Route::Found(Target::Image(3)));
+        assert_eq!(route("POST", "/users"), Route::Found(Target::Users));
+        assert_eq!(route("GET", "http://host:1/image/1.gif"), Route::Found(Target::Image(0)));
+        assert_eq!(route("GET", "http://host"), Route::Found(Target::Page));
+        for path in ["", "//", "/image/5.gif", "/image/../image/1.gif", "/../etc/passwd", "/%2e%2e/x", "*"] {
+            assert_eq!(route("GET", path), Route::NotFound, "{path}");
+        }
+    }
+
+    #[test]
+    fn methods_are_told_apart() {
+        assert_eq!(route("POST", "/"), Route::WrongMethod("GET, HEAD"));
+        assert_eq!(route("GET", "/users"), Route::WrongMethod("POST"));
+        assert_eq!(route("DELETE", "/users"), Route::WrongMethod("POST"));
+        assert_eq!(route("get", "/"), Route::UnknownMethod);
+        assert_eq!(route("BREW", "/nowhere"), Route::UnknownMethod);
+        assert_eq!(route("HEA", "/"), Route::UnknownMethod);
+    }
+
+    #[test]
+    fn users_are_digits() {
+        assert_eq!(user_number(b"0"), Some(0));
+        assert_eq!(user_number(b"18446744073709551615"), Some(u64::MAX));
+        for text in ["", "+1", "-1", "1 ", "a", "18446744073709551616"] {
+            assert_eq!(user_number(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(entering("a=b&user=7"), Some(7));
+        assert_eq!(entering("xuser=7"), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! The page has its size, and nobody's text breaks it.
+
+use super::*;
+use proptest::prelude::*;
+
+fn page(person: &Person<'_>) -> String {
+    let mut out = b"head".to_vec();
+    push_page(&mut out, person);
+    String::from_utf8(out.split_off(4)).unwrap()
+}
+
+fn longest() -> String {
+    "\"".repeat(400)
+}
+
+/// The person whose page leaves the least room: every text at its limit, the longest sections.
+fn fullest<'a>(text: &'a str, items: &'a str, sections: &'a str) -> Person<'a> {
+    Person {
+        id: u64::MAX,
+        name: text,
+        given: text,
+        city: text,
+        country: text,
+        language: text,
+        occupation: text,
+        company: text,
+        sections,
+        interests: items,
+        stocks: items,
+        visits: i64::MIN,
+        newsletter: true,
+        ..Person::default()
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_page_has_its_size_whatever_the_properties(
+        texts in prop::collection::vec(any::<String>(), 12),
+        id: u64, newsletter: bool, visits: i64, last_visit: i64,
+    ) {
+        let [name, given, city, country, language, occupation, company, background, accent, sections,
+            interests, stocks] = &texts[..] else { unreachable!() };
+        let page = page(&Person {
+            id, name, given, city, country, language, occupation, company, background, accent, sections,
+            interests, stocks, newsletter, visits, last_visit,
+        });
+        prop_assert_eq!(page.len(), PAGE_BYTES);
+        prop_assert!(page.ends_with("</html>\n"));
+    }
+
+    #[test]
+    fn long_texts_of_any_script_leave_the_size_as_it_is(
+        text in "[\\PC&<>\"']{0,900}",
+        items in prop::collection::vec(".{0,60}", 0..20),
+        sections in prop::collection::vec(prop::sample::select(&people::visitor::SECTIONS), 0..14),
+    ) {
+        let (items, sections) = (crate::upd::write_strings(items), crate::upd::write_strings(sections));
+        prop_assert_eq!(page(&fullest(&text, &items, &sections)).len(), PAGE_BYTES);
+    }
+}
+
+#[test]
+fn the_fullest_page_still_has_an_archive() {
+    let items = crate::upd::write_strings(vec![longest(); 20]);
+    let mut keys: Vec<&Section> = SECTIONS.iter().collect();
+    keys.sort_by_key(|section| std::cmp::Reverse(section.text.len() + section.title.len()));
+    let sections = crate::upd::write_strings(keys.iter().map(|section| section.key));
+    let page = page(&fullest(&longest(), &items, &sections));
+    assert_eq!(page.len(), PAGE_BYTES);
+    let (_, archive) = page.split_once("From the archive</h2><p>").unwrap();
+    assert!(archive.len() > 150 && archive.contains(MORE), "little room is left: {}", archive.len());
+}
+
+#[test]
+fn the_emptiest_page_has_enough_to_read() {
+    let page = page(&Person::default());
+    assert_eq!(page.len(), PAGE_BYTES);
+    assert!(!page.contains(&" ".repeat(40)), "a hole");
+    assert!(ARCHIVE.is_ascii());
+}
+
+#[test]
+fn a_page_carries_the_properties() {
+    let page = page(&Person {
+        id: 42,
+        name: "Zoë <b> 42",
+        given: "Zoë <b>",
+        background: "#f4f1ea",
+        accent: "#8c2f39",
+        city: "L'Aquila",
+        language: "it",
+        sections: r#"["science","news","nonsense","science"]"#,
+        stocks: r#"["IBM"]"#,
+        ..Person::default()
+    });
+    for part in [
+        "<body data-user=\"42\" ",
+        " data-background=\"#f4f1ea\" data-accent=\"#8c2f39\" data-city=\"L&#39;Aquila\" data-language=\"it\" ",
+        "<h1>Hello, Zoë &lt;b&gt;</h1>",
+        " data-sections=\"science news\" ",
+        "<i>IBM</i>",
+        "value=science checked>",
+        "value=sports>",
+        "<option value=it selected>",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let place = |id: &str| page.find(&format!("<article id={id}>")).unwrap();
+    assert!(place("science") < place("news"));
+    assert_eq!(page.matches("<article id").count(), 2);
+    assert_eq!(page.matches("<img src=/image/").count(), 4);
+}
+
+#[test]
+fn what_is_no_colour_does_not_reach_the_style() {
+    let page = page(&Person { background: "red;}", accent: "url(x)", ..Person::default() });
+    assert!(page.contains("data-background=\"#ffffff\" data-accent=\"#444444\""));
+    assert!(!page.contains("url(x)") && !page.contains("red;}"));
+}
+
+#[test]
+fn sections_are_those_visitors_choose_from() {
+    assert_eq!(SECTIONS.each_ref().map(|section| section.key), people::visitor::SECTIONS);
+}

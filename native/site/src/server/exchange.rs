@@ -1,0 +1,312 @@
+//! One request and its answer, apart from the socket.
+
+use wire::http::{Body, BodyError, Framing, HeadError, MAX_HEAD_BYTES, RequestHead, cookie};
+
+use super::turn::{Ticket, Turn};
+use crate::http::{
+    Answer, CLOSING, Lines, Manner, Route, Target, changes, entering, fields, newcomer, route, user_number,
+};
+use crate::limits::{BODY_BYTES, CHUNKED_BYTES, TARGET_BYTES};
+use crate::page::{push_page, push_welcome};
+use crate::upd::{Outcome, Write};
+
+/// What the connection does next.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Read the next request.
+    Next,
+    /// Read this request's body.
+    Body(Box<Incoming>),
+    /// Wait for a write.
+    Wait(Manner),
+    /// Close when the answers are out.
+    Close,
+    /// The same, with bytes of the client unread.
+    Linger,
+}
+
+/// A request whose body is on its way.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    manner: Manner,
+    /// The user to update; `None` creates one.
+    user: Option<u64>,
+    body: Body,
+    content: Vec<u8>,
+    /// Bytes so far, framing included.
+    received: usize,
+}
+
+const fn after(manner: Manner) -> Step {
+    if manner.keep_alive { Step::Next } else { Step::Close }
+}
+
+/// Answers bytes that do not become a request.
+pub(super) fn refuse_head(error: HeadError, bytes: &[u8], turn: &mut Turn<'_, '_>) -> Step {
+    let status = match error {
+        // The request line has not even ended: it is the target that is too long.
+        HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
+        HeadError::TooLong => "431 Request Header Fields Too Large",
+        HeadError::BadCoding => "501 Not Implemented",
+        HeadError::Malformed(_) if names_other_version(bytes) => "505 HTTP Version Not Supported",
+        _ => "400 Bad Request",
+    };
+    refuse(CLOSING, status, &error.to_string(), turn);
+    Step::Linger
+}
+
+/// `GET / HTTP/2.0`: a request line of three words, the last another version's.
+fn names_other_version(bytes: &[u8]) -> bool {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let mut words = line.split(|&byte| byte == b' ');
+    words.nth(2).is_some_and(|word| word.starts_with(b"HTTP/") && !word.starts_with(b"HTTP/1."))
+}
+
+fn refuse(manner: Manner, status: &str, sentence: &str, turn: &mut Turn<'_, '_>) {
+    turn.counters.requests += 1;
+    let counter =
+        if status.starts_with('5') { &mut turn.counters.failed } else { &mut turn.counters.rejected };
+    *counter += 1;
+    answer(manner, turn).sentence(status, &[], sentence);
+}
+
+fn answer<'a>(manner: Manner, turn: &'a mut Turn<'_, '_>) -> Answer<'a> {
+    Answer { out: turn.out, date: turn.now.date, manner }
+}
+
+/// Answers a request, or goes on to its body. `bytes` begins with its head.
+pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_, '_>) -> Step {
+    if head.length > MAX_HEAD_BYTES {
+        return refuse_head(HeadError::TooLong, bytes, turn);
+    }
+    let lines = Lines::read(bytes.get(..head.length).unwrap_or_default());
+    let mut manner = Manner {
+        keep_alive: head.keep_alive,
+        http10: lines.http10,
+        head_only: head.method == "HEAD",
+        html: lines.html,
+    };
+    let has_body = !matches!(head.framing, Framing::Length(0));
+    let route = match problem(head, &lines) {
+        Some((status, sentence)) => return reject(manner, has_body, status, sentence, turn),
+        None => route(head.method, head.path),
+    };
+    match route {
+        Route::Found(Target::Users) => receive(head, &lines, manner, None, turn),
+        Route::Found(Target::Preferences) => match cookie(head.cookies, b"user").and_then(user_number) {
+            Some(user) => receive(head, &lines, manner, Some(user), turn),
+            None => reject(manner, has_body, "403 Forbidden", "no cookie says who you are", turn),
+        },
+        Route::Found(target) => {
+            // Nobody sends a body with these; whoever does is answered, and then the bytes are
+            // dropped with the connection.
+            manner.keep_alive &= !has_body;
+            show(target, head, &lines, manner, turn);
+            if has_body { Step::Linger } else { after(manner) }
+        }
+        Route::WrongMethod(allowed) => {
+            manner.keep_alive &= !has_body;
+            turn.counters.requests += 1;
+            turn.counters.rejected += 1;
+            let sentence = format!("not by this method, but by {allowed}");
+            answer(manner, turn).sentence("405 Method Not Allowed", &[("Allow: ", allowed)], &sentence);
+            if has_body { Step::Linger } else { after(manner) }
+        }
+        Route::NotFound => reject(manner, has_body, "404 Not Found", "there is nothing here", turn),
+        Route::UnknownMethod => reject(manner, has_body, "501 Not Implemented", "an unknown method", turn),
+    }
+}
+
+/// What is wrong with a request whatever it asks for.
+fn problem(head: &RequestHead<'_>, lines: &Lines<'_>) -> Option<(&'static str, &'static str)> {
+    if head.path.len() + head.query.len() > TARGET_BYTES {
+        return Some(("414 URI Too Long", "a longer target than anything here has"));
+    }
+    // RFC 9112 section 3.2: exactly one, but HTTP/1.0 had none.
+    let hosts = if lines.http10 { 0..=1 } else { 1..=1 };
+    (!hosts.contains(&lines.hosts)).then_some(("400 Bad Request", "not exactly one Host line"))
+}
+
+fn reject(mut manner: Manner, has_body: bool, status: &str, sentence: &str, turn: &mut Turn<'_, '_>) -> Step {
+    manner.keep_alive &= !has_body;
+    refuse(manner, status, sentence, turn);
+    if has_body { Step::Linger } else { after(manner) }
+}
+
+fn show(target: Target, head: &RequestHead<'_>, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_, '_>) {
+    match target {
+        Target::Page => page(head.cookies, manner, turn),
+        Target::Image(n) => image(n, lines, manner, turn),
+        _ => match entering(head.query) {
+            Some(user) => {
+                turn.counters.requests += 1;
+                answer(manner, turn).entered(user);
+            }
+            None => refuse(manner, "400 Bad Request", "no number of a user; ask for /enter?user=1", turn),
+        },
+    }
+}
+
+fn image(n: usize, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_, '_>) {
+    turn.counters.requests += 1;
+    turn.counters.images += 1;
+    let shared = turn.shared;
+    let Some(picture) = shared.images.get(n) else { return };
+    if lines.if_none_match == Some(picture.tag.as_bytes()) {
+        answer(manner, turn).not_modified(&picture.tag);
+    } else {
+        answer(manner, turn).image(&picture.bytes, &picture.tag);
+    }
+}
+
+fn page(cookies: &[u8], manner: Manner, turn: &mut Turn<'_, '_>) {
+    let Some(user) = cookie(cookies, b"user") else {
+        turn.counters.requests += 1;
+        answer(manner, turn).html("200 OK", |out| push_welcome(out, None));
+        return;
+    };
+    let Turn { people, out, counters, now, .. } = turn;
+    counters.requests += 1;
+    let start = out.len();
+    let shown = match user_number(user) {
+        None => Ok(None),
+        Some(id) => {
+            counters.asp_requests += 1;
+            people.show(id, counters, |person| {
+                Answer { out, date: now.date, manner }.page(|out| push_page(out, person));
+            })
+        }
+    };
+    match shown {
+        Ok(Some(())) => turn.counters.pages += 1,
+        Ok(None) => {
+            let user = String::from_utf8_lossy(user);
+            turn.counters.rejected += 1;
+            answer(manner, turn).html("404 Not Found", |out| push_welcome(out, Some(&user)));
+        }
+        Err(error) => {
+            turn.out.truncate(start);
+            turn.counters.failed += 1;
+            let sentence = format!("the database cannot be read: {error}");
+            answer(manner, turn).sentence("500 Internal Server Error", &[], &sentence);
+        }
+    }
+}
+
+/// Goes on to the body of a form.
+fn receive(
+    head: &RequestHead<'_>,
+    lines: &Lines<'_>,
+    manner: Manner,
+    user: Option<u64>,
+    turn: &mut Turn<'_, '_>,
+) -> Step {
+    let too_long = matches!(head.framing, Framing::Length(length) if length > BODY_BYTES as u64);
+    if too_long {
+        return reject(manner, true, "413 Content Too Large", "a form of over 16 KiB", turn);
+    }
+    let form = |kind: &[u8]| {
+        let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+        kind.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
+    };
+    if !lines.content_type.is_none_or(form) {
+        let sentence = "send application/x-www-form-urlencoded";
+        return reject(manner, true, "415 Unsupported Media Type", sentence, turn);
+    }
+    // RFC 9110 section 10.1.1: not to HTTP/1.0 clients.
+    if lines.expects && !lines.http10 {
+        turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    let body = Body::new(head.framing);
+    Step::Body(Box::new(Incoming { manner, user, body, content: Vec::new(), received: 0 }))
+}
+
+impl Incoming {
+    /// Takes the next bytes of the body; says how many, and what comes then if that was all.
+    pub(super) fn feed(
+        &mut self,
+        bytes: &[u8],
+        ticket: Ticket,
+        turn: &mut Turn<'_, '_>,
+    ) -> (usize, Option<Step>) {
+        let mut consumed = 0;
+        while !self.body.is_done() {
+            let rest = bytes.get(consumed..).unwrap_or_default();
+            match self.take(rest) {
+                Ok(0) => return (consumed, None),
+                Ok(count) => consumed += count,
+                Err((status, sentence)) => {
+                    let manner = Manner { keep_alive: false, ..self.manner };
+                    refuse(manner, status, &sentence, turn);
+                    return (bytes.len(), Some(Step::Linger));
+                }
+            }
+        }
+        (consumed, Some(self.submit(ticket, turn)))
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<usize, (&'static str, String)> {
+        let bad = |error: BodyError| ("400 Bad Request", error.to_string());
+        let progress = self.body.feed(bytes).map_err(bad)?;
+        let (start, end) = progress.content;
+        self.content.extend_from_slice(bytes.get(start..end).unwrap_or_default());
+        self.received += progress.consumed;
+        if self.content.len() > BODY_BYTES || self.received > CHUNKED_BYTES {
+            return Err(("413 Content Too Large", "a form of over 16 KiB".to_owned()));
+        }
+        Ok(progress.consumed)
+    }
+
+    /// The form is all there: hands it to the writer.
+    fn submit(&self, ticket: Ticket, turn: &mut Turn<'_, '_>) -> Step {
+        let write = match self.write(turn.now.unix_s) {
+            Ok(write) => write,
+            Err(sentence) => {
+                refuse(self.manner, "400 Bad Request", &sentence, turn);
+                return after(self.manner);
+            }
+        };
+        turn.counters.asp_requests += 1;
+        if turn.write(ticket, write) {
+            Step::Wait(self.manner)
+        } else {
+            refuse(self.manner, "503 Service Unavailable", "nothing can be stored now", turn);
+            after(self.manner)
+        }
+    }
+
+    fn write(&self, now_unix_s: u64) -> Result<Write, String> {
+        let fields = fields(&self.content).map_err(|error| format!("no form: {error}"))?;
+        let write = match self.user {
+            Some(user) => changes(&fields).map(|changes| Write::Update(user, Box::new(changes))),
+            None => newcomer(&fields, now_unix_s).map(|visitor| Write::Create(Box::new(visitor))),
+        };
+        write.map_err(|error| error.to_string())
+    }
+}
+
+/// Answers a write that has ended.
+pub(super) fn finish(manner: Manner, outcome: Outcome, turn: &mut Turn<'_, '_>) -> Step {
+    match outcome {
+        Outcome::Created(id) => {
+            turn.counters.requests += 1;
+            turn.counters.creates += 1;
+            answer(manner, turn).created(id);
+        }
+        Outcome::Updated => {
+            turn.counters.requests += 1;
+            turn.counters.updates += 1;
+            answer(manner, turn).updated();
+        }
+        Outcome::Unknown => refuse(manner, "404 Not Found", "there is no such user", turn),
+        Outcome::Failed => {
+            refuse(
+                manner,
+                "503 Service Unavailable",
+                "the change could not be stored; nothing has changed",
+                turn,
+            );
+        }
+    }
+    after(manner)
+}

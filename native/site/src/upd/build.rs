@@ -1,0 +1,197 @@
+//! Filling a UPD: rows in the order of their keys into a file nobody else sees, which takes its
+//! place when it is whole.
+
+use std::fs::{self, File};
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use people::visitor::{Visitor, Visitors};
+use rusqlite::{Connection, OpenFlags, Statement};
+
+use super::manifest::Manifest;
+use super::schema::{APPLICATION_ID, CREATE_TABLES, INSERT_PERSON, SCHEMA_VERSION};
+
+/// Rows between two calls of the caller's progress: some hundred calls a second.
+const ROWS_PER_REPORT: u64 = 4_096;
+
+/// Why there is no new UPD. A file that was there before is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The caller's progress said stop.
+    #[error("building {path} was cancelled; nothing was changed", path = .0.display())]
+    Cancelled(PathBuf),
+    /// No room.
+    #[error("the disk is full: {path} could not be built and what was there is unchanged; free some space or \
+        choose another folder (1,000,000 people take about 400 MB)", path = .0.display())]
+    DiskFull(PathBuf),
+    /// Keys of SQLite are 63 bits.
+    #[error("{0} people are more than a database can number")]
+    TooMany(u64),
+    /// The system refuses.
+    #[error("cannot write {path}: {source}; choose a folder you may write to", path = .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// SQLite refuses.
+    #[error("cannot build {path}: {source}; what was there is unchanged", path = .path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+}
+
+/// Writes a UPD of the first `size` visitors to `path`, replacing what is there in one step at the
+/// end. `progress` hears how many people are in, and stops the building by breaking.
+pub fn build(
+    path: &Path,
+    visitors: &Visitors,
+    size: u64,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<Manifest, BuildError> {
+    if i64::try_from(size).is_err() {
+        return Err(BuildError::TooMany(size));
+    }
+    let site = Site::clear(path)?;
+    let manifest = Manifest::new(visitors, size);
+    let filled =
+        fill(&site.temporary, visitors, &manifest, progress).map_err(|source| site.database(source))?;
+    if filled.is_break() {
+        return Err(BuildError::Cancelled(site.path.clone()));
+    }
+    site.move_in()?;
+    Ok(manifest)
+}
+
+/// Where it is built; cleared again however the building ends.
+struct Site {
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+impl Site {
+    fn clear(path: &Path) -> Result<Self, BuildError> {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".building-{}", std::process::id()));
+        let site = Self { path: path.to_owned(), temporary: path.with_file_name(name) };
+        match fs::remove_file(&site.temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(site.file(error)),
+            _ => Ok(site),
+        }
+    }
+
+    /// The file is on the disk before its name is, and the name before anybody hears of it.
+    fn move_in(&self) -> Result<(), BuildError> {
+        let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all());
+        sync(&self.temporary).map_err(|error| self.file(error))?;
+        super::copy::remove_logs(&self.path).map_err(|error| self.file(error))?;
+        fs::rename(&self.temporary, &self.path).map_err(|error| self.file(error))?;
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        sync(folder.unwrap_or(Path::new("."))).map_err(|error| self.file(error))
+    }
+
+    fn file(&self, source: io::Error) -> BuildError {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                BuildError::DiskFull(self.path.clone())
+            }
+            _ => BuildError::File { path: self.path.clone(), source },
+        }
+    }
+
+    fn database(&self, source: rusqlite::Error) -> BuildError {
+        match source.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => BuildError::DiskFull(self.path.clone()),
+            Some(rusqlite::ErrorCode::CannotOpen) => self.file(refusal(&self.temporary)),
+            _ => BuildError::Database { path: self.path.clone(), source },
+        }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        // Gone already if it has moved in.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// SQLite says only that it cannot open a file; the system says why.
+fn refusal(path: &Path) -> io::Error {
+    match File::options().create(true).append(true).open(path) {
+        Ok(_) => io::Error::other("SQLite cannot open it"),
+        Err(error) => error,
+    }
+}
+
+fn fill(
+    path: &Path,
+    visitors: &Visitors,
+    manifest: &Manifest,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> rusqlite::Result<ControlFlow<()>> {
+    // Nobody else knows the file, and a failure throws it away: no journal, no sync, no locks, no
+    // mutex (docs/decisions/0020).
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    db.execute_batch(&format!(
+        "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;
+         PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY;
+         PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION};
+         BEGIN EXCLUSIVE; {CREATE_TABLES}"
+    ))?;
+    manifest.write(&db)?;
+    {
+        let mut insert = db.prepare(INSERT_PERSON)?;
+        let mut visitor = Visitor::default();
+        for i in 0..manifest.size {
+            visitors.fill(i, &mut visitor);
+            insert_visitor(&mut insert, &visitor)?;
+            if (i + 1) % ROWS_PER_REPORT == 0 && progress(i + 1).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+    db.execute_batch("COMMIT")?;
+    db.close().map_err(|(_, error)| error)?;
+    Ok(progress(manifest.size))
+}
+
+fn insert_visitor(insert: &mut Statement<'_>, visitor: &Visitor) -> rusqlite::Result<()> {
+    insert.raw_bind_parameter(1, visitor.id as i64)?;
+    bind_properties(insert, visitor)?;
+    insert.raw_execute()?;
+    Ok(())
+}
+
+/// Everything but the key, which is parameter 1.
+pub(super) fn bind_properties(insert: &mut Statement<'_>, visitor: &Visitor) -> rusqlite::Result<()> {
+    let texts = [
+        &visitor.name,
+        &visitor.given,
+        &visitor.family,
+        &visitor.mail,
+        &visitor.city,
+        &visitor.country,
+        &visitor.language,
+        &visitor.occupation,
+        &visitor.company,
+    ];
+    let choices =
+        [&visitor.background, &visitor.accent, &visitor.sections, &visitor.interests, &visitor.stocks];
+    for (place, text) in (2..).zip(texts) {
+        insert.raw_bind_parameter(place, text.as_str())?;
+    }
+    insert.raw_bind_parameter(11, visitor.birth_year)?;
+    for (place, text) in (12..).zip(choices) {
+        insert.raw_bind_parameter(place, text.as_str())?;
+    }
+    insert.raw_bind_parameter(17, visitor.newsletter)?;
+    insert.raw_bind_parameter(18, visitor.visits)?;
+    insert.raw_bind_parameter(19, visitor.last_visit)
+}

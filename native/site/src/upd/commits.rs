@@ -1,0 +1,54 @@
+//! What readers hear of writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// People share a version with others whose number leaves the same remainder: a change of one
+/// makes readers with a cache read the others again, which costs them a read and nothing else.
+const STRIPES: usize = 4_096;
+
+/// Counts commits. A reader that sees another number than its snapshot's takes a new snapshot, so
+/// that a page requested after an update's answer shows the update.
+#[derive(Debug, Clone)]
+pub(crate) struct Commits(Arc<Counts>);
+
+#[derive(Debug)]
+struct Counts {
+    commits: AtomicU64,
+    versions: Box<[AtomicU64]>,
+}
+
+impl Default for Commits {
+    fn default() -> Self {
+        let versions = (0..STRIPES).map(|_| AtomicU64::new(0)).collect();
+        Self(Arc::new(Counts { commits: AtomicU64::new(0), versions }))
+    }
+}
+
+impl Commits {
+    /// Called after a commit that changed these people, and before anybody hears of it.
+    ///
+    /// Commits are counted before versions: who sees a new version takes a new snapshot too, and
+    /// does not keep an old row under it.
+    pub(super) fn note(&self, changed: impl Iterator<Item = u64>) {
+        self.0.commits.fetch_add(1, Ordering::SeqCst);
+        for id in changed {
+            if let Some(version) = self.0.versions.get(stripe(id)) {
+                version.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.0.commits.load(Ordering::SeqCst)
+    }
+
+    /// Changes whenever this person does.
+    pub(super) fn version(&self, id: u64) -> u64 {
+        self.0.versions.get(stripe(id)).map_or(0, |version| version.load(Ordering::SeqCst))
+    }
+}
+
+const fn stripe(id: u64) -> usize {
+    (id % STRIPES as u64) as usize
+}

@@ -1,0 +1,80 @@
+//! What a UPD says of itself.
+
+use people::visitor::Visitors;
+use rusqlite::Connection;
+use sha2::{Digest, Sha256};
+
+use super::schema::SCHEMA_VERSION;
+
+/// The table `meta`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Manifest {
+    /// Version of the tables.
+    pub schema_version: u32,
+    /// Seed of the people.
+    pub seed: u64,
+    /// How many people were put in, numbered from 0. Created ones come on top.
+    pub size: u64,
+    /// [`Visitors::digest`]: who the people are.
+    pub population: String,
+    /// SHA-256 of the pools they were made from.
+    pub pools: String,
+    /// SHA-256 of all the above: equal digests, equal rows as they were put in.
+    pub digest: String,
+}
+
+impl Manifest {
+    /// Of a UPD of the first `size` visitors.
+    pub fn new(visitors: &Visitors, size: u64) -> Self {
+        let population = visitors.digest();
+        let seed = visitors.seed();
+        let identity = format!("sitebench-upd {SCHEMA_VERSION}\npopulation {population}\nsize {size}\n");
+        let digest = Sha256::digest(identity.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        Self {
+            schema_version: SCHEMA_VERSION,
+            seed,
+            size,
+            population,
+            pools: visitors.pools_digest().to_owned(),
+            digest,
+        }
+    }
+
+    pub(super) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
+        let mut insert = db.prepare("INSERT INTO meta VALUES (?1, ?2)")?;
+        for (key, value) in [
+            ("schema_version", self.schema_version.to_string()),
+            ("seed", self.seed.to_string()),
+            ("size", self.size.to_string()),
+            ("population", self.population.clone()),
+            ("pools", self.pools.clone()),
+            ("digest", self.digest.clone()),
+        ] {
+            insert.execute((key, value))?;
+        }
+        Ok(())
+    }
+
+    /// `None` if something is missing or no number.
+    pub(super) fn read(db: &Connection) -> rusqlite::Result<Option<Self>> {
+        let mut select = db.prepare("SELECT value FROM meta WHERE key = ?1")?;
+        let mut value = |key: &str| match select.query_row([key], |row| row.get::<_, String>(0)) {
+            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+            other => other.map(Some),
+        };
+        let number = |text: Option<String>| text.and_then(|text| text.parse::<u64>().ok());
+        let version = number(value("schema_version")?).and_then(|n| u32::try_from(n).ok());
+        let (seed, size) = (number(value("seed")?), number(value("size")?));
+        let (population, pools, digest) = (value("population")?, value("pools")?, value("digest")?);
+        Ok((|| {
+            Some(Self {
+                schema_version: version?,
+                seed: seed?,
+                size: size?,
+                population: population?,
+                pools: pools?,
+                digest: digest?,
+            })
+        })())
+    }
+}

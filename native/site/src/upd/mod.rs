@@ -1,0 +1,46 @@
+//! The user-property database (UPD): one SQLite file for each (seed, size).
+//!
+//! Table `people` holds one row a person, its key being the person's number; table `meta` says what
+//! the file is: schema version, seed, size and digests. The site reads one row on every page and
+//! writes through one thread that commits everything waiting at once.
+//!
+//! # What is durable when
+//!
+//! The site answers a create or an update after its transaction has been committed to the
+//! write-ahead log (WAL), and every page requested after the answer shows it.
+//!
+//! | durability | SQLite's setting | an answered write survives |
+//! |---|---|---|
+//! | [`Durability::Normal`] | `synchronous=NORMAL` | the end of the site's process, however it ends (`kill -9`) |
+//! | [`Durability::Full`] | `synchronous=FULL` | that, and a crash of the system or loss of power, as far as the disk keeps what it has confirmed |
+//!
+//! Under `normal` the log is synced before a checkpoint only: after a loss of power the database is
+//! whole, but the transactions since then may be gone. Under `full` every transaction is synced
+//! before it is answered; one sync serves everybody who was waiting.
+
+mod build;
+mod cache;
+mod commits;
+mod copy;
+mod durability;
+mod json;
+mod manifest;
+mod open;
+mod person;
+mod reader;
+mod schema;
+mod writer;
+
+pub use build::{BuildError, build};
+pub(crate) use cache::Cache;
+pub(crate) use commits::Commits;
+pub use copy::{CopyError, copy};
+pub use durability::Durability;
+pub use json::{strings, write_strings};
+pub use manifest::Manifest;
+pub(crate) use open::reading;
+pub use open::{Expected, OpenError, inspect};
+pub use person::Person;
+pub(crate) use reader::Reader;
+pub use schema::SCHEMA_VERSION;
+pub(crate) use writer::{Changes, Done, Job, Outcome, Write, Writer};

@@ -1,0 +1,197 @@
+//! Opening a UPD, and saying what is wrong with a file that is none.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::durability::Durability;
+use super::manifest::Manifest;
+use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
+
+/// What a caller knows of the UPD it wants; what it does not say may be anything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// How many people were put in.
+    pub size: Option<u64>,
+    /// [`Manifest::digest`].
+    pub digest: Option<String>,
+}
+
+/// Why a file cannot be used as a UPD.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Nothing there.
+    #[error("there is no user-property database at {path}; make one with `sitebench ps seed`", path = .0.display())]
+    Missing(PathBuf),
+    /// Another kind of file.
+    #[error("{path} is no user-property database: {why}; make one with `sitebench ps seed`", path = .path.display())]
+    NotOne {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        why: &'static str,
+    },
+    /// Tables of another time.
+    #[error("{path} has schema version {found}, this sitebench uses {SCHEMA_VERSION}; make it again with \
+        `sitebench ps seed`", path = .path.display())]
+    SchemaVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+    /// Another number of people.
+    #[error("{path} holds {found} people, not {wanted}; make one of that size with `sitebench ps seed`", path = .path.display())]
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// How many it holds.
+        found: u64,
+        /// How many it should.
+        wanted: u64,
+    },
+    /// Other people.
+    #[error("{path} holds other people (digest {found}, wanted {wanted}); make it again with `sitebench ps seed`", path = .path.display())]
+    Digest {
+        /// The file.
+        path: PathBuf,
+        /// Its digest.
+        found: String,
+        /// The wanted one.
+        wanted: String,
+    },
+    /// Cut off or overwritten.
+    #[error("{path} is damaged: {why}; make it again with `sitebench ps seed`", path = .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What gives it away.
+        why: String,
+    },
+    /// Somebody else holds it.
+    #[error("{path} is locked by another process; end that one or serve a copy", path = .0.display())]
+    Locked(PathBuf),
+    /// The system refuses.
+    #[error("cannot open {path}: {source}", path = .path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// SQLite refuses.
+    #[error("cannot use {path}: {source}", path = .path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: rusqlite::Error,
+    },
+}
+
+/// Kibibytes of pages a connection keeps: all inner pages of 1,000,000 rows take 1 MiB, and leaves
+/// come from the system's cache for one read of 4 KiB.
+const CACHE_KIB: u32 = 4_096;
+
+/// How long a writer waits for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Checks that `path` is a UPD, and the expected one, and returns what it says of itself.
+pub fn inspect(path: &Path, expected: &Expected) -> Result<Manifest, OpenError> {
+    let file = std::fs::metadata(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
+        _ => OpenError::File { path: path.to_owned(), source },
+    })?;
+    if !file.is_file() {
+        return Err(OpenError::NotOne { path: path.to_owned(), why: "it is no file" });
+    }
+    if file.len() == 0 {
+        return Err(OpenError::NotOne { path: path.to_owned(), why: "it is empty" });
+    }
+    let found = check(path).map_err(|source| explain(path, source))??;
+    if let Some(wanted) = expected.size.filter(|&wanted| wanted != found.size) {
+        return Err(OpenError::Size { path: path.to_owned(), found: found.size, wanted });
+    }
+    if let Some(wanted) = expected.digest.clone().filter(|wanted| *wanted != found.digest) {
+        return Err(OpenError::Digest { path: path.to_owned(), found: found.digest, wanted });
+    }
+    Ok(found)
+}
+
+fn check(path: &Path) -> rusqlite::Result<Result<Manifest, OpenError>> {
+    let not_one = |why| Ok(Err(OpenError::NotOne { path: path.to_owned(), why }));
+    let damaged = |why: &str| Ok(Err(OpenError::Damaged { path: path.to_owned(), why: why.to_owned() }));
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    db.busy_timeout(Duration::from_millis(200))?;
+    let pragma = |name: &str| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    if pragma("application_id")? != i64::from(APPLICATION_ID) {
+        return not_one("it is another program's SQLite database");
+    }
+    let version = pragma("user_version")?;
+    if version != i64::from(SCHEMA_VERSION) {
+        return Ok(Err(OpenError::SchemaVersion { path: path.to_owned(), found: version }));
+    }
+    let Some(manifest) = Manifest::read(&db)? else {
+        return damaged("it does not say what it holds");
+    };
+    let last = db.query_row("SELECT coalesce(max(id) + 1, 0) FROM people", [], |row| row.get::<_, i64>(0))?;
+    // People are never removed, so the highest number tells how many there are at least; counting
+    // would read the whole file.
+    if u64::try_from(last).is_ok_and(|last| last < manifest.size) {
+        return damaged("people at its end are missing");
+    }
+    Ok(Ok(manifest))
+}
+
+/// A connection for reading pages.
+pub(crate) fn reading(path: &Path) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = || {
+        let db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(BUSY)?;
+        db.execute_batch(&format!("PRAGMA cache_size=-{CACHE_KIB}; PRAGMA mmap_size=0;"))?;
+        Ok(db)
+    };
+    open().map_err(|source| explain(path, source))
+}
+
+/// A connection for creating and updating; puts the database into WAL mode.
+pub(super) fn writing(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = || {
+        let db = Connection::open_with_flags(path, flags)?;
+        db.busy_timeout(BUSY)?;
+        let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
+        let synchronous = durability.synchronous();
+        // Checkpoints are made by the writer, after it has answered (wal_autocheckpoint would make
+        // them before).
+        db.execute_batch(&format!(
+            "PRAGMA synchronous={synchronous}; PRAGMA wal_autocheckpoint=0;
+             PRAGMA cache_size=-{CACHE_KIB}; PRAGMA mmap_size=0;"
+        ))?;
+        // A lock that is held shows now, not at the first update.
+        db.execute_batch("BEGIN IMMEDIATE; ROLLBACK;")?;
+        Ok((db, mode))
+    };
+    let (db, mode) = open().map_err(|source| explain(path, source))?;
+    if mode != "wal" {
+        let source = io::Error::other("its folder does not allow a write-ahead log");
+        return Err(OpenError::File { path: path.to_owned(), source });
+    }
+    Ok(db)
+}
+
+fn explain(path: &Path, source: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => OpenError::NotOne { path, why: "it is no SQLite database" },
+        Some(ErrorCode::DatabaseCorrupt) => OpenError::Damaged { path, why: source.to_string() },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::Locked(path),
+        Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
+            OpenError::File { path, source: io::Error::other(source) }
+        }
+        _ => OpenError::Database { path, source },
+    }
+}

@@ -1,0 +1,118 @@
+//! What a page needs of a row, borrowed from it.
+
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+
+/// The properties a page shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Person<'r> {
+    /// Key of the row.
+    pub id: u64,
+    /// The whole name.
+    pub name: &'r str,
+    /// Given name.
+    pub given: &'r str,
+    /// City.
+    pub city: &'r str,
+    /// Country, two letters.
+    pub country: &'r str,
+    /// Language, two letters.
+    pub language: &'r str,
+    /// Occupation.
+    pub occupation: &'r str,
+    /// Company.
+    pub company: &'r str,
+    /// Colour of the ground.
+    pub background: &'r str,
+    /// Colour of headings.
+    pub accent: &'r str,
+    /// Sections, a JSON array.
+    pub sections: &'r str,
+    /// Interests, a JSON array.
+    pub interests: &'r str,
+    /// Ticker symbols, a JSON array.
+    pub stocks: &'r str,
+    /// Whether the newsletter is wanted.
+    pub newsletter: bool,
+    /// Visits so far.
+    pub visits: i64,
+    /// The last visit, in seconds since 1970.
+    pub last_visit: i64,
+}
+
+/// Texts of a person.
+pub(super) const TEXTS: usize = 12;
+
+impl<'r> Person<'r> {
+    /// Reads the columns in the order of [`super::schema::SELECT_PERSON`].
+    pub(super) fn of(id: u64, row: &'r Row<'_>) -> Self {
+        let texts = std::array::from_fn(|column| text(row, column));
+        let numbers = std::array::from_fn(|column| number(row, TEXTS + column));
+        Self::new(id, texts, numbers)
+    }
+
+    /// From texts and numbers in the same order.
+    #[inline]
+    pub(super) const fn new(id: u64, texts: [&'r str; TEXTS], numbers: [i64; 3]) -> Self {
+        let [name, given, city, country, language, occupation, company, rest @ ..] = texts;
+        let [background, accent, sections, interests, stocks] = rest;
+        let [newsletter, visits, last_visit] = numbers;
+        let newsletter = newsletter != 0;
+        Self {
+            id,
+            name,
+            given,
+            city,
+            country,
+            language,
+            occupation,
+            company,
+            background,
+            accent,
+            sections,
+            interests,
+            stocks,
+            newsletter,
+            visits,
+            last_visit,
+        }
+    }
+
+    /// The texts in that order.
+    pub(super) const fn texts(&self) -> [&'r str; TEXTS] {
+        [
+            self.name,
+            self.given,
+            self.city,
+            self.country,
+            self.language,
+            self.occupation,
+            self.company,
+            self.background,
+            self.accent,
+            self.sections,
+            self.interests,
+            self.stocks,
+        ]
+    }
+
+    /// The numbers in that order.
+    pub(super) const fn numbers(&self) -> [i64; 3] {
+        [self.newsletter as i64, self.visits, self.last_visit]
+    }
+}
+
+/// SQLite keeps any bytes as text; what is no UTF-8 is shown up to where it stops being that.
+fn text<'r>(row: &'r Row<'_>, column: usize) -> &'r str {
+    let Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = row.get_ref(column) else { return "" };
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            bytes.get(..error.valid_up_to()).and_then(|b| std::str::from_utf8(b).ok()).unwrap_or("")
+        }
+    }
+}
+
+fn number(row: &Row<'_>, column: usize) -> i64 {
+    row.get_ref(column).ok().and_then(|value| value.as_i64().ok()).unwrap_or(0)
+}

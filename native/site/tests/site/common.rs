@@ -1,0 +1,67 @@
+//! A site with a few people.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use people::Pools;
+use people::visitor::Visitors;
+use site::{Config, Expected, Running, Stats};
+use tempfile::TempDir;
+
+use crate::client::Client;
+
+pub const PEOPLE: u64 = 300;
+
+pub fn visitors() -> Visitors {
+    let pools = Pools::parse(include_str!("../../../people/tests/data/three.pools")).unwrap();
+    Visitors::new(&pools, 1997, &["en_US", "ru_RU", "ja_JP"].map(str::to_owned)).unwrap()
+}
+
+pub fn build(path: &Path, size: u64) -> site::upd::Manifest {
+    site::upd::build(path, &visitors(), size, &mut |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// A running site on a database of its own.
+pub struct Site {
+    pub running: Running,
+    pub database: PathBuf,
+    /// Removed at the end.
+    pub _folder: TempDir,
+}
+
+impl Site {
+    pub fn start() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let folder = TempDir::new().unwrap();
+        let database = folder.path().join("people.upd");
+        build(&database, PEOPLE);
+        let mut config = Config { database: database.clone(), ..Config::default() };
+        change(&mut config);
+        let running = site::start(config, &Expected::default()).unwrap();
+        Self { running, database, _folder: folder }
+    }
+
+    /// Waits for counts, which threads publish after they have answered.
+    pub fn has_counted(&self, expected: impl Fn(&Stats) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while !expected(&self.running.stats()) {
+            assert!(Instant::now() < deadline, "{:?}", self.running.stats());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub fn client(&self) -> Client {
+        Client::new(self.running.addr())
+    }
+}
+
+/// A text as it stands in HTML.
+pub fn escaped(text: &str) -> String {
+    let mut out = Vec::new();
+    site::page::push_escaped(&mut out, text, usize::MAX >> 1);
+    String::from_utf8(out).unwrap()
+}

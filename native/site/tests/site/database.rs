@@ -1,0 +1,281 @@
+//! The user-property database as a file.
+
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::ops::ControlFlow;
+use std::process::Command;
+
+use people::visitor::Visitor;
+use proptest::prelude::*;
+use rusqlite::{Connection, Row};
+use site::upd::{self, BuildError, CopyError, OpenError};
+use site::{Config, Expected, StartError};
+use tempfile::TempDir;
+
+use crate::common::{PEOPLE, Site, build, visitors};
+
+fn visitor(row: &Row<'_>) -> rusqlite::Result<Visitor> {
+    Ok(Visitor {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        given: row.get("given")?,
+        family: row.get("family")?,
+        mail: row.get("mail")?,
+        city: row.get("city")?,
+        country: row.get("country")?,
+        language: row.get("language")?,
+        occupation: row.get("occupation")?,
+        company: row.get("company")?,
+        birth_year: row.get("birth_year")?,
+        background: row.get("background")?,
+        accent: row.get("accent")?,
+        sections: row.get("sections")?,
+        interests: row.get("interests")?,
+        stocks: row.get("stocks")?,
+        newsletter: row.get("newsletter")?,
+        visits: row.get("visits")?,
+        last_visit: row.get("last_visit")?,
+    })
+}
+
+#[test]
+fn everybody_is_in_it_with_all_properties_and_sqlite_finds_no_fault() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.upd");
+    let mut heard = Vec::new();
+    let manifest = upd::build(&path, &visitors(), 10_000, &mut |n| {
+        heard.push(n);
+        ControlFlow::Continue(())
+    });
+    assert_eq!(upd::inspect(&path, &Expected::default()).unwrap(), manifest.unwrap());
+    assert_eq!(heard.last(), Some(&10_000));
+    assert!(heard.is_sorted() && heard.len() > 2);
+    let db = Connection::open(&path).unwrap();
+    let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(check, "ok");
+    let mut select = db.prepare("SELECT * FROM people ORDER BY id").unwrap();
+    let people = visitors();
+    let mut count = 0;
+    for (i, row) in (0..).zip(select.query_map([], visitor).unwrap()) {
+        assert_eq!(row.unwrap(), people.visitor(i));
+        count += 1;
+    }
+    assert_eq!(count, 10_000);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+}
+
+#[test]
+fn the_same_people_make_the_same_bytes() {
+    let folder = TempDir::new().unwrap();
+    let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+    assert_eq!(build(&a, 2_000), build(&b, 2_000));
+    assert_eq!(fs::read(a).unwrap(), fs::read(b).unwrap());
+}
+
+#[test]
+fn a_database_for_nobody_is_one_too() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("empty.upd");
+    build(&path, 0);
+    let expected = Expected { size: Some(0), digest: None };
+    assert_eq!(upd::inspect(&path, &expected).unwrap().size, 0);
+}
+
+#[test]
+fn cancelling_leaves_the_old_file_and_nothing_else() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.upd");
+    build(&path, 100);
+    let before = fs::read(&path).unwrap();
+    let error = upd::build(&path, &visitors(), 50_000, &mut |_| ControlFlow::Break(())).unwrap_err();
+    assert!(matches!(error, BuildError::Cancelled(_)), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let error = build_error("/nonexistent/people.upd");
+    assert!(
+        matches!(error, BuildError::File { .. }) && error.to_string().contains("/nonexistent/"),
+        "{error}"
+    );
+}
+
+fn build_error(path: &str) -> BuildError {
+    upd::build(path.as_ref(), &visitors(), 10, &mut |_| ControlFlow::Continue(())).unwrap_err()
+}
+
+/// Run in a process that may write files of some blocks only, by the next test.
+#[test]
+#[ignore = "run by another test"]
+fn build_under_a_limit() {
+    let path = std::env::var("UPD_PATH").unwrap();
+    let error =
+        upd::build(path.as_ref(), &visitors(), 50_000, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert!(matches!(error, BuildError::Database { .. } | BuildError::DiskFull(_)), "{error}");
+}
+
+#[test]
+fn running_out_of_room_leaves_the_old_file_and_nothing_else() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.upd");
+    build(&path, 100);
+    let before = fs::read(&path).unwrap();
+    // The limit stands in for a full disk: writes fail in the middle of the file.
+    let status = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 1000; exec \"$0\" --exact --ignored database::build_under_a_limit",
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .env("UPD_PATH", &path)
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_is_no_upd_is_refused_under_its_own_name() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("people.upd");
+    let inspect = || upd::inspect(&path, &Expected::default()).unwrap_err();
+    assert!(matches!(inspect(), OpenError::Missing(_)));
+    fs::write(&path, "").unwrap();
+    assert!(matches!(inspect(), OpenError::NotOne { .. }));
+    fs::write(&path, "this is not a database at all, but a rather long text. ".repeat(100)).unwrap();
+    assert!(matches!(inspect(), OpenError::NotOne { .. }), "{}", inspect());
+    fs::remove_file(&path).unwrap();
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE people (id)").unwrap();
+    assert!(matches!(inspect(), OpenError::NotOne { .. }), "{}", inspect());
+    let folder_error = upd::inspect(folder.path(), &Expected::default()).unwrap_err();
+    assert!(matches!(folder_error, OpenError::NotOne { .. }));
+}
+
+#[test]
+fn another_version_size_or_digest_is_refused_with_both_named() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("people.upd");
+    let manifest = build(&path, 100);
+    let expect = |size, digest: &str| {
+        let digest = Some(digest.to_owned());
+        upd::inspect(&path, &Expected { size: Some(size), digest })
+    };
+    assert!(expect(100, &manifest.digest).is_ok());
+    let error = expect(1_000, &manifest.digest).unwrap_err();
+    assert!(matches!(error, OpenError::Size { found: 100, wanted: 1_000, .. }), "{error}");
+    assert!(matches!(expect(100, "x").unwrap_err(), OpenError::Digest { .. }));
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 2").unwrap();
+    let error = upd::inspect(&path, &Expected::default()).unwrap_err();
+    assert!(matches!(error, OpenError::SchemaVersion { found: 2, .. }), "{error}");
+    assert!(error.to_string().contains("make it again"), "{error}");
+}
+
+#[test]
+fn a_file_cut_off_is_damaged() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("people.upd");
+    build(&path, 5_000);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+    let error = upd::inspect(&path, &Expected::default()).unwrap_err();
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn a_locked_file_is_called_locked() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("people.upd");
+    build(&path, 10);
+    let holder = Connection::open(&path).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let config = Config { database: path, ..Config::default() };
+    let error = site::start(config, &Expected::default()).unwrap_err();
+    assert!(matches!(error, StartError::Database(OpenError::Locked(_))), "{error}");
+}
+
+#[test]
+fn a_damaged_page_is_an_error_of_that_page_only() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("people.upd");
+    build(&path, 5_000);
+    // A leaf somewhere in the middle.
+    let mut file = fs::File::options().read(true).write(true).open(&path).unwrap();
+    file.seek(SeekFrom::Start(4_096 * 100)).unwrap();
+    file.write_all(&[0xff; 4_096]).unwrap();
+    let running = site::start(Config { database: path, ..Config::default() }, &Expected::default()).unwrap();
+    let mut client = crate::client::Client::new(running.addr());
+    let statuses: Vec<u16> = (0..5_000).map(|i| client.get("/", Some(i)).status).collect();
+    assert!(statuses.contains(&500) && statuses[0] == 200 && statuses[4_999] == 200);
+    assert!(statuses.iter().filter(|&&status| status == 500).count() < 200);
+}
+
+#[test]
+fn a_copy_forgets_what_was_changed() {
+    let folder = TempDir::new().unwrap();
+    let (master, working) = (folder.path().join("master.upd"), folder.path().join("working.upd"));
+    build(&master, 100);
+    let bytes = upd::copy(&master, &working).unwrap();
+    assert_eq!(bytes, fs::metadata(&master).unwrap().len());
+    // A log that its writer left behind must not be replayed into the fresh copy.
+    let db = Connection::open(&working).unwrap();
+    db.execute_batch("PRAGMA journal_mode=WAL; UPDATE people SET city = 'gone'").unwrap();
+    let error = upd::copy(&working, &folder.path().join("other.upd")).unwrap_err();
+    assert!(matches!(error, CopyError::InUse(_)), "{error}");
+    std::mem::forget(db);
+    upd::copy(&master, &working).unwrap();
+    assert_eq!(fs::read(&master).unwrap(), fs::read(&working).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    let error = upd::copy(&folder.path().join("none"), &working).unwrap_err();
+    assert!(matches!(error, CopyError::File { .. }));
+    assert_eq!(fs::read(&master).unwrap(), fs::read(&working).unwrap(), "as it was");
+}
+
+#[test]
+fn a_site_needs_its_database() {
+    let folder = TempDir::new().unwrap();
+    let config = Config { database: folder.path().join("none.upd"), ..Config::default() };
+    let error = site::start(config, &Expected::default()).unwrap_err();
+    assert!(error.to_string().contains("sitebench ps seed"), "{error}");
+    let taken = Site::start();
+    let config =
+        Config { database: taken.database.clone(), port: taken.running.addr().port(), ..Config::default() };
+    assert!(matches!(site::start(config, &Expected::default()), Err(StartError::Listen(_))));
+    let config = Config { database: taken.database.clone(), threads: 0, ..Config::default() };
+    assert!(matches!(site::start(config, &Expected::default()), Err(StartError::Threads(0))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Another program may have written anything.
+    #[test]
+    fn any_texts_in_the_database_make_a_page_of_the_right_size(texts in prop::collection::vec(".{0,300}", 14)) {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("people.upd");
+        build(&path, PEOPLE);
+        let db = Connection::open(&path).unwrap();
+        let columns = ["name", "given", "family", "mail", "city", "country", "language", "occupation",
+            "company", "background", "accent", "sections", "interests", "stocks"];
+        for (column, text) in columns.iter().zip(&texts) {
+            db.execute(&format!("UPDATE people SET {column} = ?1 WHERE id = 3"), [text]).unwrap();
+        }
+        db.execute("UPDATE people SET visits = 'many', newsletter = x'ff', last_visit = 1e300, mail = x'00ff', \
+            occupation = cast(x'41ff42' as text) WHERE id = 3", []).unwrap();
+        drop(db);
+        let running = site::start(Config { database: path, ..Config::default() }, &Expected::default()).unwrap();
+        let answer = crate::client::Client::new(running.addr()).get("/", Some(3));
+        prop_assert_eq!((answer.status, answer.body.len()), (200, 8_290));
+        let city: String = texts[4].chars().take(15).collect();
+        let city = format!(" data-city=\"{}", crate::common::escaped(&city));
+        prop_assert!(answer.text().contains(&city), "{}", city);
+    }
+}
+
+#[test]
+fn the_settings_of_a_site_are_checked_by_name() {
+    assert!(serde_json::from_str::<Config>(r#"{"durability": "full", "row_cache": 0}"#).is_ok());
+    assert!(serde_json::from_str::<Config>(r#"{"durabilty": "full"}"#).is_err());
+    assert!(serde_json::from_str::<Config>(r#"{"durability": "none"}"#).is_err());
+}

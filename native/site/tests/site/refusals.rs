@@ -1,0 +1,96 @@
+//! What is not done, and how that is said.
+
+use crate::common::{PEOPLE, Site};
+
+/// Sends bytes and expects a status; then the connection has to be closed, or open, as said.
+fn refused(site: &Site, request: impl AsRef<[u8]>, status: u16, closed: bool) -> String {
+    let mut client = site.client();
+    client.send(request);
+    let answer = client.answer();
+    assert_eq!(answer.status, status, "{}", answer.head);
+    if closed {
+        assert_eq!(answer.header("connection"), Some("close"));
+        assert!(client.is_closed());
+    } else {
+        assert_eq!(client.get("/image/1.gif", None).status, 200, "the connection goes on");
+    }
+    answer.text().to_owned()
+}
+
+#[test]
+fn what_is_not_http_is_refused_and_closed() {
+    let site = Site::start();
+    for request in [
+        "nonsense\r\n\r\n",
+        "GET /\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+        "POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ] {
+        refused(&site, request, 400, true);
+    }
+    refused(&site, "GET / HTTP/2.0\r\n\r\n", 505, true);
+    refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
+}
+
+#[test]
+fn requests_name_one_host() {
+    let site = Site::start();
+    refused(&site, "GET / HTTP/1.1\r\n\r\n", 400, false);
+    refused(&site, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, false);
+}
+
+#[test]
+fn lengths_have_limits() {
+    let site = Site::start();
+    let long = "x".repeat(20_000);
+    refused(&site, format!("GET /{long}"), 414, true);
+    refused(&site, format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", &long[..9_000]), 414, false);
+    refused(&site, format!("GET / HTTP/1.1\r\nHost: a\r\nX: {long}\r\n\r\n"), 431, true);
+    let many = "A: b\r\n".repeat(120);
+    refused(&site, format!("GET / HTTP/1.1\r\nHost: a\r\n{many}\r\n"), 431, true);
+    refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 16385\r\n\r\n", 413, true);
+    let chunks = format!("4e20\r\n{long}\r\n");
+    let head = "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    refused(&site, format!("{head}{chunks}"), 413, true);
+    let crumbs = "1;padding-that-counts\r\nx\r\n".repeat(4_000);
+    refused(&site, format!("{head}{crumbs}"), 413, true);
+}
+
+#[test]
+fn methods_and_paths_that_are_not_there_are_told_apart() {
+    let site = Site::start();
+    refused(&site, "GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
+    refused(&site, "GET /image/../../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
+    refused(&site, "GET /image/%2e%2e%2f1.gif HTTP/1.1\r\nHost: a\r\n\r\n", 404, false);
+    refused(&site, "DELETE / HTTP/1.1\r\nHost: a\r\n\r\n", 405, false);
+    refused(&site, "BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501, false);
+    let mut client = site.client();
+    client.send("GET /users HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!(client.answer().header("allow"), Some("POST"));
+    // A body nobody will read: answered, and closed without a reset.
+    refused(&site, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 405, true);
+    refused(&site, "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 404, true);
+}
+
+#[test]
+fn forms_that_make_no_sense_change_nothing() {
+    let site = Site::start();
+    let post = |form: &str, cookie: &str| {
+        let length = form.len();
+        format!("POST /preferences HTTP/1.1\r\nHost: a\r\n{cookie}Content-Length: {length}\r\n\r\n{form}")
+    };
+    let cookie = "Cookie: user=1\r\n";
+    assert!(refused(&site, post("background=red", cookie), 400, false).contains("background"));
+    assert!(refused(&site, post("colour=red", cookie), 400, false).contains("colour"));
+    refused(&site, post("city=%zz", cookie), 400, false);
+    refused(&site, post("", cookie), 400, false);
+    refused(&site, post("city=a", &format!("Cookie: user={PEOPLE}\r\n")), 404, false);
+    refused(&site, post("city=a", &format!("Cookie: user={}\r\n", u64::MAX)), 404, false);
+    refused(&site, post("city=a", ""), 403, true);
+    let json = "Content-Type: application/json\r\nCookie: user=1\r\n";
+    refused(&site, post("{}", json), 415, true);
+    site.has_counted(|stats| stats.updates == 0);
+}

@@ -1,0 +1,21 @@
+//! Filters: whatever is read from text is a filter, and reads the same when written as text again.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::ber::Reader;
+use wire::ldap::{Filter, filter_text};
+
+fuzz_target!(|text: &str| {
+    let mut ber = Vec::new();
+    if filter_text::parse(text, &mut ber).is_err() {
+        assert!(ber.is_empty(), "nothing is left behind");
+        return;
+    }
+    let mut reader = Reader::new(&ber);
+    let filter = Filter::decode(&mut reader).expect("what was written decodes");
+    assert!(reader.is_empty());
+    let mut again = Vec::new();
+    filter_text::parse(&filter.to_string(), &mut again).expect("a filter's own text is one");
+    assert_eq!(ber, again);
+});

@@ -1,0 +1,52 @@
+//! A stream of messages, as a server and as a client would read it.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::ldap::control::PagedResults;
+use wire::ldap::frame::message_length;
+use wire::ldap::{Operation, Reply, Request, Response};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut rest = bytes;
+    while let Ok(Some(length)) = message_length(rest, 1 << 16) {
+        assert!(length >= 2, "a message that makes no progress");
+        request(&rest[..length]);
+        response(&rest[..length]);
+        rest = &rest[length..];
+    }
+});
+
+/// Everything of a request that decoded can be read without another error.
+fn request(message: &[u8]) {
+    let Ok(request) = Request::decode(message) else { return };
+    for control in request.controls.iter() {
+        let _ = control.value.map(PagedResults::decode);
+    }
+    match request.operation {
+        Operation::Search(search) => {
+            let _ = search.filter.to_string();
+            search.attributes.iter().for_each(drop);
+        }
+        Operation::Add(add) => {
+            add.attributes.check().expect("attributes were walked");
+        }
+        Operation::Modify(modify) => {
+            for change in modify.changes() {
+                assert!(change.attribute.values.iter().all(|value| value.is_ok()), "values were walked");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn response(message: &[u8]) {
+    let Ok(response) = Response::decode(message) else { return };
+    if let Reply::Entry { attributes, .. } = response.reply {
+        let whole = attributes.check().is_ok();
+        let read = attributes
+            .iter()
+            .try_for_each(|attribute| attribute?.values.iter().try_for_each(|value| value.map(drop)));
+        assert_eq!(read.is_ok(), whole);
+    }
+}

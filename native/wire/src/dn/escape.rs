@@ -1,0 +1,46 @@
+//! Values on their way into a name.
+
+/// Appends `value` as RFC 4514 section 2.4 has it in a name.
+#[inline]
+pub fn escape_value(value: &[u8], out: &mut Vec<u8>) {
+    if is_plain(value) {
+        out.extend_from_slice(value);
+        return;
+    }
+    let last = value.len() - 1;
+    for (at, &byte) in value.iter().enumerate() {
+        match byte {
+            0 => out.extend_from_slice(b"\\00"),
+            b' ' if at != 0 && at != last => out.push(byte),
+            b'#' if at != 0 => out.push(byte),
+            b' ' | b'#' => out.extend_from_slice(&[b'\\', byte]),
+            _ if is_special(byte) => out.extend_from_slice(&[b'\\', byte]),
+            _ => out.push(byte),
+        }
+    }
+}
+
+/// Whether `value` stands in a name as it is.
+#[inline]
+pub(super) fn is_plain(value: &[u8]) -> bool {
+    !value.iter().any(|&byte| is_special(byte))
+        && !matches!(value, [b' ' | b'#', ..])
+        && !matches!(value, [.., b' '])
+}
+
+/// Bytes that are never written as they are.
+#[inline]
+pub(super) const fn is_special(byte: u8) -> bool {
+    SPECIAL[byte as usize]
+}
+
+const SPECIAL: [bool; 256] = {
+    let mut table = [false; 256];
+    let special = b"\0\"+,;<>\\";
+    let mut n = 0;
+    while n < special.len() {
+        table[special[n] as usize] = true;
+        n += 1;
+    }
+    table
+};

@@ -1,0 +1,136 @@
+//! The one spelling of a name, for comparing names as bytes.
+//!
+//! Attribute types and values are what a [`Normalise`] makes of them, pairs of one RDN are sorted,
+//! and whatever is special in a value is written as backslash and two hexadecimal digits. So in a
+//! normal form **a comma always separates**: parent and ancestry are questions about bytes.
+
+use super::escape::{is_plain, is_special};
+use super::parse::{Cursor, End};
+use super::{Dn, Pair, Rdn};
+use crate::text;
+
+/// What makes two attribute types the same, and two values of one type equal.
+pub trait Normalise {
+    /// Appends the one name of this attribute type.
+    fn attribute(&self, attribute: &[u8], out: &mut Vec<u8>);
+
+    /// Appends the one form of `value`, unescaped. Applied to its own output it must change nothing.
+    fn value(&self, attribute: &[u8], value: &[u8], out: &mut Vec<u8>);
+}
+
+/// Without a schema: types in lower case, values as caseIgnoreMatch compares them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Plain;
+
+impl Normalise for Plain {
+    fn attribute(&self, attribute: &[u8], out: &mut Vec<u8>) {
+        write_lower(attribute, out);
+    }
+
+    fn value(&self, _: &[u8], value: &[u8], out: &mut Vec<u8>) {
+        text::prepare(value, text::Preparation::IGNORE_CASE, out);
+    }
+}
+
+/// Appends ASCII letters in lower case, anything else as it is: how attribute types are compared.
+pub fn write_lower(text: &[u8], out: &mut Vec<u8>) {
+    out.extend(text.iter().map(u8::to_ascii_lowercase));
+}
+
+impl Dn<'_> {
+    /// Appends the normal form.
+    pub fn write_normal(self, rules: &impl Normalise, out: &mut Vec<u8>) {
+        if !self.is_root() {
+            write_rdns(self.0, rules, out);
+        }
+    }
+}
+
+impl Rdn<'_> {
+    /// Appends the normal form.
+    pub fn write_normal(self, rules: &impl Normalise, out: &mut Vec<u8>) {
+        write_rdns(self.0, rules, out);
+    }
+}
+
+/// In one walk: every add and every search of a directory comes by here.
+fn write_rdns(text: &[u8], rules: &impl Normalise, out: &mut Vec<u8>) {
+    let mut cursor = Cursor::new(text, 0);
+    let mut buffer = Vec::new();
+    let mut start = out.len();
+    let mut several = false;
+    // The text was read once before, so that no error is left.
+    while let Ok((pair, end)) = cursor.pair() {
+        write_pair(pair, rules, &mut buffer, out);
+        if end == End::Plus {
+            several = true;
+            out.push(b'+');
+            continue;
+        }
+        if std::mem::take(&mut several) {
+            sort_pairs(start, out);
+        }
+        if end == End::Input {
+            return;
+        }
+        out.push(b',');
+        start = out.len();
+    }
+}
+
+/// Sorts the pairs of the RDN that begins at `start`. Within pairs a plus is escaped.
+fn sort_pairs(start: usize, out: &mut Vec<u8>) {
+    let rdn = out.split_off(start);
+    let mut pairs: Vec<&[u8]> = rdn.split(|&byte| byte == b'+').collect();
+    pairs.sort_unstable();
+    out.extend_from_slice(&pairs.join(&b'+'));
+}
+
+fn write_pair(pair: Pair<'_>, rules: &impl Normalise, buffer: &mut Vec<u8>, out: &mut Vec<u8>) {
+    rules.attribute(pair.attribute, out);
+    out.push(b'=');
+    let start = out.len();
+    rules.value(pair.attribute, pair.value.decode(buffer), out);
+    if !is_plain(&out[start..]) {
+        let value = out.split_off(start);
+        write_escaped(&value, out);
+    }
+}
+
+fn write_escaped(value: &[u8], out: &mut Vec<u8>) {
+    let last = value.len() - 1;
+    for (at, &byte) in value.iter().enumerate() {
+        let edge = (byte == b' ' && (at == 0 || at == last)) || (byte == b'#' && at == 0);
+        if edge || is_special(byte) {
+            let digit = |n: u8| b"0123456789abcdef"[usize::from(n & 15)];
+            out.extend_from_slice(&[b'\\', digit(byte >> 4), digit(byte)]);
+        } else {
+            out.push(byte);
+        }
+    }
+}
+
+/// The first RDN and the parent of a name in normal form; `None` for the root.
+pub fn split_first(normal: &[u8]) -> Option<(&[u8], &[u8])> {
+    if normal.is_empty() {
+        return None;
+    }
+    let comma = normal.iter().position(|&byte| byte == b',');
+    Some(comma.map_or((normal, &[]), |at| (&normal[..at], &normal[at + 1..])))
+}
+
+/// The parent of a name in normal form; `None` for the root.
+pub fn parent(normal: &[u8]) -> Option<&[u8]> {
+    split_first(normal).map(|(_, parent)| parent)
+}
+
+/// Whether `normal` is `ancestor` or below it, both in normal form.
+#[inline]
+pub fn is_at_or_below(normal: &[u8], ancestor: &[u8]) -> bool {
+    match normal.strip_suffix(ancestor) {
+        Some([]) => true,
+        Some([.., b',']) => true,
+        Some(_) => ancestor.is_empty(),
+        None => false,
+    }
+}

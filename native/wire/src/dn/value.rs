@@ -1,0 +1,99 @@
+//! A value as it stands in a name, and what it means.
+
+use crate::ber;
+
+/// A value of a well-formed name, still encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value<'a> {
+    /// Means itself.
+    Plain(&'a [u8]),
+    /// Has backslashes in it.
+    Escaped(&'a [u8]),
+    /// The hexadecimal digits of the value's BER encoding (RFC 4514 section 2.4).
+    Hexadecimal(&'a [u8]),
+}
+
+impl<'a> Value<'a> {
+    /// The value itself: borrowed from the name where it stands there as it is, else from `buffer`,
+    /// which is overwritten.
+    #[inline]
+    pub fn decode<'b>(&self, buffer: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        if let Value::Plain(value) = *self {
+            return value;
+        }
+        buffer.clear();
+        self.write(buffer);
+        buffer
+    }
+
+    /// Appends the value itself.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        match *self {
+            Value::Plain(value) => out.extend_from_slice(value),
+            Value::Escaped(text) => write_unescaped(text, out),
+            Value::Hexadecimal(digits) => write_ber_content(digits, out),
+        }
+    }
+}
+
+fn write_unescaped(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        match rest {
+            [high, low, after @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                out.push(hex_byte(*high, *low));
+                rest = after;
+            }
+            [special, after @ ..] => {
+                out.push(*special);
+                rest = after;
+            }
+            [] => {}
+        }
+    }
+}
+
+/// The longest header of an element: tag, width, four bytes of length.
+const MAX_HEADER: usize = 6;
+
+/// Whether the digits are those of one primitive element and nothing more.
+pub(super) fn check_ber(digits: &[u8]) -> bool {
+    digits.len() % 2 == 0
+        && element(digits)
+            .is_some_and(|(tag, start, length)| tag & 0x20 == 0 && digits.len() / 2 == start + length)
+}
+
+fn write_ber_content(digits: &[u8], out: &mut Vec<u8>) {
+    if let Some((_, start, _)) = element(digits) {
+        out.extend(hex_bytes(digits).skip(start));
+    }
+}
+
+/// Tag, length of the header, length of the content.
+fn element(digits: &[u8]) -> Option<(u8, usize, usize)> {
+    let mut head = [0; MAX_HEADER];
+    let count = hex_bytes(digits).zip(&mut head).map(|(byte, place)| *place = byte).count();
+    let (start, length) = ber::header(&head[..count]).ok()??;
+    Some((head[0], start, length))
+}
+
+fn hex_bytes(digits: &[u8]) -> impl Iterator<Item = u8> {
+    digits.chunks_exact(2).map(|pair| hex_byte(pair[0], pair[1]))
+}
+
+/// Two digits known to be hexadecimal.
+fn hex_byte(high: u8, low: u8) -> u8 {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => byte - b'0',
+        _ => (byte | 0x20).wrapping_sub(b'a').wrapping_add(10),
+    };
+    digit(high) << 4 | digit(low)
+}

@@ -1,0 +1,159 @@
+//! Where a body ends (RFC 9112 sections 6 and 7).
+
+/// How a body is delimited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// By a length known in advance; 0 is no body.
+    Length(u64),
+    /// By chunks that say their own lengths.
+    Chunked,
+    /// By the end of the connection; responses only.
+    UntilClose,
+}
+
+/// Why bytes are no chunked body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// A chunk's size line that is none.
+    #[error("a chunk without a size in hexadecimal digits")]
+    BadChunkSize,
+    /// A chunk that does not end where it said.
+    #[error("a chunk that is longer than it said")]
+    BadChunkEnd,
+    /// Size lines and trailers longer than anyone needs.
+    #[error("a chunk line of over {MAX_LINE_BYTES} bytes")]
+    LineTooLong,
+}
+
+/// Chunk size lines with extensions, and trailer lines, stay well under this.
+const MAX_LINE_BYTES: usize = 4096;
+
+/// A body being received; feed it every byte that comes after the head.
+#[derive(Debug, Clone, Copy)]
+pub struct Body {
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Counted(u64),
+    ToClose,
+    Size { value: u64, digits: u8, extension: bool, line: usize },
+    Data(u64),
+    DataEnd { seen_cr: bool },
+    Trailer { empty: bool, line: usize },
+    Done,
+}
+
+/// What one call of [`Body::feed`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes used up, framing included.
+    pub consumed: usize,
+    /// The part of the used bytes that is content: at most one piece a call.
+    pub content: (usize, usize),
+    /// Whether the body has ended.
+    pub done: bool,
+}
+
+const SIZE_LINE: State = State::Size { value: 0, digits: 0, extension: false, line: 0 };
+
+impl Body {
+    /// A body about to begin.
+    pub const fn new(framing: Framing) -> Self {
+        let state = match framing {
+            Framing::Length(0) => State::Done,
+            Framing::Length(length) => State::Counted(length),
+            Framing::Chunked => SIZE_LINE,
+            Framing::UntilClose => State::ToClose,
+        };
+        Self { state }
+    }
+
+    /// Whether the body has ended.
+    pub fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// Whether the end of the connection is a proper end of this body.
+    pub fn ends_at_close(&self) -> bool {
+        matches!(self.state, State::ToClose | State::Done)
+    }
+
+    /// Takes bytes up to the end of the next piece of content; call again until nothing is
+    /// consumed or the body is done.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Progress, BodyError> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = bytes.len() - at;
+            match self.state {
+                State::Done => break,
+                State::ToClose => {
+                    return Ok(Progress { consumed: bytes.len(), content: (at, bytes.len()), done: false });
+                }
+                State::Counted(left) | State::Data(left) => {
+                    let taken = usize::try_from(left).unwrap_or(usize::MAX).min(rest);
+                    self.state = self.after_content(left - taken as u64);
+                    return Ok(Progress {
+                        consumed: at + taken,
+                        content: (at, at + taken),
+                        done: self.is_done(),
+                    });
+                }
+                _ => {
+                    self.state = self.framing_byte(bytes[at])?;
+                    at += 1;
+                }
+            }
+        }
+        Ok(Progress { consumed: at, content: (at, at), done: self.is_done() })
+    }
+
+    fn after_content(&self, left: u64) -> State {
+        match (self.state, left) {
+            (State::Counted(_), 0) => State::Done,
+            (State::Counted(_), left) => State::Counted(left),
+            (_, 0) => State::DataEnd { seen_cr: false },
+            (_, left) => State::Data(left),
+        }
+    }
+
+    /// One byte of a size line, of a chunk's end or of the trailer section.
+    fn framing_byte(&self, byte: u8) -> Result<State, BodyError> {
+        Ok(match self.state {
+            State::Size { line, .. } | State::Trailer { line, .. } if line >= MAX_LINE_BYTES => {
+                return Err(BodyError::LineTooLong);
+            }
+            State::Size { value, digits, extension, line } => {
+                size_byte(byte, value, digits, extension, line)?
+            }
+            State::DataEnd { seen_cr: false } if byte == b'\r' => State::DataEnd { seen_cr: true },
+            State::DataEnd { .. } if byte == b'\n' => SIZE_LINE,
+            State::DataEnd { .. } => return Err(BodyError::BadChunkEnd),
+            State::Trailer { empty: true, .. } if byte == b'\n' => State::Done,
+            State::Trailer { line, .. } if byte == b'\n' => State::Trailer { empty: true, line: line + 1 },
+            State::Trailer { empty, line } => {
+                State::Trailer { empty: empty && byte == b'\r', line: line + 1 }
+            }
+            other => other,
+        })
+    }
+}
+
+fn size_byte(byte: u8, value: u64, digits: u8, extension: bool, line: usize) -> Result<State, BodyError> {
+    let line = line + 1;
+    match (byte, (byte as char).to_digit(16)) {
+        (b'\n', _) if digits == 0 => Err(BodyError::BadChunkSize),
+        (b'\n', _) if value == 0 => Ok(State::Trailer { empty: true, line: 0 }),
+        (b'\n', _) => Ok(State::Data(value)),
+        // Fifteen digits hold any body there is, and cannot overflow.
+        (_, Some(digit)) if !extension && digits < 15 => {
+            Ok(State::Size { value: value << 4 | u64::from(digit), digits: digits + 1, extension, line })
+        }
+        (b'\r' | b';' | b' ' | b'\t', _) if digits > 0 => {
+            Ok(State::Size { value, digits, extension: true, line })
+        }
+        _ if extension => Ok(State::Size { value, digits, extension, line }),
+        _ => Err(BodyError::BadChunkSize),
+    }
+}

@@ -1,0 +1,120 @@
+//! What request and response heads have in common.
+
+use super::body::Framing;
+
+/// A head longer than this is refused (431). Browsers send about 1 KiB; Apache and nginx stop at 8.
+pub const MAX_HEAD_BYTES: usize = 16 * 1024;
+
+/// More header lines than this are refused (431). Browsers send about 20; Apache stops at 100.
+pub const MAX_HEADERS: usize = 100;
+
+/// Why bytes are not the head of an HTTP/1 message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HeadError {
+    /// Not HTTP/1, or not as RFC 9112 has it.
+    #[error("not an HTTP/1 message: {0}")]
+    Malformed(httparse::Error),
+    /// Longer than [`MAX_HEAD_BYTES`].
+    #[error("a head of over {MAX_HEAD_BYTES} bytes")]
+    TooLong,
+    /// Two lengths that differ, or one that is no number (RFC 9112 section 6.3).
+    #[error("Content-Length is not one number")]
+    BadLength,
+    /// A coding other than chunked (RFC 9112 section 6.1).
+    #[error("a transfer coding other than chunked")]
+    BadCoding,
+    /// Length and coding together: the way requests are smuggled (RFC 9112 section 6.3).
+    #[error("Content-Length and Transfer-Encoding together")]
+    LengthAndCoding,
+}
+
+impl From<httparse::Error> for HeadError {
+    fn from(error: httparse::Error) -> Self {
+        match error {
+            httparse::Error::TooManyHeaders => Self::TooLong,
+            other => Self::Malformed(other),
+        }
+    }
+}
+
+/// What the header lines say about the connection and the body.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lines {
+    pub length: Option<u64>,
+    pub chunked: bool,
+    pub keep_alive: bool,
+}
+
+impl Lines {
+    pub(super) fn read(headers: &[httparse::Header<'_>], minor_version: u8) -> Result<Self, HeadError> {
+        let mut lines = Self { length: None, chunked: false, keep_alive: minor_version >= 1 };
+        for header in headers {
+            let name = header.name;
+            if name.eq_ignore_ascii_case("content-length") {
+                lines.length(header.value)?;
+            } else if name.eq_ignore_ascii_case("transfer-encoding") {
+                if !header.value.trim_ascii().eq_ignore_ascii_case(b"chunked") || lines.chunked {
+                    return Err(HeadError::BadCoding);
+                }
+                lines.chunked = true;
+            } else if name.eq_ignore_ascii_case("connection") {
+                lines.connection(header.value);
+            }
+        }
+        if lines.chunked && lines.length.is_some() {
+            return Err(HeadError::LengthAndCoding);
+        }
+        Ok(lines)
+    }
+
+    fn length(&mut self, value: &[u8]) -> Result<(), HeadError> {
+        let value = value.trim_ascii();
+        // RFC 9110 section 8.6: digits only; `u64::from_str` would take a plus sign.
+        let digits = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+        let number = std::str::from_utf8(value).ok().filter(|_| digits).and_then(|text| text.parse().ok());
+        let number: u64 = number.ok_or(HeadError::BadLength)?;
+        if self.length.is_some_and(|before| before != number) {
+            return Err(HeadError::BadLength);
+        }
+        self.length = Some(number);
+        Ok(())
+    }
+
+    fn connection(&mut self, value: &[u8]) {
+        for option in value.split(|&b| b == b',') {
+            let option = option.trim_ascii();
+            if option.eq_ignore_ascii_case(b"close") {
+                self.keep_alive = false;
+            } else if option.eq_ignore_ascii_case(b"keep-alive") {
+                self.keep_alive = true;
+            }
+        }
+    }
+
+    pub(super) fn framing(&self) -> Option<Framing> {
+        if self.chunked { Some(Framing::Chunked) } else { self.length.map(Framing::Length) }
+    }
+}
+
+/// The value of one cookie in a Cookie header's value (RFC 6265 section 4.2.1).
+pub fn cookie<'a>(header: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    header.split(|&b| b == b';').find_map(|pair| value_of(pair.trim_ascii(), name))
+}
+
+/// The value of one field of a query or of a form body, still percent-encoded.
+pub fn query<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    text.split(|&b| b == b'&').find_map(|pair| value_of(pair, name))
+}
+
+fn value_of<'a>(pair: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    pair.strip_prefix(name)?.strip_prefix(b"=")
+}
+
+/// The length of the head in `bytes`, or `None` while it is not all there.
+pub(super) fn status<T>(parsed: httparse::Status<T>, seen: usize) -> Result<Option<T>, HeadError> {
+    match parsed {
+        httparse::Status::Complete(value) => Ok(Some(value)),
+        httparse::Status::Partial if seen > MAX_HEAD_BYTES => Err(HeadError::TooLong),
+        httparse::Status::Partial => Ok(None),
+    }
+}

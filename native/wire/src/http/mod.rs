@@ -1,0 +1,14 @@
+//! HTTP/1.1 messages (RFC 9112): heads and body framing, both directions.
+//!
+//! Heads are cut out by `httparse`; what is added here is what a server and a load generator
+//! need of them and nothing else, with the framing rules of RFC 9112 section 6 in one place.
+
+mod body;
+mod head;
+mod request;
+mod response;
+
+pub use body::{Body, BodyError, Framing, Progress};
+pub use head::{HeadError, MAX_HEAD_BYTES, MAX_HEADERS, cookie, query};
+pub use request::RequestHead;
+pub use response::ResponseHead;

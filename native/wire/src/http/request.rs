@@ -1,0 +1,52 @@
+//! What a server reads.
+
+use super::body::Framing;
+use super::head::{HeadError, Lines, MAX_HEADERS, status};
+
+/// The head of a request, borrowed from the buffer it arrived in.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestHead<'a> {
+    /// GET, POST, ...
+    pub method: &'a str,
+    /// The path, without the query.
+    pub path: &'a str,
+    /// What follows the question mark; empty without one.
+    pub query: &'a str,
+    /// The Cookie header's value; empty without one.
+    pub cookies: &'a [u8],
+    /// Whether the connection stays open after the answer.
+    pub keep_alive: bool,
+    /// How the body is delimited.
+    pub framing: Framing,
+    /// Bytes of the head; the body starts there.
+    pub length: usize,
+}
+
+impl<'a> RequestHead<'a> {
+    /// Reads the head at the start of `bytes`: `None` while it is not all there.
+    pub fn decode(bytes: &'a [u8]) -> Result<Option<Self>, HeadError> {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        let Some(length) = status(request.parse(bytes)?, bytes.len())? else {
+            return Ok(None);
+        };
+        let lines = Lines::read(request.headers, request.version.unwrap_or(0))?;
+        let target = request.path.unwrap_or("/");
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let cookies = request
+            .headers
+            .iter()
+            .find(|header| header.name.eq_ignore_ascii_case("cookie"))
+            .map_or(&b""[..], |header| header.value);
+        Ok(Some(Self {
+            method: request.method.unwrap_or("GET"),
+            path,
+            query,
+            cookies,
+            keep_alive: lines.keep_alive,
+            // RFC 9112 section 6.3: a request that says nothing has no body.
+            framing: lines.framing().unwrap_or(Framing::Length(0)),
+            length,
+        }))
+    }
+}

@@ -1,0 +1,52 @@
+//! What a client reads.
+
+use super::body::Framing;
+use super::head::{HeadError, Lines, MAX_HEADERS, status};
+
+/// The head of a response, borrowed from the buffer it arrived in.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseHead<'a> {
+    /// 200, 404, ...
+    pub status: u16,
+    /// Whether the connection stays open after the body.
+    pub keep_alive: bool,
+    /// How the body is delimited.
+    pub framing: Framing,
+    /// The first Set-Cookie header's value, if there is one.
+    pub set_cookie: Option<&'a [u8]>,
+    /// Where a redirect points, if there is one.
+    pub location: Option<&'a [u8]>,
+    /// Bytes of the head; the body starts there.
+    pub length: usize,
+}
+
+impl<'a> ResponseHead<'a> {
+    /// Reads the head at the start of `bytes`: `None` while it is not all there.
+    ///
+    /// The answer to a HEAD request has no body whatever its head says; callers that send HEAD
+    /// know that.
+    pub fn decode(bytes: &'a [u8]) -> Result<Option<Self>, HeadError> {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut response = httparse::Response::new(&mut headers);
+        let Some(length) = status(response.parse(bytes)?, bytes.len())? else {
+            return Ok(None);
+        };
+        let lines = Lines::read(response.headers, response.version.unwrap_or(0))?;
+        let code = response.code.unwrap_or(0);
+        let value =
+            |name: &str| response.headers.iter().find(|h| h.name.eq_ignore_ascii_case(name)).map(|h| h.value);
+        // RFC 9112 section 6.3: informational, 204 and 304 never have a body; one that says
+        // nothing lasts until the connection closes.
+        let bodiless = matches!(code, 100..=199 | 204 | 304);
+        let framing =
+            if bodiless { Framing::Length(0) } else { lines.framing().unwrap_or(Framing::UntilClose) };
+        Ok(Some(Self {
+            status: code,
+            keep_alive: lines.keep_alive && framing != Framing::UntilClose,
+            framing,
+            set_cookie: value("set-cookie"),
+            location: value("location"),
+            length,
+        }))
+    }
+}

@@ -1,0 +1,99 @@
+//! What a server sends.
+
+use super::control::{CONTROLS, Control, write_control};
+use super::op;
+use super::result::ResultCode;
+use crate::ber::{self, tag};
+
+/// The LDAPResult common to every final answer (RFC 4511 section 4.1.9).
+#[derive(Debug, Clone, Copy)]
+pub struct Verdict<'a> {
+    /// How it went.
+    pub code: ResultCode,
+    /// The deepest existing ancestor, after noSuchObject.
+    pub matched_dn: &'a [u8],
+    /// For a person to read.
+    pub diagnostic: &'a [u8],
+}
+
+impl Verdict<'static> {
+    /// Success, with nothing to say.
+    pub const SUCCESS: Self = Self { code: ResultCode::SUCCESS, matched_dn: b"", diagnostic: b"" };
+}
+
+/// Appends a final answer without controls; `tag` is the response's tag of [`op`].
+#[inline]
+pub fn write_result(out: &mut Vec<u8>, id: i32, tag: u8, verdict: &Verdict<'_>) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, tag, |out| write_verdict(out, verdict));
+    });
+}
+
+/// Appends a final answer with controls.
+pub fn write_result_with(
+    out: &mut Vec<u8>,
+    id: i32,
+    tag: u8,
+    verdict: &Verdict<'_>,
+    controls: &[Control<'_>],
+) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, tag, |out| write_verdict(out, verdict));
+        ber::write_nested(out, CONTROLS, |out| {
+            controls.iter().for_each(|control| write_control(out, control))
+        });
+    });
+}
+
+/// Appends an ExtendedResponse (RFC 4511 section 4.12).
+pub fn write_extended(
+    out: &mut Vec<u8>,
+    id: i32,
+    verdict: &Verdict<'_>,
+    name: Option<&[u8]>,
+    value: Option<&[u8]>,
+) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::EXTENDED_RESPONSE, |out| {
+            write_verdict(out, verdict);
+            if let Some(name) = name {
+                ber::write_element(out, tag::context(10), name);
+            }
+            if let Some(value) = value {
+                ber::write_element(out, tag::context(11), value);
+            }
+        });
+    });
+}
+
+/// Appends a SearchResultEntry whose body (name and attribute list) is already encoded.
+#[inline]
+pub fn write_entry(out: &mut Vec<u8>, id: i32, body: &[u8]) {
+    write_entry_header(out, id, body.len());
+    out.extend_from_slice(body);
+}
+
+/// Appends what comes before a SearchResultEntry's body of `body_length` bytes.
+#[inline]
+pub fn write_entry_header(out: &mut Vec<u8>, id: i32, body_length: usize) {
+    let id = i64::from(id);
+    ber::write_header(out, tag::SEQUENCE, 2 + ber::integer_width(id) + ber::element_size(body_length));
+    ber::write_integer(out, tag::INTEGER, id);
+    ber::write_header(out, op::SEARCH_ENTRY, body_length);
+}
+
+/// Appends an LDAPMessage around what `fill` appends.
+#[inline]
+pub fn write_message(out: &mut Vec<u8>, id: i32, fill: impl FnOnce(&mut Vec<u8>)) {
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_integer(out, tag::INTEGER, i64::from(id));
+        fill(out);
+    });
+}
+
+#[inline]
+fn write_verdict(out: &mut Vec<u8>, verdict: &Verdict<'_>) {
+    ber::write_integer(out, tag::ENUMERATED, i64::from(verdict.code.0));
+    ber::write_octets(out, verdict.matched_dn);
+    ber::write_octets(out, verdict.diagnostic);
+}

@@ -1,0 +1,98 @@
+//! Attribute lists as they stand on the wire.
+
+use crate::ber::{BerError, Reader, tag};
+
+/// The content of an AttributeList or PartialAttributeList (RFC 4511 sections 4.7 and 4.5.2),
+/// which are the same bytes: what a client adds is what a search returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attributes<'a>(pub &'a [u8]);
+
+/// One attribute: its description and its values, still encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Attribute<'a> {
+    /// The attribute description, options included.
+    pub name: &'a [u8],
+    /// The values.
+    pub values: Values<'a>,
+}
+
+/// The content of a SET OF OCTET STRING.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Values<'a>(pub &'a [u8]);
+
+impl<'a> Attributes<'a> {
+    /// Reads the attributes one after the other.
+    pub const fn iter(&self) -> AttributeIter<'a> {
+        AttributeIter(Reader::new(self.0))
+    }
+
+    /// Walks every attribute and every value once, so that later readers meet no error.
+    pub fn check(&self) -> Result<(), BerError> {
+        for attribute in self.iter() {
+            attribute?.values.iter().try_for_each(|value| value.map(drop))?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Values<'a> {
+    /// Reads the values one after the other.
+    pub const fn iter(&self) -> ValueIter<'a> {
+        ValueIter(Reader::new(self.0))
+    }
+}
+
+/// See [`Attributes::iter`]. Ends after the first error.
+#[derive(Debug, Clone)]
+pub struct AttributeIter<'a>(Reader<'a>);
+
+impl<'a> AttributeIter<'a> {
+    /// What has not been read yet, encoded.
+    pub const fn rest(&self) -> &'a [u8] {
+        self.0.rest()
+    }
+}
+
+impl<'a> Iterator for AttributeIter<'a> {
+    type Item = Result<Attribute<'a>, BerError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.0.is_empty()).then(|| {
+            let attribute = read_attribute(&mut self.0);
+            if attribute.is_err() {
+                self.0 = Reader::default();
+            }
+            attribute
+        })
+    }
+}
+
+/// Reads `SEQUENCE { type, vals SET OF value }`.
+#[inline]
+pub fn read_attribute<'a>(reader: &mut Reader<'a>) -> Result<Attribute<'a>, BerError> {
+    let mut fields = reader.sequence()?;
+    let name = fields.octets()?;
+    let values = Values(fields.expect(tag::SET)?);
+    fields.finish()?;
+    Ok(Attribute { name, values })
+}
+
+/// See [`Values::iter`]. Ends after the first error.
+#[derive(Debug, Clone)]
+pub struct ValueIter<'a>(Reader<'a>);
+
+impl<'a> Iterator for ValueIter<'a> {
+    type Item = Result<&'a [u8], BerError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        (!self.0.is_empty()).then(|| {
+            let value = self.0.octets();
+            if value.is_err() {
+                self.0 = Reader::default();
+            }
+            value
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! Controls (RFC 4511 section 4.1.11).
+
+use crate::ber::{self, BerError, Reader, tag};
+
+/// One control of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Control<'a> {
+    /// Its object identifier, in dotted form.
+    pub oid: &'a [u8],
+    /// Whether the operation must not be done without it.
+    pub critical: bool,
+    /// Its value, if it has one.
+    pub value: Option<&'a [u8]>,
+}
+
+/// The content of a message's controls, already checked; empty where there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Controls<'a>(&'a [u8]);
+
+/// The tag of the controls in an LDAPMessage.
+pub const CONTROLS: u8 = tag::context_constructed(0);
+
+impl<'a> Controls<'a> {
+    /// Checks `content` and keeps it.
+    pub fn decode(content: &'a [u8]) -> Result<Self, BerError> {
+        let mut reader = Reader::new(content);
+        while !reader.is_empty() {
+            read_control(&mut reader)?;
+        }
+        Ok(Self(content))
+    }
+
+    /// The controls in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Control<'a>> + use<'a> {
+        let mut reader = Reader::new(self.0);
+        std::iter::from_fn(move || read_control(&mut reader).ok())
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn read_control<'a>(reader: &mut Reader<'a>) -> Result<Control<'a>, BerError> {
+    let mut fields = reader.sequence()?;
+    let oid = fields.octets()?;
+    let critical = match fields.optional(tag::BOOLEAN)? {
+        Some(content) => ber::boolean(content)?,
+        None => false,
+    };
+    let value = fields.optional(tag::OCTET_STRING)?;
+    fields.finish()?;
+    Ok(Control { oid, critical, value })
+}
+
+/// Appends one control.
+pub fn write_control(out: &mut Vec<u8>, control: &Control<'_>) {
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_octets(out, control.oid);
+        if control.critical {
+            ber::write_boolean(out, true);
+        }
+        if let Some(value) = control.value {
+            ber::write_octets(out, value);
+        }
+    });
+}
+
+/// Simple paged results (RFC 2696): the same value both ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PagedResults<'a> {
+    /// Asked for: entries a page. Answered: an estimate of all entries, zero if unknown.
+    pub size: i64,
+    /// Empty in the first request and in the last answer.
+    pub cookie: &'a [u8],
+}
+
+impl<'a> PagedResults<'a> {
+    /// Reads the control's value.
+    pub fn decode(value: &'a [u8]) -> Result<Self, BerError> {
+        let mut outer = Reader::new(value);
+        let mut fields = outer.sequence()?;
+        let paged = Self { size: fields.integer(tag::INTEGER)?, cookie: fields.octets()? };
+        fields.finish()?;
+        outer.finish()?;
+        Ok(paged)
+    }
+
+    /// Appends the control's value.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        ber::write_nested(out, tag::SEQUENCE, |out| {
+            ber::write_integer(out, tag::INTEGER, self.size);
+            ber::write_octets(out, self.cookie);
+        });
+    }
+}

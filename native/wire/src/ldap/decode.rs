@@ -1,0 +1,341 @@
+//! What a server receives.
+
+use super::attributes::{Attribute, Attributes, read_attribute};
+use super::control::{CONTROLS, Controls};
+use super::filter::Filter;
+use super::op;
+use crate::ber::{BerError, Reader, tag};
+
+/// Why a message is not an LDAP request. The connection has to end (RFC 4511 section 4.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// Not BER, or not the elements of the grammar.
+    #[error(transparent)]
+    Ber(#[from] BerError),
+    /// No operation of RFC 4511.
+    #[error("unknown operation {0:#04x}")]
+    UnknownOperation(u8),
+    /// Ids run from 0 to 2^31-1 (RFC 4511 section 4.1.1.1).
+    #[error("message id {0} is out of range")]
+    BadMessageId(i64),
+    /// A value outside an enumeration or range of the grammar.
+    #[error("{what} is {value}, which RFC 4511 does not define")]
+    BadValue {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        value: i64,
+    },
+    /// Deeper than [`super::filter::MAX_DEPTH`].
+    #[error("a filter nested more than {} deep", super::filter::MAX_DEPTH)]
+    FilterTooDeep,
+    /// No filter choice of RFC 4511.
+    #[error("unknown filter choice {0:#04x}")]
+    UnknownFilter(u8),
+    /// Against RFC 4511 section 4.5.1.7.2.
+    #[error("a substring filter without pieces, or with pieces out of order")]
+    BadSubstrings,
+}
+
+/// A request: message id, operation, controls.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The message id that every answer carries back.
+    pub id: i32,
+    /// What is asked.
+    pub operation: Operation<'a>,
+    /// Its controls.
+    pub controls: Controls<'a>,
+}
+
+/// The request operations of RFC 4511.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "named after the operations of RFC 4511 section 4.2 to 4.12")]
+pub enum Operation<'a> {
+    Bind(BindRequest<'a>),
+    Unbind,
+    Search(SearchRequest<'a>),
+    Modify(ModifyRequest<'a>),
+    Add(AddRequest<'a>),
+    Delete(&'a [u8]),
+    ModifyDn(ModifyDnRequest<'a>),
+    Compare(CompareRequest<'a>),
+    Abandon(i32),
+    Extended(ExtendedRequest<'a>),
+}
+
+/// RFC 4511 section 4.2.
+#[derive(Debug, Clone, Copy)]
+pub struct BindRequest<'a> {
+    /// The protocol version asked for.
+    pub version: i64,
+    /// Who binds.
+    pub name: &'a [u8],
+    /// With what.
+    pub credentials: Credentials<'a>,
+}
+
+/// How a bind authenticates.
+#[derive(Debug, Clone, Copy)]
+pub enum Credentials<'a> {
+    /// A password, empty for anonymous.
+    Simple(&'a [u8]),
+    /// A SASL mechanism with its credentials.
+    Sasl(&'a [u8], Option<&'a [u8]>),
+    /// A choice that RFC 4511 does not define.
+    Other(u8),
+}
+
+/// How far below the base a search reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "named after RFC 4511 section 4.5.1.2")]
+pub enum Scope {
+    Base = 0,
+    One = 1,
+    Subtree = 2,
+}
+
+/// RFC 4511 section 4.5.1.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchRequest<'a> {
+    /// The entry to start from.
+    pub base: &'a [u8],
+    /// How far to go.
+    pub scope: Scope,
+    /// 0 never, 1 in searching, 2 finding the base, 3 always.
+    pub dereference: u8,
+    /// Entries wanted at most; 0 for no limit.
+    pub size_limit: u32,
+    /// Seconds to spend at most; 0 for no limit.
+    pub time_limit_s: u32,
+    /// Names of attributes without their values.
+    pub types_only: bool,
+    /// Which entries.
+    pub filter: Filter<'a>,
+    /// Which attributes of them.
+    pub attributes: Selection<'a>,
+}
+
+/// The attribute selection of a search (RFC 4511 section 4.5.1.8), already checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Selection<'a>(&'a [u8]);
+
+impl<'a> Selection<'a> {
+    /// Whether nothing is listed, which means all user attributes.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The listed descriptions, `*`, `+` and `1.1` among them.
+    pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut reader = Reader::new(self.0);
+        std::iter::from_fn(move || reader.octets().ok())
+    }
+}
+
+/// RFC 4511 section 4.7.
+#[derive(Debug, Clone, Copy)]
+pub struct AddRequest<'a> {
+    /// The new entry's name.
+    pub dn: &'a [u8],
+    /// Its attributes, walked once.
+    pub attributes: Attributes<'a>,
+}
+
+/// RFC 4511 section 4.6.
+#[derive(Debug, Clone, Copy)]
+pub struct ModifyRequest<'a> {
+    /// The entry to change.
+    pub dn: &'a [u8],
+    changes: &'a [u8],
+}
+
+/// One change of a modify.
+#[derive(Debug, Clone, Copy)]
+pub struct Change<'a> {
+    /// 0 add, 1 delete, 2 replace, 3 increment (RFC 4525).
+    pub operation: u8,
+    /// The attribute and the values.
+    pub attribute: Attribute<'a>,
+}
+
+impl<'a> ModifyRequest<'a> {
+    /// The changes in their order.
+    pub fn changes(&self) -> impl Iterator<Item = Change<'a>> + use<'a> {
+        let mut reader = Reader::new(self.changes);
+        std::iter::from_fn(move || read_change(&mut reader).ok())
+    }
+}
+
+/// RFC 4511 section 4.9.
+#[derive(Debug, Clone, Copy)]
+pub struct ModifyDnRequest<'a> {
+    /// The entry to rename.
+    pub dn: &'a [u8],
+    /// Its new RDN.
+    pub new_rdn: &'a [u8],
+    /// Whether the old RDN's values leave the entry.
+    pub delete_old_rdn: bool,
+    /// The new parent, if it moves.
+    pub new_superior: Option<&'a [u8]>,
+}
+
+/// RFC 4511 section 4.10.
+#[derive(Debug, Clone, Copy)]
+pub struct CompareRequest<'a> {
+    /// The entry.
+    pub dn: &'a [u8],
+    /// The attribute description.
+    pub attribute: &'a [u8],
+    /// The asserted value.
+    pub value: &'a [u8],
+}
+
+/// RFC 4511 section 4.12.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtendedRequest<'a> {
+    /// The operation's object identifier.
+    pub name: &'a [u8],
+    /// Its value.
+    pub value: Option<&'a [u8]>,
+}
+
+impl<'a> Request<'a> {
+    /// Decodes one message, as [`super::frame::message_length`] cut it out.
+    #[inline]
+    pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut outer = Reader::new(message);
+        let mut fields = outer.sequence()?;
+        outer.finish()?;
+        let id = message_id(fields.integer(tag::INTEGER)?)?;
+        let element = fields.element()?;
+        let operation = operation(element.tag, element.value)?;
+        let controls = match fields.optional(CONTROLS)? {
+            Some(content) => Controls::decode(content)?,
+            None => Controls::default(),
+        };
+        // RFC 4511 section 4: unknown trailing elements of a sequence are to be ignored.
+        Ok(Self { id, operation, controls })
+    }
+}
+
+/// RFC 4511 section 4.1.1.1.
+pub(super) fn message_id(value: i64) -> Result<i32, DecodeError> {
+    i32::try_from(value).ok().filter(|id| *id >= 0).ok_or(DecodeError::BadMessageId(value))
+}
+
+#[inline]
+fn operation(tag: u8, content: &[u8]) -> Result<Operation<'_>, DecodeError> {
+    Ok(match tag {
+        op::SEARCH_REQUEST => Operation::Search(search(content)?),
+        op::BIND_REQUEST => Operation::Bind(bind(content)?),
+        op::UNBIND_REQUEST => Operation::Unbind,
+        op::ADD_REQUEST => Operation::Add(add(content)?),
+        op::DELETE_REQUEST => Operation::Delete(content),
+        op::MODIFY_REQUEST => Operation::Modify(modify(content)?),
+        op::MODIFY_DN_REQUEST => Operation::ModifyDn(modify_dn(content)?),
+        op::COMPARE_REQUEST => Operation::Compare(compare(content)?),
+        op::ABANDON_REQUEST => Operation::Abandon(message_id(crate::ber::integer(content)?)?),
+        op::EXTENDED_REQUEST => Operation::Extended(extended(content)?),
+        other => return Err(DecodeError::UnknownOperation(other)),
+    })
+}
+
+#[inline]
+fn search(content: &[u8]) -> Result<SearchRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    let base = fields.octets()?;
+    let scope = match fields.integer(tag::ENUMERATED)? {
+        0 => Scope::Base,
+        1 => Scope::One,
+        2 => Scope::Subtree,
+        value => return Err(DecodeError::BadValue { what: "the scope", value }),
+    };
+    let dereference = ranged(&mut fields, tag::ENUMERATED, 3, "derefAliases")? as u8;
+    let size_limit = ranged(&mut fields, tag::INTEGER, i32::MAX, "the size limit")?;
+    let time_limit_s = ranged(&mut fields, tag::INTEGER, i32::MAX, "the time limit")?;
+    let types_only = fields.boolean()?;
+    let filter = Filter::decode(&mut fields)?;
+    let selected = fields.expect(tag::SEQUENCE)?;
+    let mut names = Reader::new(selected);
+    while !names.is_empty() {
+        names.octets()?;
+    }
+    let attributes = Selection(selected);
+    Ok(SearchRequest { base, scope, dereference, size_limit, time_limit_s, types_only, filter, attributes })
+}
+
+#[inline]
+fn ranged(fields: &mut Reader<'_>, tag: u8, max: i32, what: &'static str) -> Result<u32, DecodeError> {
+    let value = fields.integer(tag)?;
+    u32::try_from(value)
+        .ok()
+        .filter(|v| *v <= max.unsigned_abs())
+        .ok_or(DecodeError::BadValue { what, value })
+}
+
+fn bind(content: &[u8]) -> Result<BindRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    let version = fields.integer(tag::INTEGER)?;
+    let name = fields.octets()?;
+    let choice = fields.element()?;
+    let credentials = match choice.tag {
+        0x80 => Credentials::Simple(choice.value),
+        0xa3 => {
+            let mut sasl = Reader::new(choice.value);
+            Credentials::Sasl(sasl.octets()?, sasl.optional(tag::OCTET_STRING)?)
+        }
+        other => Credentials::Other(other),
+    };
+    Ok(BindRequest { version, name, credentials })
+}
+
+#[inline]
+fn add(content: &[u8]) -> Result<AddRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    let dn = fields.octets()?;
+    let attributes = Attributes(fields.expect(tag::SEQUENCE)?);
+    attributes.check()?;
+    Ok(AddRequest { dn, attributes })
+}
+
+fn modify(content: &[u8]) -> Result<ModifyRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    let dn = fields.octets()?;
+    let changes = fields.expect(tag::SEQUENCE)?;
+    let mut reader = Reader::new(changes);
+    while !reader.is_empty() {
+        read_change(&mut reader)?;
+    }
+    Ok(ModifyRequest { dn, changes })
+}
+
+fn read_change<'a>(reader: &mut Reader<'a>) -> Result<Change<'a>, DecodeError> {
+    let mut fields = reader.sequence()?;
+    let operation = ranged(&mut fields, tag::ENUMERATED, 3, "the kind of change")? as u8;
+    let attribute = read_attribute(&mut fields)?;
+    attribute.values.iter().try_for_each(|value| value.map(drop))?;
+    Ok(Change { operation, attribute })
+}
+
+fn modify_dn(content: &[u8]) -> Result<ModifyDnRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    Ok(ModifyDnRequest {
+        dn: fields.octets()?,
+        new_rdn: fields.octets()?,
+        delete_old_rdn: fields.boolean()?,
+        new_superior: fields.optional(tag::context(0))?,
+    })
+}
+
+fn compare(content: &[u8]) -> Result<CompareRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    let dn = fields.octets()?;
+    let mut assertion = fields.sequence()?;
+    Ok(CompareRequest { dn, attribute: assertion.octets()?, value: assertion.octets()? })
+}
+
+fn extended(content: &[u8]) -> Result<ExtendedRequest<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    Ok(ExtendedRequest { name: fields.expect(tag::context(0))?, value: fields.optional(tag::context(1))? })
+}

@@ -1,0 +1,169 @@
+//! What a client sends. Each function appends one whole message.
+
+use super::answer::write_message;
+use super::decode::Scope;
+use super::op;
+use crate::ber::{self, tag};
+
+/// What a search asks, without base and filter.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchOptions {
+    /// How far below the base.
+    pub scope: Scope,
+    /// Entries at most; 0 for no limit.
+    pub size_limit: u32,
+    /// Seconds at most; 0 for no limit.
+    pub time_limit_s: u32,
+    /// Names without values.
+    pub types_only: bool,
+}
+
+/// Appends a simple bind; an empty name and password bind anonymously.
+pub fn write_bind(out: &mut Vec<u8>, id: i32, version: u8, name: &[u8], password: &[u8]) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::BIND_REQUEST, |out| {
+            ber::write_integer(out, tag::INTEGER, i64::from(version));
+            ber::write_octets(out, name);
+            ber::write_element(out, tag::context(0), password);
+        });
+    });
+}
+
+/// Appends an unbind.
+pub fn write_unbind(out: &mut Vec<u8>, id: i32) {
+    write_message(out, id, |out| ber::write_header(out, op::UNBIND_REQUEST, 0));
+}
+
+/// Appends a search; `filter` appends the filter (see [`super::filter`]).
+#[inline]
+pub fn write_search<'n>(
+    out: &mut Vec<u8>,
+    id: i32,
+    base: &[u8],
+    options: &SearchOptions,
+    filter: impl FnOnce(&mut Vec<u8>),
+    attributes: impl IntoIterator<Item = &'n [u8]>,
+) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::SEARCH_REQUEST, |out| {
+            ber::write_octets(out, base);
+            ber::write_integer(out, tag::ENUMERATED, options.scope as i64);
+            ber::write_integer(out, tag::ENUMERATED, 0);
+            ber::write_integer(out, tag::INTEGER, i64::from(options.size_limit));
+            ber::write_integer(out, tag::INTEGER, i64::from(options.time_limit_s));
+            ber::write_boolean(out, options.types_only);
+            filter(out);
+            ber::write_nested(out, tag::SEQUENCE, |out| {
+                attributes.into_iter().for_each(|name| ber::write_octets(out, name));
+            });
+        });
+    });
+}
+
+/// Appends an add; `attributes` appends the whole AttributeList element.
+#[inline]
+pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &[u8], attributes: impl FnOnce(&mut Vec<u8>)) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::ADD_REQUEST, |out| {
+            ber::write_octets(out, dn);
+            attributes(out);
+        });
+    });
+}
+
+/// Appends a delete.
+pub fn write_delete(out: &mut Vec<u8>, id: i32, dn: &[u8]) {
+    write_message(out, id, |out| ber::write_element(out, op::DELETE_REQUEST, dn));
+}
+
+/// Appends a modify; `changes` calls [`write_change`] for each change.
+pub fn write_modify(out: &mut Vec<u8>, id: i32, dn: &[u8], changes: impl FnOnce(&mut Vec<u8>)) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::MODIFY_REQUEST, |out| {
+            ber::write_octets(out, dn);
+            ber::write_nested(out, tag::SEQUENCE, changes);
+        });
+    });
+}
+
+/// Appends one change: 0 add, 1 delete, 2 replace, 3 increment.
+pub fn write_change<'v>(
+    out: &mut Vec<u8>,
+    operation: u8,
+    attribute: &[u8],
+    values: impl IntoIterator<Item = &'v [u8]>,
+) {
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_integer(out, tag::ENUMERATED, i64::from(operation));
+        write_attribute(out, attribute, values);
+    });
+}
+
+/// Appends `SEQUENCE { type, vals }`, the element of attribute lists and changes.
+pub fn write_attribute<'v>(out: &mut Vec<u8>, name: &[u8], values: impl IntoIterator<Item = &'v [u8]>) {
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_octets(out, name);
+        ber::write_nested(out, tag::SET, |out| {
+            values.into_iter().for_each(|value| ber::write_octets(out, value));
+        });
+    });
+}
+
+/// Appends a rename or move.
+pub fn write_modify_dn(
+    out: &mut Vec<u8>,
+    id: i32,
+    dn: &[u8],
+    new_rdn: &[u8],
+    delete_old_rdn: bool,
+    new_superior: Option<&[u8]>,
+) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::MODIFY_DN_REQUEST, |out| {
+            ber::write_octets(out, dn);
+            ber::write_octets(out, new_rdn);
+            ber::write_boolean(out, delete_old_rdn);
+            if let Some(superior) = new_superior {
+                ber::write_element(out, tag::context(0), superior);
+            }
+        });
+    });
+}
+
+/// Appends a compare.
+pub fn write_compare(out: &mut Vec<u8>, id: i32, dn: &[u8], attribute: &[u8], value: &[u8]) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::COMPARE_REQUEST, |out| {
+            ber::write_octets(out, dn);
+            ber::write_nested(out, tag::SEQUENCE, |out| {
+                ber::write_octets(out, attribute);
+                ber::write_octets(out, value);
+            });
+        });
+    });
+}
+
+/// Appends an abandon of the request with the id `abandoned`.
+pub fn write_abandon(out: &mut Vec<u8>, id: i32, abandoned: i32) {
+    write_message(out, id, |out| ber::write_integer(out, op::ABANDON_REQUEST, i64::from(abandoned)));
+}
+
+/// Appends an extended request.
+pub fn write_extended(out: &mut Vec<u8>, id: i32, name: &[u8], value: Option<&[u8]>) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::EXTENDED_REQUEST, |out| {
+            ber::write_element(out, tag::context(0), name);
+            if let Some(value) = value {
+                ber::write_element(out, tag::context(1), value);
+            }
+        });
+    });
+}
+
+/// Appends the value of a refresh request (RFC 2589 section 4.1).
+pub fn write_refresh_value(out: &mut Vec<u8>, dn: &[u8], ttl_s: u32) {
+    ber::write_nested(out, tag::SEQUENCE, |out| {
+        ber::write_element(out, tag::context(0), dn);
+        ber::write_integer(out, tag::context(1), i64::from(ttl_s));
+    });
+}

@@ -1,0 +1,119 @@
+//! What a client receives.
+
+use super::attributes::Attributes;
+use super::control::{CONTROLS, Controls};
+use super::decode::{DecodeError, message_id};
+use super::op;
+use super::result::ResultCode;
+use crate::ber::{Reader, tag};
+
+/// An answer: message id, what it says, controls.
+#[derive(Debug, Clone, Copy)]
+pub struct Response<'a> {
+    /// The id of the request it belongs to; 0 is unsolicited.
+    pub id: i32,
+    /// What it says.
+    pub reply: Reply<'a>,
+    /// Its controls.
+    pub controls: Controls<'a>,
+}
+
+/// The answers of RFC 4511.
+#[derive(Debug, Clone, Copy)]
+pub enum Reply<'a> {
+    /// A SearchResultEntry. The attributes' content has not been walked.
+    Entry {
+        /// Its name.
+        dn: &'a [u8],
+        /// Its attributes.
+        attributes: Attributes<'a>,
+    },
+    /// A SearchResultReference: somewhere else to look.
+    Reference,
+    /// An IntermediateResponse (RFC 4511 section 4.13).
+    Intermediate,
+    /// The end of an operation; `tag` is the response's tag of [`op`].
+    Done {
+        /// Which response it is.
+        tag: u8,
+        /// How it went.
+        outcome: Outcome<'a>,
+    },
+}
+
+/// An LDAPResult, with what bind and extended responses put after it.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome<'a> {
+    /// How it went.
+    pub code: ResultCode,
+    /// The deepest existing ancestor, after noSuchObject.
+    pub matched_dn: &'a [u8],
+    /// For a person to read.
+    pub diagnostic: &'a [u8],
+    /// An extended response's name.
+    pub name: Option<&'a [u8]>,
+    /// An extended response's value.
+    pub value: Option<&'a [u8]>,
+}
+
+impl<'a> Response<'a> {
+    /// Decodes one message, as [`super::frame::message_length`] cut it out.
+    #[inline]
+    pub fn decode(message: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut outer = Reader::new(message);
+        let mut fields = outer.sequence()?;
+        outer.finish()?;
+        let id = message_id(fields.integer(tag::INTEGER)?)?;
+        let element = fields.element()?;
+        let reply = reply(element.tag, element.value)?;
+        let controls = match fields.optional(CONTROLS)? {
+            Some(content) => Controls::decode(content)?,
+            None => Controls::default(),
+        };
+        Ok(Self { id, reply, controls })
+    }
+}
+
+#[inline]
+fn reply(tag: u8, content: &[u8]) -> Result<Reply<'_>, DecodeError> {
+    match tag {
+        op::SEARCH_ENTRY => {
+            let mut fields = Reader::new(content);
+            let dn = fields.octets()?;
+            let attributes = Attributes(fields.expect(tag::SEQUENCE)?);
+            fields.finish()?;
+            Ok(Reply::Entry { dn, attributes })
+        }
+        op::SEARCH_REFERENCE => Ok(Reply::Reference),
+        op::INTERMEDIATE_RESPONSE => Ok(Reply::Intermediate),
+        op::SEARCH_DONE
+        | op::BIND_RESPONSE
+        | op::MODIFY_RESPONSE
+        | op::ADD_RESPONSE
+        | op::DELETE_RESPONSE
+        | op::MODIFY_DN_RESPONSE
+        | op::COMPARE_RESPONSE
+        | op::EXTENDED_RESPONSE => Ok(Reply::Done { tag, outcome: outcome(content)? }),
+        other => Err(DecodeError::UnknownOperation(other)),
+    }
+}
+
+#[inline]
+fn outcome(content: &[u8]) -> Result<Outcome<'_>, DecodeError> {
+    let mut fields = Reader::new(content);
+    let value = fields.integer(tag::ENUMERATED)?;
+    let code = u32::try_from(value).map_err(|_| DecodeError::BadValue { what: "the result code", value })?;
+    let matched_dn = fields.octets()?;
+    let diagnostic = fields.octets()?;
+    let (mut name, mut value) = (None, None);
+    while !fields.is_empty() {
+        let element = fields.element()?;
+        match element.tag {
+            0x8a => name = Some(element.value),
+            0x8b => value = Some(element.value),
+            // Referrals and SASL credentials: nothing here follows or needs them.
+            _ => {}
+        }
+    }
+    Ok(Outcome { code: ResultCode(code), matched_dn, diagnostic, name, value })
+}

@@ -1,0 +1,178 @@
+//! LDIF, read line by line (RFC 2849).
+//!
+//! Whoever holds the file feeds its lines; memory is that of the longest record, whatever the file's
+//! size. Records are borrowed from the parser until the next line is fed.
+//!
+//! ```
+//! use wire::ldif::{Body, Parser};
+//!
+//! let mut parser = Parser::default();
+//! let mut names = Vec::new();
+//! for line in b"version: 1\n\ndn: o=Intranet\nobjectClass: organization\no: Intranet\n".split(|&b| b == b'\n') {
+//!     if let Some(record) = parser.feed(line)? {
+//!         assert!(matches!(record.body, Body::Content(_)));
+//!         names.push(record.dn.to_vec());
+//!     }
+//! }
+//! assert!(parser.finish()?.is_none());
+//! assert_eq!(names, [b"o=Intranet"]);
+//! # Ok::<(), wire::ldif::LdifError>(())
+//! ```
+//!
+//! # What is taken besides RFC 2849
+//!
+//! UTF-8 as it is, where the RFC has base64; a byte order mark; carriage returns; a last modification
+//! without its `-`. What other tools write, in short.
+//!
+//! # What is refused
+//!
+//! `:<` with a URL: a file of entries has no business reading other files. `control:` lines: the
+//! directory here would have to do more than it can.
+
+mod error;
+mod line;
+mod record;
+
+pub use error::{LdifError, Problem};
+pub use record::{Attributes, Body, Modification, ModificationKind, Modifications, Record};
+
+use line::Line;
+
+/// The longest record read: far over any LDAP message that is accepted, and far under the memory that
+/// a file without line ends would fill.
+pub const MAX_RECORD_BYTES: usize = 16 << 20;
+
+/// Puts lines together to records.
+#[derive(Debug, Default)]
+pub struct Parser {
+    /// Physical lines fed so far.
+    number: u64,
+    /// The logical line in the making, where it began, and what it is.
+    logical: Vec<u8>,
+    logical_number: u64,
+    state: State,
+    /// Whether anything but comments and empty lines has come before.
+    started: bool,
+    /// The record in the making.
+    lines: Vec<Line>,
+    bytes: Vec<u8>,
+    /// Whether the record has been handed out.
+    taken: bool,
+}
+
+/// What a line that starts with a space would go on with.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Nothing,
+    Line,
+    Comment,
+}
+
+impl Parser {
+    /// Takes the next line, with or without its line end; returns the record that it ends.
+    pub fn feed(&mut self, line: &[u8]) -> Result<Option<Record<'_>>, LdifError> {
+        self.forget_taken();
+        self.number += 1;
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = if self.number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+        match line {
+            [b' ', more @ ..] => {
+                self.extend(more)?;
+                return Ok(None);
+            }
+            [] => {
+                self.end_line()?;
+                return self.end_record();
+            }
+            [b'#', ..] => {
+                self.end_line()?;
+                self.state = State::Comment;
+            }
+            _ => {
+                self.end_line()?;
+                self.state = State::Line;
+                self.logical_number = self.number;
+                self.extend(line)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Says that there are no more lines; returns the record that this ends.
+    pub fn finish(&mut self) -> Result<Option<Record<'_>>, LdifError> {
+        self.forget_taken();
+        self.end_line()?;
+        self.end_record()
+    }
+
+    fn forget_taken(&mut self) {
+        if std::mem::take(&mut self.taken) {
+            self.lines.clear();
+            self.bytes.clear();
+        }
+    }
+
+    fn extend(&mut self, more: &[u8]) -> Result<(), LdifError> {
+        match self.state {
+            State::Comment => Ok(()),
+            State::Nothing => Err(Problem::ContinuesNothing.at(self.number)),
+            State::Line if self.logical.len() + self.bytes.len() + more.len() > MAX_RECORD_BYTES => {
+                Err(Problem::TooLong.at(self.number))
+            }
+            State::Line => {
+                self.logical.extend_from_slice(more);
+                Ok(())
+            }
+        }
+    }
+
+    /// Moves the logical line, if there is one, into the record.
+    fn end_line(&mut self) -> Result<(), LdifError> {
+        if std::mem::take(&mut self.state) != State::Line {
+            return Ok(());
+        }
+        let number = self.logical_number;
+        let line =
+            Line::read(&self.logical, number, &mut self.bytes).map_err(|problem| problem.at(number))?;
+        self.logical.clear();
+        let first = !std::mem::replace(&mut self.started, true);
+        if first && line.is(&self.bytes, b"version") {
+            let version = line.value(&self.bytes);
+            if version != b"1" {
+                let version = String::from_utf8_lossy(version).into_owned();
+                return Err(Problem::Version(version).at(number));
+            }
+            self.bytes.clear();
+            return Ok(());
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+
+    fn end_record(&mut self) -> Result<Option<Record<'_>>, LdifError> {
+        if self.lines.is_empty() {
+            return Ok(None);
+        }
+        self.taken = true;
+        Record::read(&self.lines, &self.bytes).map(Some)
+    }
+}
+
+/// Reads LDIF that is in memory as a whole.
+pub fn each<E: From<LdifError>>(
+    text: &[u8],
+    mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut parser = Parser::default();
+    for line in text.split(|&byte| byte == b'\n') {
+        if let Some(record) = parser.feed(line)? {
+            visit(record)?;
+        }
+    }
+    match parser.finish()? {
+        Some(record) => visit(record),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,137 @@
+//! HTTP/1.1 heads and bodies, byte by byte.
+
+use proptest::prelude::*;
+use wire::http::{
+    Body, BodyError, Framing, HeadError, MAX_HEAD_BYTES, RequestHead, ResponseHead, cookie, query,
+};
+
+const GET: &[u8] = b"GET /page?user=7&x=1 HTTP/1.1\r\nHost: a\r\nCookie: a=b; user=42\r\n\r\nrest";
+
+/// Feeds `bytes` in pieces of `step` and returns the content and how much was consumed.
+fn receive(framing: Framing, bytes: &[u8], step: usize) -> Result<(Vec<u8>, usize, bool), BodyError> {
+    let (mut body, mut content, mut used) = (Body::new(framing), Vec::new(), 0);
+    for piece in bytes.chunks(step) {
+        let mut piece = piece;
+        while !piece.is_empty() && !body.is_done() {
+            let progress = body.feed(piece)?;
+            content.extend_from_slice(&piece[progress.content.0..progress.content.1]);
+            piece = &piece[progress.consumed..];
+            used += progress.consumed;
+        }
+    }
+    Ok((content, used, body.is_done()))
+}
+
+#[test]
+fn a_request_is_read_in_place() {
+    let head = RequestHead::decode(GET).unwrap().unwrap();
+    assert_eq!((head.method, head.path, head.query), ("GET", "/page", "user=7&x=1"));
+    assert_eq!(cookie(head.cookies, b"user"), Some(&b"42"[..]));
+    assert_eq!(cookie(head.cookies, b"use"), None);
+    assert_eq!(query(head.query.as_bytes(), b"x"), Some(&b"1"[..]));
+    assert!(head.keep_alive);
+    assert_eq!(head.framing, Framing::Length(0));
+    assert_eq!(&GET[head.length..], b"rest");
+}
+
+#[test]
+fn every_prefix_of_a_head_is_incomplete_not_malformed() {
+    for end in 0..GET.len() - 4 {
+        assert!(RequestHead::decode(&GET[..end]).unwrap().is_none(), "{end} bytes");
+    }
+}
+
+#[test]
+fn http_1_0_closes_unless_it_asks_to_stay() {
+    let closes = RequestHead::decode(b"GET / HTTP/1.0\r\n\r\n").unwrap().unwrap();
+    let stays = RequestHead::decode(b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").unwrap().unwrap();
+    assert_eq!((closes.keep_alive, stays.keep_alive), (false, true));
+}
+
+#[test]
+fn a_response_without_length_lasts_until_the_connection_closes() {
+    let head = ResponseHead::decode(b"HTTP/1.1 200 OK\r\n\r\n").unwrap().unwrap();
+    assert_eq!((head.framing, head.keep_alive), (Framing::UntilClose, false));
+    let empty = ResponseHead::decode(b"HTTP/1.1 304 Not Modified\r\n\r\n").unwrap().unwrap();
+    assert_eq!((empty.framing, empty.keep_alive), (Framing::Length(0), true));
+}
+
+#[test]
+fn a_response_tells_cookie_and_redirect() {
+    let bytes =
+        b"HTTP/1.1 302 Found\r\nSet-Cookie: user=9; Path=/\r\nLocation: /page\r\nContent-Length: 0\r\n\r\n";
+    let head = ResponseHead::decode(bytes).unwrap().unwrap();
+    assert_eq!(
+        (head.status, head.set_cookie, head.location),
+        (302, Some(&b"user=9; Path=/"[..]), Some(&b"/page"[..]))
+    );
+}
+
+#[test]
+fn lengths_that_smuggle_requests_are_refused() {
+    let refused = |lines: &str| {
+        RequestHead::decode(format!("POST / HTTP/1.1\r\n{lines}\r\n\r\n").as_bytes()).unwrap_err()
+    };
+    assert_eq!(refused("Content-Length: 3\r\nContent-Length: 4"), HeadError::BadLength);
+    assert_eq!(refused("Content-Length: +3"), HeadError::BadLength);
+    assert_eq!(refused("Content-Length: 3, 3"), HeadError::BadLength);
+    assert_eq!(refused("Content-Length: 3\r\nTransfer-Encoding: chunked"), HeadError::LengthAndCoding);
+    assert_eq!(refused("Transfer-Encoding: gzip, chunked"), HeadError::BadCoding);
+}
+
+#[test]
+fn an_endless_head_is_refused() {
+    let mut bytes = b"GET / HTTP/1.1\r\nX: ".to_vec();
+    bytes.resize(MAX_HEAD_BYTES + 1, b'a');
+    assert_eq!(RequestHead::decode(&bytes).unwrap_err(), HeadError::TooLong);
+}
+
+#[test]
+fn chunks_are_put_together_whatever_pieces_they_come_in() {
+    let bytes = b"4\r\nWiki\r\n5;ext=1\r\npedia\r\n0\r\nTrailer: x\r\n\r\nnext";
+    for step in 1..bytes.len() {
+        let (content, used, done) = receive(Framing::Chunked, bytes, step).unwrap();
+        assert_eq!(
+            (content.as_slice(), used, done),
+            (&b"Wikipedia"[..], bytes.len() - 4, true),
+            "pieces of {step}"
+        );
+    }
+}
+
+#[test]
+fn a_chunk_that_lies_about_its_length_is_an_error() {
+    assert_eq!(receive(Framing::Chunked, b"2\r\nabc\r\n", 64), Err(BodyError::BadChunkEnd));
+    assert_eq!(receive(Framing::Chunked, b"zz\r\n", 64), Err(BodyError::BadChunkSize));
+    assert_eq!(receive(Framing::Chunked, b"\r\n", 64), Err(BodyError::BadChunkSize));
+}
+
+#[test]
+fn a_counted_body_that_is_cut_short_is_not_done() {
+    let (content, _, done) = receive(Framing::Length(5), b"abc", 2).unwrap();
+    assert_eq!((content.as_slice(), done), (&b"abc"[..], false));
+    assert!(!Body::new(Framing::Length(5)).ends_at_close());
+    assert!(Body::new(Framing::UntilClose).ends_at_close());
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), step in 1usize..9) {
+        let _ = RequestHead::decode(&bytes);
+        let _ = ResponseHead::decode(&bytes);
+        let _ = receive(Framing::Chunked, &bytes, step);
+    }
+
+    #[test]
+    fn any_content_survives_chunking(chunks in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..50), 0..8), step in 1usize..70) {
+        let mut bytes = Vec::new();
+        for chunk in &chunks {
+            bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            bytes.extend_from_slice(chunk);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(b"0\r\n\r\n");
+        let (content, used, done) = receive(Framing::Chunked, &bytes, step).unwrap();
+        prop_assert_eq!((content, used, done), (chunks.concat(), bytes.len(), true));
+    }
+}

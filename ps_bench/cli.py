@@ -1,0 +1,194 @@
+"""`sitebench ps`: run, sweep, serve and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ps_bench.options import (
+    PeakOptions,
+    PsOptions,
+    RunOptions,
+    SeedOptions,
+    ServeOptions,
+    SweepOptions,
+)
+from sitebench import units
+from sitebench.errors import UnknownValue
+from sitebench.options import command_options, run_file
+
+app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
+
+OPERATIONS = ("scenario", "page", "create", "update", "image")
+DEFAULT_SIZES = (1_000, 10_000, 100_000)
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(RunOptions)
+def run(
+    options: RunOptions,
+    operation: Annotated[
+        str,
+        typer.Argument(
+            help=f"One of {', '.join(OPERATIONS)}.", autocompletion=lambda: list(OPERATIONS)
+        ),
+    ] = "scenario",
+) -> None:
+    """Measure the paper's scenario, or one request alone, at one size.
+
+    sitebench ps run --entries 100k --users 64
+
+    sitebench ps run page --keepalive --json
+
+    sitebench ps run --rate 200 --objective 'p99<50ms,failures<0.1%' --junit run.xml
+
+    sitebench ps run --target http://127.0.0.1:5000 --scenario site.toml --entries 1k
+    """
+    _measure([options], _known(operation), options, default_out=None)
+
+
+def _known(operation: str) -> str:
+    if operation not in OPERATIONS:
+        raise UnknownValue(
+            f"unknown operation {operation!r}", f"use one of {', '.join(OPERATIONS)}"
+        )
+    return operation
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(SweepOptions)
+def sweep(
+    options: SweepOptions,
+    sizes: Annotated[
+        str | None,
+        typer.Option(help="Sizes of the database, separated by commas.", metavar="LIST"),
+    ] = None,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="As in 1997: 300 s of warm-up, 600 s measured, 1,000 to 1,000,000 people.",
+        ),
+    ] = False,
+) -> None:
+    """Measure the scenario over sizes of the database and print the paper's tables.
+
+    sitebench ps sweep --sizes 1k,10k,100k,1m
+
+    sitebench ps sweep --sizes 1k,10k --repeats 6
+
+    sitebench ps sweep --keepalive --sizes 1k,1m --out kept.sitebench
+
+    An interrupted sweep goes on where it stopped when it is given the same --out again.
+    """
+    from ps_bench.sweep import with_size
+    from ps_bench.tables import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
+
+    if paper:
+        options = replace(options, warmup=WARMUP_1997_S, measure=MEASURE_1997_S)
+    default = SIZES_1997 if paper else DEFAULT_SIZES
+    chosen = default if sizes is None else units.parse_sizes(sizes)
+    each = [with_size(options, size) for size in dict.fromkeys(chosen)]
+    _measure(each, "scenario", options, run_file("ps-sweep"))
+
+
+def _measure(
+    sizes: Sequence[PsOptions],
+    operation: str,
+    output: RunOptions | SweepOptions,
+    default_out: str | None,
+) -> None:
+    from ps_bench import sweep as points
+    from ps_bench.tables import tables
+    from sitebench.bottlenecks import warnings
+    from sitebench.measuring import Report, measure
+    from sitebench.tables import footnotes
+
+    # What is wrong with a scenario file is said before a run file is made.
+    for each in sizes:
+        points.point(each, operation)
+    measure(
+        output,
+        users=output.users,
+        stages=lambda seeding: [points.stage(each, operation, seeding) for each in sizes],
+        facts=lambda: points.manifest(output, [each.entries for each in sizes]),
+        report=lambda results: Report(tables(results), [*footnotes(results), *warnings(results)]),
+        default_out=default_out,
+    )
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(PeakOptions)
+def peak(
+    options: PeakOptions,
+    operation: Annotated[
+        str,
+        typer.Argument(
+            help=f"One of {', '.join(OPERATIONS)}.", autocompletion=lambda: list(OPERATIONS)
+        ),
+    ] = "scenario",
+) -> None:
+    """Find how much a site can take: by client counts, or to an objective.
+
+    As in the papers, with more and more clients, each going on when it is answered:
+
+    sitebench ps peak --entries 100k
+
+    sitebench ps peak page --keepalive --clients 1,2,4,8,16,32 --repeats 6 --foresee 64
+
+    Or the highest rate that can be promised; it is raised, bisected, held and confirmed:
+
+    sitebench ps peak --objective 'p99<50ms,failures<0.1%'
+
+    sitebench ps peak --objective 'p90<1s' --target http://127.0.0.1:5000 --scenario site.toml
+
+    An interrupted search goes on where it stopped when it is given the same --out again.
+    """
+    from ps_bench import sweep as points
+    from sitebench.load_search import Job, find_peak
+
+    name = _known(operation)
+    each = points.with_size(options, options.entries)
+    points.point(each, name)
+    job = Job(
+        stage=lambda seeding: points.stage(each, name, seeding),
+        point=lambda load: points.point(replace(each, **asdict(load)), name),
+        facts=lambda: points.manifest(each, [each.entries]),
+        window_s=each.measure or 0.0,
+        default_out=run_file("ps-peak"),
+    )
+    find_peak(options, job)
+
+
+@app.command(rich_help_panel="Sites")
+@command_options(ServeOptions)
+def serve(options: ServeOptions) -> None:
+    """Serve the personalized site until Ctrl-C.
+
+    sitebench ps serve --entries 1m
+
+    sitebench ps serve --database people.sqlite --durability full --port 8081
+    """
+    from ps_bench.serving import serve as serve_site
+
+    serve_site(options, Console())
+
+
+@app.command(rich_help_panel="Sites")
+@command_options(SeedOptions)
+def seed(
+    options: SeedOptions,
+    file: Annotated[Path, typer.Argument(help="Where to write it.", metavar="FILE")],
+) -> None:
+    """Write a user-property database: one SQLite file, one row per person.
+
+    sitebench ps seed people.sqlite --entries 1m
+    """
+    from ps_bench.seeding import seed_file
+
+    seed_file(options, file)

@@ -1,0 +1,150 @@
+"""Options that only sites have, joined with those that both halves share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitebench import units
+from sitebench.options import (
+    EntriesOption,
+    LoadOptions,
+    MeasureOptions,
+    PeopleOptions,
+    PointOptions,
+    choice,
+    option,
+    whole,
+)
+from sitebench.options import PeakOptions as SearchOptions
+
+
+@dataclass(frozen=True)
+class SiteOptions:
+    """Which site, and how to talk to it."""
+
+    target: str = option(
+        "embedded",
+        "What to measure: embedded, or the http:// address of your own site.",
+        metavar="TARGET",
+        panel="Target",
+    )
+    scenario: str | None = option(
+        None,
+        "TOML file that says what users of your own site do; without it, the paper's.",
+        metavar="FILE",
+        panel="Target",
+    )
+    keepalive: bool = option(
+        False,
+        "One connection per user; without it one per request, as in 1997.",
+        paired=True,
+    )
+    target_threads: int = option(
+        1, "Threads of the embedded site.", parse=whole(1), metavar="N", panel="Target"
+    )
+    durability: str = option(
+        "normal",
+        "What a stored update survives: normal the end of the process, full that of the power.",
+        parse=choice("normal", "full"),
+        metavar="CHOICE",
+        panel="Target",
+    )
+    row_cache: int = option(
+        0,
+        "People each thread of the embedded site keeps in front of its database.",
+        parse=whole(0),
+        metavar="N",
+        panel="Target",
+    )
+    database: str | None = option(
+        None,
+        "User-property database to take a copy of, instead of the one made for this size.",
+        metavar="FILE",
+        panel="Target",
+    )
+    client: str = option(
+        "native",
+        "Who makes the requests: native lanes, or Locust's fasthttp (portable, far slower).",
+        parse=choice("native", "fasthttp"),
+        metavar="CHOICE",
+    )
+
+
+@dataclass(frozen=True)
+class TestOptions(SiteOptions, PeopleOptions, LoadOptions):
+    """Everything that says what a test of a site is, but for its size."""
+
+
+@dataclass(frozen=True)
+class PsOptions(EntriesOption, TestOptions):
+    """One test at one size."""
+
+
+@dataclass(frozen=True)
+class CockpitOptions(PointOptions, PsOptions):
+    """What a locustfile takes: a test, and what a sweep tells its points."""
+
+
+@dataclass(frozen=True)
+class RunOptions(MeasureOptions, PsOptions):
+    """What `sitebench ps run` takes."""
+
+
+@dataclass(frozen=True)
+class SweepOptions(MeasureOptions, TestOptions):
+    """What `sitebench ps sweep` takes, besides sizes."""
+
+
+@dataclass(frozen=True)
+class PeakOptions(SearchOptions, PsOptions):
+    """What `sitebench ps peak` takes."""
+
+
+@dataclass(frozen=True)
+class SeedOptions(EntriesOption, PeopleOptions):
+    """What writing a user-property database takes."""
+
+
+@dataclass(frozen=True)
+class ServeOptions(PeopleOptions):
+    """What `sitebench ps serve` takes."""
+
+    entries: int | None = option(
+        None,
+        "People in the database; 10k unless there is a file.",
+        parse=units.parse_size,
+        show=units.format_size,
+        metavar="SIZE",
+        panel="People",
+    )
+    database: str | None = option(
+        None,
+        "User-property database to serve and to change; without it, a copy thrown away after.",
+        metavar="FILE",
+        panel="Site",
+    )
+    host: str = option("127.0.0.1", "Address to listen on.", metavar="HOST", panel="Site")
+    port: int = option(
+        8080,
+        "Port to listen on; 0 takes a free one.",
+        parse=whole(0),
+        metavar="PORT",
+        panel="Site",
+    )
+    threads: int = option(
+        1, "Threads that serve clients.", parse=whole(1), metavar="N", panel="Site"
+    )
+    durability: str = option(
+        "normal",
+        "What a stored update survives: normal the end of the process, full that of the power.",
+        parse=choice("normal", "full"),
+        metavar="CHOICE",
+        panel="Site",
+    )
+    row_cache: int = option(
+        0,
+        "People each thread keeps in front of the database.",
+        parse=whole(0),
+        metavar="N",
+        panel="Site",
+    )

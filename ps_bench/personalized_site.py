@@ -1,0 +1,103 @@
+"""The embedded site inside this process: for `serve`, for tests, and for programs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from seeders.pools import DEFAULT_LOCALES
+from seeders.upd import Progress, UpdSpec, cached, copied
+from sitebench._engine import Site
+from sitebench.native_errors import translated
+
+
+class PersonalizedSite:
+    """A real web site of personalized pages, served by native threads of this process.
+
+        with PersonalizedSite(entries=1_000) as site:
+            page = urllib.request.urlopen(site.url + "/enter?user=7").read()
+
+    Without a database of yours it serves, and changes, a copy that is thrown away when closed;
+    the original is made once and kept in the cache folder.
+    """
+
+    def __init__(
+        self,
+        entries: int | None = None,
+        *,
+        database: Path | str | None = None,
+        seed: int = 1997,
+        locales: tuple[str, ...] = DEFAULT_LOCALES,
+        durability: Literal["normal", "full"] = "normal",
+        row_cache: int = 0,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        threads: int = 1,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        self.host = host
+        self.threads = threads
+        self.seed, self.locales = seed, locales
+        with contextlib.ExitStack() as opening:
+            if database is None:
+                upd = cached(UpdSpec(entries or 1_000, seed, locales), progress)
+                folder = opening.enter_context(
+                    tempfile.TemporaryDirectory(prefix="sitebench-site-")
+                )
+                database = opening.enter_context(copied(upd, Path(folder)))
+            self.database = Path(database)
+            """The user-property database that it reads and changes."""
+            config = {
+                "host": host,
+                "port": port,
+                "threads": threads,
+                "database": str(database),
+                "durability": durability,
+                "row_cache": row_cache,
+            }
+            expected = {} if entries is None else {"size": entries}
+            with translated():
+                self._site = Site(json.dumps(config), json.dumps(expected))
+            opening.callback(self._site.stop)
+            self._opened = opening.pop_all()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return self._site.port
+
+    @property
+    def url(self) -> str:
+        """Its address, as browsers take it."""
+        return f"http://{self._site.address}"
+
+    @property
+    def size(self) -> int:
+        """How many people its database was made with."""
+        return int(self._site.manifest()["size"])
+
+    def stats(self) -> dict[str, int]:
+        """Return its counters: pages, reads of the database, creates, updates."""
+        return self._site.stats()
+
+    def close(self) -> None:
+        """Store what is to be stored and end; calling it again does nothing."""
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<PersonalizedSite {self.url} people={self.size:,} database={str(self.database)!r}>"

@@ -1,0 +1,275 @@
+"""What users of a site do: operations with their shares, requests with what must come back.
+
+A scenario is data. The engine runs it natively, `--client fasthttp` runs the same one through
+Locust's FastHttpUser, and a TOML file describes one for any other site (`scenario_file`).
+
+Texts are templates: `{given}` is the given name of the person a request is about; see FIELDS.
+The paper's scenario is its Table 12 (page 12), as `PAPER`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ps_bench.errors import BadScenario
+
+PAGE_BYTES, IMAGE_BYTES, IMAGES = 8_290, 5_480, 4
+"""A page, an image, and images on a page (Table 12)."""
+
+SHARES = {"create": 5, "page": 91, "page-and-update": 4}
+"""Of a hundred operations (Table 12)."""
+
+PROPERTIES = (
+    *("id", "name", "given", "family", "mail", "city", "country", "language", "occupation"),
+    *("company", "birth_year", "background", "accent", "sections", "interests", "stocks"),
+    "newsletter",
+)
+"""What the population says of a person."""
+
+DRAWN = ("draw.colour", "draw.accent", "draw.city", "draw.number")
+"""Values that each update draws anew, and that the page after it must show."""
+
+FIELDS = (*PROPERTIES, *DRAWN, "captured")
+"""Everything a template may name; `captured` is what the lane captured last."""
+
+_FIELD = re.compile(r"\{([a-z_.]*)\}")
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+PERSONS = ("random", "own", "current", "new")
+DOES = ("read", "create", "update")
+_ABOUT = {"read": "random", "create": "new", "update": "own"}
+MATCHES = ("html", "json", "plain")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose page it is: the value between two texts; another value there is a leak."""
+
+    before: str
+    value: str
+    until: str
+
+
+@dataclass(frozen=True)
+class Expect:
+    """What an answer must be."""
+
+    status: tuple[int, ...] = (200,)
+    length: int | None = None
+    contains: tuple[str, ...] = ()
+    identity: Identity | None = None
+    fresh: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What to remember of an answer: a cookie, or what stands between two texts."""
+
+    cookie: str = ""
+    before: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request and what must come back.
+
+    `person` says whom it is about: anybody (`random`), somebody nobody else updates now (`own`),
+    whom the last request was about (`current`), or somebody new (`new`): whom a create makes, and
+    elsewhere whom the last one made. What a request does decides where it does not say.
+    """
+
+    name: str
+    path: str = "/"
+    method: str = "GET"
+    person: str = ""
+    does: str = "read"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: str = ""
+    content_type: str = ""
+    match: str = "html"
+    expect: Expect = Expect()
+    capture: Capture | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "person", self.person or _ABOUT[self.does])
+
+    def to_step(self) -> dict[str, Any]:
+        """Return the request as the engine reads it."""
+        return {"op": "request", **_plain(self)}
+
+    def templates(self) -> Iterator[str]:
+        """Yield every text in which a field may stand."""
+        yield from (self.path, self.body, *(value for _, value in self.headers))
+        yield from (*self.expect.contains, *self.expect.fresh)
+        if self.expect.identity is not None:
+            yield self.expect.identity.value
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One card of the deck: requests in their order, and which of them is "the operation"."""
+
+    name: str
+    share: int
+    requests: tuple[Request, ...]
+    counts: str = ""
+    page: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", self.counts or self.requests[0].name)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Operations, dealt from a shuffled deck with as many cards of each as its share says."""
+
+    name: str
+    operations: tuple[Operation, ...]
+
+    def __post_init__(self) -> None:
+        counted: dict[str, str] = {}
+        for operation in self.operations:
+            names = [request.name for request in operation.requests]
+            if names.count(operation.counts) != 1:
+                raise BadScenario(
+                    f"operation {operation.name!r} counts {operation.counts!r}, which is not "
+                    f"exactly one of its requests",
+                    f"let it count one of {', '.join(dict.fromkeys(names))}",
+                )
+            counted[operation.counts] = operation.name
+        for operation in self.operations:
+            for request in operation.requests:
+                owner = counted.get(request.name, operation.name)
+                if owner != operation.name:
+                    raise BadScenario(
+                        f"requests of {operation.name!r} and of {owner!r} are both named "
+                        f"{request.name!r}, which is what {owner!r} counts",
+                        "give the counted request of each operation a name of its own",
+                    )
+
+    def to_program(self, think_s: float = 0.0) -> dict[str, Any]:
+        """Return the scenario as the engine reads it: one operation a pass."""
+        branches = [
+            {"weight": each.share, "steps": [request.to_step() for request in each.requests]}
+            for each in self.operations
+        ]
+        steps: list[dict[str, Any]] = [{"op": "deck", "branches": branches}]
+        if think_s > 0:
+            steps.append({"op": "think", "mean_ms": think_s * 1e3, "distribution": "exponential"})
+        return {"name": self.name, "counts": "sequence", "steps": steps}
+
+    @property
+    def counted(self) -> list[tuple[str, str]]:
+        """The (program, step) pairs that are operations."""
+        return [(self.name, each.counts) for each in self.operations]
+
+
+def _plain(value: Any) -> Any:
+    """Return a dataclass as JSON has it, with what is empty left out."""
+    found: dict[str, Any] = {}
+    for each in dataclasses.fields(value):
+        part = getattr(value, each.name)
+        if part in (None, "", ()):
+            continue
+        if each.name == "headers":
+            part = dict(part)
+        elif dataclasses.is_dataclass(part):
+            part = _plain(part)
+        elif isinstance(part, tuple):
+            part = list(part)
+        found[each.name] = part
+    return found
+
+
+def fields_in(template: str) -> Iterator[str]:
+    """Yield the names of a template's fields."""
+    return (match[1] for match in _FIELD.finditer(template))
+
+
+def render(template: str, values: Mapping[str, str]) -> str:
+    """Fill a template in."""
+    return _FIELD.sub(lambda match: values.get(match[1], match[0]), template)
+
+
+FORM = "application/x-www-form-urlencoded"
+COOKIE = (("Cookie", "user={id}"),)
+
+_CREATE = Request(
+    "create",
+    "/users",
+    "POST",
+    does="create",
+    body="given={given}&family={family}&city={city}",
+    content_type=FORM,
+    match="plain",
+    expect=Expect((201,), contains=("user ",)),
+    capture=Capture(cookie="user"),
+)
+_PAGE = Request(
+    "page",
+    headers=COOKIE,
+    expect=Expect(
+        (200,),
+        PAGE_BYTES,
+        ("<h1>Hello, {given}</h1>",),
+        Identity('<body data-user="', "{id}", '"'),
+    ),
+)
+_IMAGES = tuple(
+    Request(
+        "image",
+        f"/image/{n}.gif",
+        person="current",
+        match="plain",
+        expect=Expect((200,), IMAGE_BYTES),
+    )
+    for n in range(1, IMAGES + 1)
+)
+_UPDATE = Request(
+    "update",
+    "/preferences",
+    "POST",
+    does="update",
+    headers=COOKIE,
+    body="background={draw.colour}&accent={draw.accent}",
+    content_type=FORM,
+    match="plain",
+    expect=Expect((204,)),
+)
+_UPDATED_PAGE = dataclasses.replace(
+    _PAGE,
+    name="updated-page",
+    person="current",
+    expect=dataclasses.replace(
+        _PAGE.expect,
+        fresh=('data-background="{draw.colour}"', 'data-accent="{draw.accent}"'),
+    ),
+)
+
+PAPER = Scenario(
+    "scenario",
+    (
+        Operation("create", SHARES["create"], (_CREATE,)),
+        Operation("page", SHARES["page"], (_PAGE, *_IMAGES), page=True),
+        # The update comes first, so that the page of the same operation has to show it.
+        Operation(
+            "page-and-update",
+            SHARES["page-and-update"],
+            (_UPDATE, _UPDATED_PAGE, *_IMAGES),
+            counts="updated-page",
+            page=True,
+        ),
+    ),
+)
+PAGE = Scenario("page", (Operation("page", 1, (_PAGE,), page=True),))
+CREATE = Scenario("create", (Operation("create", 1, (_CREATE,)),))
+UPDATE = Scenario("update", (Operation("update", 1, (_UPDATE,)),))
+IMAGE = Scenario("image", (Operation("image", 1, (_IMAGES[0],)),))
+
+SCENARIOS = {each.name: each for each in (PAPER, PAGE, CREATE, UPDATE, IMAGE)}
+"""What can be measured by name."""

@@ -1,0 +1,67 @@
+"""The embedded site in a process of its own, so that its CPU is its own.
+
+`python -m ps_bench.targets.embedded` is that process: it reads its configuration from standard
+input and serves a copy of a database until that ends. The copy is its own, so that it goes away
+however the parent ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from ps_bench.address import Address
+from ps_bench.targets.target import OpenSite
+from sitebench.child import Child, serve
+from sitebench.native_errors import translated
+
+NOT_SETTINGS = {"host", "port"}
+START_S = 600.0
+"""A database of a million people is copied in seconds; a slow disk gets ten minutes."""
+
+
+@contextlib.contextmanager
+def open_embedded(
+    config: Mapping[str, Any], upd: Path, expected: Mapping[str, Any]
+) -> Iterator[OpenSite]:
+    """Yield a site that serves a copy of a database, which goes away with it."""
+    request = {"config": config, "upd": str(upd.resolve()), "expected": expected}
+    child = Child("ps_bench.targets.embedded", request, timeout_s=START_S)
+    try:
+        yield OpenSite(
+            "embedded",
+            Address(config.get("host", "127.0.0.1"), child.ready["port"]),
+            pid=child.pid,
+            cores=config.get("threads", 1),
+            alive=lambda: child.alive,
+            facts={
+                "version": f"sitebench {version('sitebench')}",
+                "configuration": {k: v for k, v in config.items() if k not in NOT_SETTINGS},
+            },
+        )
+    finally:
+        child.stop()
+
+
+def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+    """Start serving what the request says."""
+    from sitebench._engine import Site, copy_upd
+
+    with contextlib.ExitStack() as opening:
+        folder = opening.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-site-"))
+        database = f"{folder}/upd.sqlite"
+        with translated():
+            copy_upd(request["upd"], database)
+            config = request["config"] | {"database": database}
+            site = Site(json.dumps(config), json.dumps(request["expected"]))
+        opening.callback(site.stop)
+        return {"port": site.port}, opening.pop_all().close
+
+
+if __name__ == "__main__":
+    serve(start)

@@ -1,0 +1,47 @@
+"""From a target's name to an open site that serves the people."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ps_bench.address import parse_address, probe, reachable_by
+from ps_bench.options import PsOptions
+from ps_bench.targets.embedded import open_embedded
+from ps_bench.targets.target import OpenSite
+from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
+
+
+def spec_of(options: PsOptions) -> UpdSpec:
+    """Return the people that options ask for."""
+    return UpdSpec(options.entries, options.seed, options.locales)
+
+
+def database_of(options: PsOptions, progress: Progress = lambda done, total: None) -> Upd:
+    """Return the database that options ask for: the one they name, or the one of that size."""
+    if options.database is None:
+        return cached(spec_of(options), progress)
+    return inspect(spec_of(options), Path(options.database))
+
+
+@contextlib.contextmanager
+def open_target(
+    options: PsOptions, progress: Progress = lambda done, total: None
+) -> Iterator[OpenSite]:
+    """Open the site that options name; an embedded one on a copy of its database."""
+    if options.target != "embedded":
+        address = reachable_by(parse_address(options.target), options.client)
+        server = probe(address)
+        yield OpenSite("the site", address, facts={} if server is None else {"server": server})
+        return
+    config = {
+        "host": options.target_host or "127.0.0.1",
+        "port": 0,
+        "threads": options.target_threads,
+        "durability": options.durability,
+        "row_cache": options.row_cache,
+    }
+    upd = database_of(options, progress)
+    with open_embedded(config, upd.path, {"size": options.entries}) as site:
+        yield site

@@ -1,0 +1,39 @@
+"""An open site: where it is, whose process it is, and whether it still lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ps_bench.address import Address, probe
+from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
+
+_REMEDY = "look into its log; points already measured are kept, run again to go on"
+
+
+@dataclass(frozen=True)
+class OpenSite:
+    """A site that answers; `pid` and `cores` are known where it is ours."""
+
+    name: str
+    address: Address
+    pid: int | None = None
+    cores: int | None = None
+    alive: Callable[[], bool] = lambda: True
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise TargetDied when it is not there any more."""
+        if not self.alive():
+            raise TargetDied(f"{self.name} at {self.address} ended during the measurement", _REMEDY)
+        try:
+            probe(self.address)
+        except OutOfPorts:
+            raise
+        except SitebenchError as error:
+            raise TargetDied(
+                f"{self.name} at {self.address} answered before the measurement and does not "
+                f"now: {error.message}",
+                _REMEDY,
+            ) from error

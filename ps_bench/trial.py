@@ -1,0 +1,86 @@
+"""The site half's part of `sitebench.run`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ps_bench import sweep
+from ps_bench.address import Address
+from ps_bench.options import PsOptions
+from ps_bench.personalized_site import PersonalizedSite
+from ps_bench.scenario import Scenario
+from ps_bench.sweep import SiteEndpoint
+from ps_bench.targets.opening import open_target
+from ps_bench.targets.target import OpenSite
+from sitebench.point import PointSpec
+from sitebench.sweep import Stage
+from sitebench.trial import own_locustfile
+
+
+@dataclass(frozen=True)
+class _OwnEndpoint(SiteEndpoint):
+    """A site at which a scenario is measured that has no class in the locustfile."""
+
+    scenario: Scenario
+    folder: Path
+
+    def users(self, spec: PointSpec) -> tuple[Path, str]:
+        """Return a locustfile with that scenario."""
+        return own_locustfile(self.folder, "ps_bench.users", "SiteUser", "scenario", self.scenario)
+
+
+def stage(
+    operation: str | Scenario,
+    target: str | PersonalizedSite,
+    entries: int | None,
+    load: dict[str, Any],
+) -> Stage:
+    """Return the one point that `sitebench.run` measures."""
+    options = _options(target, entries, load)
+    if isinstance(operation, str):
+        spec = sweep.point(options, operation)
+    else:
+        spec = sweep.point(options, operation.name)
+        spec = replace(spec, settings={**spec.settings, "scenario": repr(operation)})
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[SiteEndpoint]:
+        with contextlib.ExitStack() as stack:
+            there = stack.enter_context(_open(options, target))
+            if isinstance(operation, str):
+                yield SiteEndpoint(there, options)
+            else:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-own-"))
+                yield _OwnEndpoint(there, options, operation, Path(folder))
+
+    return Stage(options.target, [spec], opened)
+
+
+def _options(
+    target: str | PersonalizedSite, entries: int | None, load: dict[str, Any]
+) -> PsOptions:
+    if isinstance(target, str):
+        return PsOptions(target=target, entries=entries or 10_000, **load)
+    return PsOptions(
+        target=target.url,
+        entries=entries or target.size,
+        locales=target.locales,
+        **{**load, "seed": target.seed},
+    )
+
+
+@contextlib.contextmanager
+def _open(options: PsOptions, target: str | PersonalizedSite) -> Iterator[OpenSite]:
+    if isinstance(target, str):
+        with open_target(options) as there:
+            yield there
+    else:
+        # It lives in this process, and whoever holds it throws it away.
+        address = Address(target.host, target.port)
+        yield OpenSite("the site", address, pid=os.getpid(), cores=target.threads)

@@ -1,0 +1,124 @@
+"""The site half's part of a Locust test: its target and its lanes."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from locust.env import Environment
+
+from ps_bench.address import parse_address, probe, reachable_by
+from ps_bench.engine_config import engine_config
+from ps_bench.figures import figures
+from ps_bench.options import CockpitOptions
+from ps_bench.scenario import Scenario
+from ps_bench.targets.opening import open_target, spec_of
+from ps_bench.targets.target import OpenSite
+from seeders.upd import visitors
+from sitebench import options as declared
+from sitebench.bridge import Recording, Session
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.native_errors import translated
+from sitebench.options import from_namespace, from_texts
+from sitebench.place import Place
+from sitebench.recorder import Recorder
+from sitebench.threads import engine_threads
+from sitebench.windows import Windows
+from sitebench.workers.choice import of_this_worker
+
+
+class SiteWorkload:
+    """Opens a target where the test is commanded, and lanes in every process that makes load."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._after = contextlib.ExitStack()
+        options = self._options(environment)
+        self._recorder = Recorder(options, options.monitor)
+
+    def _options(self, environment: Environment) -> CockpitOptions:
+        parsed = environment.parsed_options
+        return CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
+
+    def prepare(self, environment: Environment, places: int) -> dict[str, Any]:
+        """Open the target; one that somebody else looks after is only addressed."""
+        options = self._options(environment)
+        if options.target == "embedded":
+            site = self._after.enter_context(open_target(options))
+        else:
+            address = reachable_by(parse_address(options.target), options.client)
+            probe(address)
+            site = OpenSite("the site", address)
+        return {
+            "options": declared.texts(options),
+            "url": str(site.address),
+            "pid": options.target_pid or site.pid,
+            "cores": options.target_cores or site.cores,
+            "warmup_s": options.warmup,
+            "measure_s": options.measure,
+        }
+
+    def record(self, prepared: dict[str, Any]) -> Recording:
+        """Watch the target, and write down what lanes do."""
+        options = from_texts(CockpitOptions, prepared["options"])
+        address, scenarios = parse_address(prepared["url"]), self._scenarios(options)
+        windows = self._recorder.windows(prepared["pid"], (address.host, address.port))
+
+        def finished(seen: Windows) -> None:
+            self._recorder.finished(
+                seen,
+                [pair for scenario in scenarios for pair in scenario.counted],
+                prepared["cores"],
+                native=options.client == "native",
+                figures=lambda measured: figures(measured, scenarios),
+            )
+
+        return Recording(windows, finished)
+
+    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+        """Start the lanes' engine, or make ready for portable lanes."""
+        options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
+        address = reachable_by(parse_address(prepared["url"]), options.client)
+        scenarios = self._scenarios(options)
+        people = visitors(spec_of(options))
+        native = options.client == "native"
+        source: Any
+        with translated():
+            if native:
+                from sitebench._engine import Engine
+
+                source = Engine(engine_config(options, address, scenarios, place=place), people)
+            else:
+                from ps_bench.fasthttp_lane import FastHttpLanes
+
+                source = FastHttpLanes(
+                    self._environment, address, people, scenarios, options=options, place=place
+                )
+        return Session(
+            source,
+            threads=engine_threads(options.threads) if native else 0,
+            client=options.client,
+            portable=None if native else source.lane,
+        )
+
+    def _scenarios(self, options: CockpitOptions) -> list[Scenario]:
+        from ps_bench.users import SiteUser
+
+        found: dict[str, Scenario] = {}
+        for user_class in self._environment.user_classes:
+            if issubclass(user_class, SiteUser):
+                scenario = user_class.build(options)
+                if found.setdefault(scenario.name, scenario) != scenario:
+                    raise BadInput(
+                        f"two user classes have different scenarios named {scenario.name!r}",
+                        "give each scenario a name of its own",
+                    )
+        return list(found.values())
+
+    def failed(self, error: SitebenchError) -> None:
+        """Tell the sweep, when this is one of its points."""
+        self._recorder.failed(error)
+
+    def finish(self) -> None:
+        """Stop what was started for this test; calling it again does nothing."""
+        self._after.close()

@@ -1,0 +1,4 @@
+"""People for what is measured: name pools, populations, LDIF.
+
+Entry `i` of a population is a pure function of (seed, i); see `native/people` for how.
+"""

@@ -1,0 +1,87 @@
+"""Populations: the engine's people, with the pools they are made from found or made first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from seeders.pools import DEFAULT_LOCALES, PoolsFile, Progress, pools
+from sitebench._engine import Population
+from sitebench.errors import BadInput
+from sitebench.native_errors import translated
+
+Profile = Literal["paper", "small", "ils"]
+DEFAULT_BASE = "ou=Dynamic,o=Intranet"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What, beside the pools, determines a population."""
+
+    size: int
+    seed: int = 1997
+    profile: Profile = "paper"
+    locales: tuple[str, ...] = DEFAULT_LOCALES
+    base: str = DEFAULT_BASE
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what the engine reads and a manifest keeps."""
+        return {
+            "seed": self.seed,
+            "size": self.size,
+            "profile": self.profile,
+            "locales": list(self.locales),
+            "base": self.base,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A population, and what another process or a reader of the run file needs to make it again."""
+
+    population: Population
+    spec: Spec
+    pools: PoolsFile
+
+    @property
+    def spec_json(self) -> str:
+        """The spec as `sitebench._engine.Population` takes it, beside `pools.path`."""
+        return json.dumps(self.spec.to_dict())
+
+    def manifest(self) -> dict[str, object]:
+        """Return what identifies these people, without paths of this machine."""
+        return {
+            "digest": self.population.digest,
+            "spec": self.spec.to_dict(),
+            "pools_digest": self.pools.digest,
+            "faker": self.pools.faker_version,
+        }
+
+
+def generate(spec: Spec, *, progress: Progress | None = None, cache: Path | None = None) -> People:
+    """Return the people of `spec`; harvests their pools if this machine has none yet."""
+    no_people_or_seed_below_zero(spec.size, spec.seed)
+    source = pools(spec.locales, progress=progress, cache=cache)
+    with translated():
+        population = Population(str(source.path), json.dumps(spec.to_dict()))
+    return People(population, spec, source)
+
+
+def no_people_or_seed_below_zero(size: int, seed: int) -> None:
+    """Refuse numbers that no population can have."""
+    if size < 0 or seed < 0:
+        raise BadInput("a population has a negative size or seed", "use whole numbers from 0 on")
+
+
+def people(
+    seed: int,
+    size: int,
+    profile: Profile = "paper",
+    locales: Sequence[str] = DEFAULT_LOCALES,
+    base: str = DEFAULT_BASE,
+) -> Population:
+    """Return the population alone, for scripts and tests."""
+    return generate(Spec(size, seed, profile, tuple(locales), base)).population

@@ -1,0 +1,122 @@
+"""User-property databases: built once per (seed, size, people), kept, and copied for each use.
+
+The paper made its databases beforehand and renamed the one of the wanted size into place; here a
+point gets a copy, so that every point starts from the same file whatever the one before did to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from seeders.people import no_people_or_seed_below_zero
+from seeders.pools import DEFAULT_LOCALES, PoolsFile, cache_folder, pools
+from sitebench._engine import Visitors, build_upd, copy_upd, inspect_upd
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.native_errors import translated
+
+Progress = Callable[[int, int], object]
+"""Called with how many people are in, and how many are wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpdSpec:
+    """What, beside the pools, determines a user-property database."""
+
+    size: int
+    seed: int = 1997
+    locales: tuple[str, ...] = DEFAULT_LOCALES
+
+    def to_json(self) -> str:
+        """Return what the engine reads."""
+        return json.dumps({"seed": self.seed, "size": self.size, "locales": list(self.locales)})
+
+
+@dataclass(frozen=True, slots=True)
+class Upd:
+    """A user-property database, and what it says of itself."""
+
+    path: Path
+    manifest: Mapping[str, str | int]
+
+
+def visitors(spec: UpdSpec) -> Visitors:
+    """Return the people of a spec, as many as anyone asks for."""
+    source = _pools(spec)
+    with translated():
+        return Visitors(str(source.path), _identity(spec))
+
+
+def cached(
+    spec: UpdSpec, progress: Progress = lambda done, total: None, *, cache: Path | None = None
+) -> Upd:
+    """Return the database of a spec, built now if this machine has none, or another one there."""
+    path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
+    if path.exists():
+        # What is cut off or of another version is ours, and can be made again.
+        with contextlib.suppress(SitebenchError):
+            return inspect(spec, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"cannot keep databases in {path.parent}: {error.strerror}",
+            "set XDG_CACHE_HOME to a writable folder",
+        ) from error
+    return build(spec, path, progress)
+
+
+def inspect(spec: UpdSpec, path: Path) -> Upd:
+    """Return the database at `path`; raises when it is not the one of a spec."""
+    with translated():
+        manifest = inspect_upd(str(path), json.dumps({"size": spec.size}))
+    if manifest["population"] != visitors(spec).digest:
+        raise BadInput(
+            f"{path} holds other people (seed {manifest['seed']}) than those asked for",
+            "give the --seed and --locales it was made with, or make it again with "
+            "`sitebench ps seed`",
+        )
+    return Upd(path, manifest)
+
+
+def build(spec: UpdSpec, path: Path, progress: Progress = lambda done, total: None) -> Upd:
+    """Write the database of a spec; what is at `path` stays until the new one is whole."""
+    source = _pools(spec)
+    with translated():
+        manifest = build_upd(
+            str(path), str(source.path), spec.to_json(), lambda done: progress(done, spec.size)
+        )
+    return Upd(path, manifest)
+
+
+@contextmanager
+def copied(upd: Upd, folder: Path) -> Iterator[Path]:
+    """Yield a copy of a database that may be changed, and remove it afterwards."""
+    path = folder / "upd.sqlite"
+    with translated():
+        copy_upd(str(upd.path), str(path))
+    try:
+        yield path
+    finally:
+        for each in folder.glob("upd.sqlite*"):
+            each.unlink(missing_ok=True)
+
+
+def _pools(spec: UpdSpec) -> PoolsFile:
+    no_people_or_seed_below_zero(spec.size, spec.seed)
+    return pools(spec.locales)
+
+
+def _identity(spec: UpdSpec) -> str:
+    return json.dumps({"seed": spec.seed, "locales": list(spec.locales)})
+
+
+def _name(spec: UpdSpec, source: PoolsFile) -> str:
+    """Return a file name that changes whenever the people would."""
+    people = hashlib.sha256(f"{source.digest} {' '.join(spec.locales)}".encode()).hexdigest()
+    return f"upd-{spec.seed}-{spec.size}-{people[:12]}.sqlite"

@@ -1,0 +1,390 @@
+"""The native engine's Python face: what crosses from Rust, and nothing else.
+
+Every call that waits or works for long releases the GIL. Times are nanoseconds unless a name
+says otherwise; instants are on the clock of `time.monotonic_ns`. Configurations travel as JSON
+texts, whose fields are checked by the crates that read them: an unknown or missing field is an
+`EngineError` that names it.
+"""
+
+from collections.abc import Callable
+from typing import final
+
+__all__ = [
+    "Directory",
+    "Engine",
+    "EngineError",
+    "Histogram",
+    "NullResponder",
+    "Population",
+    "Site",
+    "Snapshot",
+    "StepStats",
+    "Visitors",
+    "build_upd",
+    "copy_upd",
+    "floor_connect",
+    "floor_exchange",
+    "inspect_upd",
+    "remove_people",
+    "seed_directory",
+]
+
+class EngineError(Exception):
+    """The engine refused or failed; the message says what, to what, and what to do."""
+
+@final
+class Histogram:
+    """Durations in nanoseconds at three significant digits (HdrHistogram)."""
+
+    def __new__(cls) -> Histogram: ...
+    @property
+    def count(self) -> int:
+        """How many values were recorded."""
+    @property
+    def min(self) -> int:
+        """Smallest value, 0 when empty."""
+    @property
+    def max(self) -> int:
+        """Largest value, 0 when empty."""
+    @property
+    def mean(self) -> float:
+        """Mean value, 0.0 when empty."""
+    @property
+    def sum(self) -> int:
+        """Sum of all values, each at three digits."""
+    def percentile(self, q: float) -> int:
+        """Return the value that `q` percent of the samples do not exceed; 0 when empty.
+
+        Raises ValueError unless 0 <= q <= 100.
+        """
+    def add(self, other: Histogram) -> None:
+        """Merge `other` into this one, exactly: bucket by bucket."""
+    def record(self, ns: int, n: int = 1) -> None:
+        """Count `ns` `n` times."""
+    def buckets(self) -> list[tuple[int, int]]:
+        """Return (highest value of the bucket, samples in it), ascending, empty ones left out."""
+    def millis(self) -> dict[int, int]:
+        """Return samples per rounded millisecond, as Locust keeps them.
+
+        Locust rounds to whole milliseconds below 100 ms, to tens below 1 s, to hundreds below
+        10 s and to seconds above.
+        """
+    def to_bytes(self) -> bytes:
+        """Return the HdrHistogram V2 encoding, deflated, which its other tools read too."""
+    @staticmethod
+    def from_bytes(data: bytes) -> Histogram:
+        """Read what `to_bytes` wrote. Raises ValueError when `data` is something else."""
+    def copy(self) -> Histogram:
+        """Return an independent copy."""
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class StepStats:
+    """What one step of one program did since the last drain."""
+
+    @property
+    def program(self) -> str:
+        """Name of the program the step belongs to."""
+    @property
+    def step(self) -> str:
+        """Name of the step, or `sequence` for the whole pass."""
+    @property
+    def count(self) -> int:
+        """Operations that ended, answered or not: `service.count + censored.count`."""
+    @property
+    def failures(self) -> dict[str, int]:
+        """Failed operations by kind."""
+    @property
+    def bytes_out(self) -> int:
+        """Bytes sent."""
+    @property
+    def bytes_in(self) -> int:
+        """Bytes received."""
+    @property
+    def processing_ns(self) -> int:
+        """The engine's own time, summed: from what let a lane go on to its next request."""
+    @property
+    def service(self) -> Histogram:
+        """Sent to answered, wrong answers included."""
+    @property
+    def latency(self) -> Histogram:
+        """Intended start to answered; in a closed schedule the very object `service`."""
+    @property
+    def lag(self) -> Histogram:
+        """Intended start to sent: the generator's own lateness; empty in a closed schedule."""
+    @property
+    def censored(self) -> Histogram:
+        """Sent to given up: operations without an answer, in none of the other clocks."""
+
+@final
+class Snapshot:
+    """Everything recorded between two drains, and the threads' CPU at its end."""
+
+    @property
+    def t0_ns(self) -> int:
+        """When this snapshot's window began."""
+    @property
+    def t1_ns(self) -> int:
+        """When it ended."""
+    @property
+    def cpu_ns(self) -> list[int]:
+        """CPU time each engine thread has used since it started."""
+    @property
+    def lanes(self) -> int:
+        """Lanes running at the end of the window."""
+    @property
+    def lane_ns(self) -> int:
+        """Lanes that ran, integrated over the window."""
+    @property
+    def waiting_ns(self) -> int:
+        """Time lanes had nothing to do: thinking, no arrival due, pausing after a failure."""
+    @property
+    def underway_ns(self) -> int:
+        """What lanes had begun at the end of the window and is recorded nowhere yet.
+
+        `lane_ns` is the sum of every step's service, censored and processing times, of
+        `waiting_ns`, and of `underway_ns` less that of the snapshot before.
+        """
+    @property
+    def backlog(self) -> int:
+        """Arrivals of an open schedule that are due and have not found a lane."""
+    @property
+    def adds_used(self) -> tuple[int, int]:
+        """People that adds may have used so far, [first, last + 1): what cleaning has to cover."""
+    @property
+    def decks(self) -> list[tuple[str, list[int], list[int]]]:
+        """One entry per deck: program, cards of each branch, cards dealt since the start.
+
+        Each thread deals whole decks: what is dealt differs from the weights by less than a deck
+        a thread.
+        """
+    @property
+    def steps(self) -> list[StepStats]:
+        """One entry per (program, step) that did anything."""
+
+@final
+class Population:
+    """People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
+
+    `spec_json`: {"seed", "size", "profile": "paper"|"small"|"ils", "locales": [...], "base"}.
+    """
+
+    def __new__(cls, pools_path: str, spec_json: str) -> Population: ...
+    @property
+    def size(self) -> int:
+        """How many people are seeded."""
+    @property
+    def digest(self) -> str:
+        """Identity of the population: its spec without size and base, and its pools."""
+    @property
+    def spec_json(self) -> str:
+        """The spec as the engine read it."""
+    def name(self, i: int) -> str:
+        """Return the cn of person `i`."""
+    def dn(self, i: int) -> str:
+        """Return the DN of person `i`, escaped per RFC 4514."""
+    def entry(self, i: int) -> tuple[str, dict[str, list[bytes]]]:
+        """Return the DN and every attribute of person `i`."""
+    def index_of(self, name: str) -> int | None:
+        """Return the `i` whose `name(i)` is `name`."""
+    def answer_bytes(self, i: int) -> int:
+        """Return the bytes of a lookup's answer, SearchResultEntry and SearchResultDone."""
+    def encoded_answer_bytes(self, start: int, stop: int) -> int:
+        """Return the sum of `answer_bytes` over [start, stop)."""
+    def write_ldif(self, path: str, start: int, stop: int, *, with_containers: bool) -> int:
+        """Write people [start, stop) as LDIF (RFC 2849) and return the bytes written.
+
+        `with_containers` puts the entries of the base DN first, so that the file loads into an
+        empty directory.
+        """
+
+@final
+class Directory:
+    """The embedded LDAP directory, served by threads of this process.
+
+    `config_json`: {"host", "port", "threads", "suffix", "profile", "ldif", "admin_dn",
+    "admin_password", "read_only", "require_bind", "size_limit", "time_limit_s",
+    "max_connections"}; port 0 takes a free one.
+    """
+
+    def __new__(cls, config_json: str, population: Population | None = None) -> Directory: ...
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+    @property
+    def address(self) -> str:
+        """Where it listens, as host:port."""
+    def stats(self) -> dict[str, int]:
+        """Return the directory's counters."""
+    def stop(self) -> None:
+        """Close every connection and end the threads. Calling it again does nothing."""
+
+@final
+class Visitors:
+    """People as visitors of a personalized site: the same people, with more properties.
+
+    `spec_json`: {"seed", "locales": [...]}. There is no size: visitors have no end.
+    """
+
+    def __new__(cls, pools_path: str, spec_json: str) -> Visitors: ...
+    @property
+    def digest(self) -> str:
+        """Identity of the visitors: seed, locales, pools and lists."""
+    def visitor(self, i: int) -> dict[str, str | int | bool | list[str]]:
+        """Return every property of visitor `i`, `id` among them, as the database has them."""
+
+@final
+class Site:
+    """The personalized site, served by threads of this process from a UPD.
+
+    `config_json`: {"host", "port", "threads", "database", "durability": "normal"|"full",
+    "row_cache", "max_connections"}; port 0 takes a free one. `expected_json`: {"size", "digest"},
+    each of which may be left out: what the UPD's manifest must say.
+    """
+
+    def __new__(cls, config_json: str, expected_json: str | None = None) -> Site: ...
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+    @property
+    def address(self) -> str:
+        """Where it listens, as host:port."""
+    def manifest(self) -> dict[str, str | int]:
+        """Return what the UPD says of itself, as `inspect_upd` does."""
+    def stats(self) -> dict[str, int]:
+        """Return the site's counters: pages, asp_requests, upd_reads, creates, updates, ..."""
+    def stop(self) -> None:
+        """Store what is to be stored, close every connection and end the threads.
+
+        The database is one file again after that. Calling it again does nothing.
+        """
+
+def build_upd(
+    path: str,
+    pools_path: str,
+    spec_json: str,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, str | int]:
+    """Write a user-property database and return its manifest.
+
+    `spec_json`: {"seed", "size", "locales": [...]}. What was at `path` is replaced in one step at
+    the end, and stays if anything fails. `progress` is called in the calling thread with the
+    number of people in; what it raises stops the building and is raised here, and so does Ctrl-C.
+    """
+
+def inspect_upd(path: str, expected_json: str | None = None) -> dict[str, str | int]:
+    """Return the manifest of a UPD: schema_version, seed, size, population, pools, digest.
+
+    Raises EngineError when it is no UPD, one of another version, or not what is expected.
+    """
+
+def copy_upd(source: str, target: str) -> int:
+    """Copy a UPD over another, in one step, and return its bytes; never one that is served."""
+
+@final
+class Engine:
+    """Lanes running programs against one target, on threads of their own.
+
+    Recorders drain without loss: each operation is in exactly one snapshot.
+
+    `config_json` has "target": {"protocol": "ldap"|"http", ...}, "ldap" unless it says otherwise.
+    An LDAP target takes people from a `Population`, an HTTP target from `Visitors`.
+
+    An HTTP target is {"protocol": "http", "host", "port", "base_path", "keepalive", "size",
+    "share": {"index", "of"}, "headers": {...}, "spread_sources"}: people 0 to size - 1 are there;
+    engines that run at the same time each take their share of those that are updated. Programs
+    need no "connect" step: connections are opened when needed and recorded as "connect". Steps:
+
+    {"op": "request", "name", "method": "GET", "path": "/", "person": "random"|"own"|"current"|
+    "new", "does": "read"|"create"|"update", "headers": {...}, "body": "...", "content_type",
+    "match": "html"|"json"|"plain", "expect": {"status": [200], "length", "contains": [...],
+    "identity": {"before", "value", "until"}, "fresh": [...]}, "capture": {"cookie"} or
+    {"before", "until"}}
+
+    {"op": "deck", "branches": [{"weight": 91, "steps": [...]}, ...]} deals its branches from a
+    shuffled deck with as many cards of each as it has weight, one deck a thread.
+
+    Paths, headers, bodies and expectations are templates: {id}, {name}, {given}, {family},
+    {mail}, {city}, {country}, {language}, {occupation}, {company}, {birth_year}, {background},
+    {accent}, {sections}, {interests}, {stocks}, {newsletter}; {captured}, what this lane captured
+    last; {draw.colour}, {draw.accent}, {draw.city}, {draw.number}, drawn anew by each update and
+    known until the next. "fresh" must be on the page that follows an update, which is of the same
+    person whatever the step says. "own" draws somebody whom no other lane updates.
+
+    Failures beside those of any connection: leak (another person's page), stale (not the values
+    updated to), wrong-length, wrong-answer, truncated (fewer bytes than Content-Length says),
+    closed (ended before or without the answer's end), malformed, status:NNN.
+    """
+
+    def __new__(
+        cls, config_json: str, population: Population | Visitors | None = None
+    ) -> Engine: ...
+    def start_lanes(self, program: str, n: int) -> None:
+        """Start `n` more lanes of `program`."""
+    def stop_lanes(self, program: str, n: int) -> None:
+        """Stop `n` lanes of `program`; each ends after the operation it is in."""
+    def drain(self) -> Snapshot:
+        """Return what was recorded since the last drain and begin anew."""
+    def stop(self, timeout_s: float = 5.0) -> Snapshot:
+        """Stop every lane, wait at most `timeout_s` for answers, and return the last snapshot.
+
+        Calling it again, or any other method after it, raises EngineError.
+        """
+
+def seed_directory(
+    config_json: str,
+    population: Population,
+    start: int,
+    stop: int,
+    progress: Callable[[int], object] | None = None,
+) -> int:
+    """Add people [start, stop) to a live directory, pipelined; return how many are there.
+
+    `config_json`: {"host", "port", "base", "bind_dn", "password", "connections", "window",
+    "timeout_ms"}; all but host and port may be left out.
+
+    Entries that exist already count as done, so an interrupted seeding is resumed by running it
+    again. `progress` is called in the calling thread, about ten times a second, with the number
+    done so far without a gap; what it raises stops the seeding and is raised here, and so does
+    Ctrl-C.
+    """
+
+def remove_people(
+    config_json: str,
+    population: Population,
+    start: int,
+    stop: int,
+    progress: Callable[[int], object] | None = None,
+) -> int:
+    """Delete people [start, stop) from a live directory, pipelined; return how many were there.
+
+    Configuration and `progress` are those of `seed_directory`.
+    """
+
+@final
+class NullResponder:
+    """The floor's server: answers every `request_bytes` with `response_bytes`, reading neither.
+
+    Run it in a process of its own, or its CPU counts as the generator's.
+    """
+
+    def __new__(cls, request_bytes: int, response_bytes: int, port: int = 0) -> NullResponder: ...
+    @property
+    def port(self) -> int:
+        """The port it listens on, on 127.0.0.1."""
+    def stop(self) -> None:
+        """Stop answering and end the thread. Calling it again does nothing."""
+
+def floor_exchange(
+    port: int, connections: int, seconds: float, request_bytes: int, response_bytes: int
+) -> dict[str, float]:
+    """Trade bytes with a `NullResponder` as fast as one thread can, over open connections.
+
+    Returns operations, seconds, cpu_ns of this side's thread, and p50_ns, p99_ns and max_ns of the
+    first connection's operations.
+    """
+
+def floor_connect(
+    port: int, connections: int, seconds: float, request_bytes: int, response_bytes: int
+) -> dict[str, float]:
+    """Connect, trade once and close, over and over; returns what `floor_exchange` returns."""

@@ -1,0 +1,226 @@
+"""A B B A A B ...: one command measured with two values in turn, into one run file each.
+
+Which of a pair comes first is drawn by lot, so that neither is always the one that meets a warm
+cache or a tired machine; that draw is also what the paired test's probabilities rest on. Every
+measurement is the ordinary command in a process of its own; asked for one repeat more than its
+run file has, it measures just that one. So whatever ends a comparison, the same command goes on.
+"""
+
+from __future__ import annotations
+
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sitebench.compare.runs import COMPARED
+from sitebench.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_INTERRUPTED,
+    BadInput,
+    MeasurementFailed,
+    SitebenchError,
+)
+from sitebench.runfile import RunFile
+from sitebench.store import RunStore
+
+PLACE = "{}"
+SIDES = ("a", "b")
+OURS = ("--out", "--repeats", "--json", "--objective", "--junit")
+"""Options of a command that a comparison gives itself, or has no use for."""
+
+_RUN_IT = "run the command by itself to see more"
+
+END_S = 60.0
+"""How long an interrupted command may take to put everything back."""
+
+_EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One measurement: which side, and for which time (from 0)."""
+
+    side: str
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured with which two values, how often, in which order."""
+
+    words: tuple[str, ...]
+    a: str
+    b: str
+    repeats: int
+    seed: int
+
+    def value(self, side: str) -> str:
+        """Return what stands for `{}` on a side."""
+        return self.a if side == "a" else self.b
+
+    def argv(self, side: str, file: Path, repeats: int) -> list[str]:
+        """Return the command that measures a side so often, less what its file has already."""
+        words = [word.replace(PLACE, self.value(side)) for word in self.words]
+        ours = ["--out", str(file), "--repeats", str(repeats), "--json"]
+        return [sys.executable, "-m", "sitebench.cli", *words, *ours]
+
+    def turns(self) -> list[Turn]:
+        """Return every measurement in its turn; more repeats only add to the end."""
+        lot, found = random.Random(self.seed), []
+        for repeat in range(self.repeats):
+            first = lot.randrange(2)
+            found += [Turn(SIDES[first], repeat), Turn(SIDES[1 - first], repeat)]
+        return found
+
+    def facts(self, side: str, identity: str) -> dict[str, Any]:
+        """Return what a run file's manifest keeps of the comparison it belongs to."""
+        return {
+            "id": identity,
+            "side": side,
+            "value": self.value(side),
+            "command": shlex.join(self.words),
+            "seed": self.seed,
+        }
+
+
+def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Plan:
+    """Read a command with `{}` in it; raises what is wrong with it."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadInput(
+            f"cannot read --interleave {command!r}: {error}", "close its quotes"
+        ) from error
+    if words[:1] == ["sitebench"]:
+        del words[0]
+    if words[1:2] not in (["run"], ["sweep"]):
+        raise BadInput(
+            f"--interleave takes a run or a sweep, not {command!r}", f"write one {_EXAMPLE}"
+        )
+    if not any(PLACE in word for word in words):
+        raise BadInput(
+            f"--interleave {command!r} has no {{}} where A and B go", f"write one {_EXAMPLE}"
+        )
+    if ours := [o for o in OURS if any(w == o or w.startswith(f"{o}=") for w in words)]:
+        raise BadInput(
+            f"the command of --interleave has {', '.join(ours)}",
+            "leave it out; --out, --repeats and --json go to `sitebench compare`",
+        )
+    return Plan(tuple(words), a, b, repeats, seed)
+
+
+def files(out: str) -> tuple[Path, Path]:
+    """Return the run files of both sides."""
+    base = out.removesuffix(".sitebench")
+    return Path(f"{base}-a.sitebench"), Path(f"{base}-b.sitebench")
+
+
+def prepare(plan: Plan, places: tuple[Path, Path]) -> None:
+    """Make both run files, or see that those there are belong to this comparison."""
+    found = [_compared(path) for path in places]
+    identity = next((each["id"] for each in found if each), str(uuid.uuid4()))
+    for side, path, known in zip(SIDES, places, found, strict=True):
+        facts = plan.facts(side, identity)
+        if known is None:
+            with RunStore(path) as store:
+                store.set_manifest({COMPARED: facts})
+        elif known != facts:
+            raise BadInput(
+                f"{path} holds something else: {_said(known)}",
+                "name another --out, or ask for the same comparison to go on with it",
+            )
+
+
+def _said(known: dict[str, Any]) -> str:
+    """Name the comparison that a run file belongs to."""
+    if not known["id"]:
+        return "a run of its own"
+    return (
+        f"{known['command']} with {known['value']} as {known['side'].upper()}, seed {known['seed']}"
+    )
+
+
+def _compared(path: Path) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    with RunFile(path) as file:
+        found: dict[str, Any] = file.manifest().get(COMPARED, {"id": ""})
+        return found
+
+
+def measure(
+    plan: Plan, places: tuple[Path, Path], tell: Callable[[Turn], object] = lambda turn: None
+) -> None:
+    """Measure what is not measured yet; `tell` hears of each turn before it."""
+    for turn in plan.turns():
+        tell(turn)
+        file = places[SIDES.index(turn.side)]
+        if not _done(file, turn.repeat):
+            _run(plan, turn, file)
+
+
+def _done(path: Path, repeat: int) -> bool:
+    """Whether every point of a repeat is in the file."""
+    with RunFile(path) as file:
+        found = [point.status for point in file.points() if point.spec.repeat == repeat]
+    return bool(found) and all(status == "done" for status in found)
+
+
+def _run(plan: Plan, turn: Turn, file: Path) -> None:
+    """Run one command to its end; raises what it says is wrong."""
+    with tempfile.TemporaryFile("w+") as said:
+        # A session of its own: Ctrl-C is for this process, which ends the command in order.
+        process = subprocess.Popen(
+            plan.argv(turn.side, file, turn.repeat + 1),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait()
+        finally:
+            _end(process)
+        if code:
+            said.seek(0)
+            raise _failure(plan, turn, code, said.read())
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _failure(plan: Plan, turn: Turn, code: int, said: str) -> BaseException:
+    """Return what a command said of itself when it failed, with whose turn it was."""
+    if code == EXIT_INTERRUPTED:
+        return KeyboardInterrupt()
+    message, remedy = _last_words(said, code)
+    kind: type[SitebenchError] = BadInput if code == EXIT_BAD_INPUT else MeasurementFailed
+    return kind(
+        f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: {message}",
+        remedy,
+    )
+
+
+def _last_words(said: str, code: int) -> tuple[str, str]:
+    """Return the message and the remedy that the command printed, or typer's own line."""
+    lines = [line.strip(" │") for line in said.splitlines() if line.strip(" │╭╰─╮╯")]
+    for n, line in enumerate(lines):
+        if line.startswith("sitebench: "):
+            return line.removeprefix("sitebench: "), " ".join(lines[n + 1 :]) or _RUN_IT
+    return (lines[-1] if lines else f"the command ended with code {code}"), _RUN_IT

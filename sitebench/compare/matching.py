@@ -1,0 +1,178 @@
+"""Which points of two runs may be held against each other: those that were asked for alike.
+
+The target is what is compared, so what says which one it is and how it is set up may differ.
+Everything else that a point was asked for with must be equal, unless it is what is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench import units
+from sitebench.errors import BadInput
+from sitebench.point import PointSpec
+from sitebench.repeats import Series
+
+OF_THE_TARGET = frozenset(
+    ("target", "base", "bind_dn", "names", "target_threads", "durability", "row_cache", "database")
+)
+"""Options that say which target it is and how it is set up."""
+
+UNSET = "not set"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What two runs were asked for differently; `name` is the option's."""
+
+    name: str
+    a: str
+    b: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.a} / {self.b})"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A point that both runs have."""
+
+    a: Series
+    b: Series
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Points of both runs, and those that only one has."""
+
+    both: tuple[Matched, ...]
+    only_a: tuple[PointSpec, ...]
+    only_b: tuple[PointSpec, ...]
+
+
+Identity = Mapping[str, str]
+
+
+def identity(spec: PointSpec) -> Identity:
+    """Return what must be equal for a comparison to mean anything, as people typed it."""
+    asked = {
+        "half": spec.half,
+        "operation": spec.operation,
+        "entries": units.format_size(spec.entries),
+        "users": units.format_size(spec.users),
+        "rate": UNSET if spec.rate is None else f"{spec.rate:g}",
+        "warmup": units.format_duration(spec.warmup_s),
+        "measure": units.format_duration(spec.measure_s),
+        "client": spec.client,
+    }
+    settings = {k: v for k, v in spec.settings.items() if k not in OF_THE_TARGET}
+    return {**settings, **asked}
+
+
+def differences(a: Identity, b: Identity) -> list[Difference]:
+    """Return everything that differs."""
+    names = [*a, *(name for name in b if name not in a)]
+    each = [Difference(name, a.get(name, UNSET), b.get(name, UNSET)) for name in names]
+    return [found for found in each if found.a != found.b]
+
+
+def varied(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
+    """Return what one command's points differ in as a whole from the other's."""
+    every = [[identity(spec) for spec in side] for side in (a, b)]
+    names = dict.fromkeys(name for side in every for each in side for name in each)
+    values = [
+        {name: list(dict.fromkeys(each.get(name, UNSET) for each in side)) for name in names}
+        for side in every
+    ]
+    return [
+        Difference(name, ", ".join(values[0][name]), ", ".join(values[1][name]))
+        for name in names
+        if set(values[0][name]) != set(values[1][name])
+    ]
+
+
+def match(a: Sequence[Series], b: Sequence[Series], varying: Collection[str] = ()) -> Matching:
+    """Find every point in both runs; raises what was asked differently where none is in both."""
+    mine, theirs = _by_identity(a, varying, "A"), _by_identity(b, varying, "B")
+    both = tuple(Matched(mine[key], theirs[key]) for key in mine if key in theirs)
+    only_a = tuple(each.spec for key, each in mine.items() if key not in theirs)
+    only_b = tuple(each.spec for key, each in theirs.items() if key not in mine)
+    if not both:
+        raise _nothing_in_common(only_a, only_b, varying)
+    return Matching(both, only_a, only_b)
+
+
+def _by_identity(
+    side: Sequence[Series], varying: Collection[str], name: str
+) -> dict[tuple[tuple[str, str], ...], Series]:
+    found: dict[tuple[tuple[str, str], ...], Series] = {}
+    for each in side:
+        kept = {k: v for k, v in identity(each.spec).items() if k not in varying}
+        key = tuple(sorted(kept.items()))
+        if key in found:
+            raise BadInput(
+                f"{name} has {title(each.spec)} with more than one value of {', '.join(varying)}",
+                "compare runs that have one value each",
+            )
+        found[key] = each
+    return found
+
+
+def title(spec: PointSpec) -> str:
+    """Name a point in a few words."""
+    load = f"{spec.users:,} users" if spec.rate is None else f"{units.format_rate(spec.rate)}/s"
+    return f"{spec.operation} at {units.format_size(spec.entries)}, {load}"
+
+
+def _nothing_in_common(
+    a: Sequence[PointSpec], b: Sequence[PointSpec], varying: Collection[str]
+) -> BadInput:
+    """Return a refusal that names every difference of the two points that are most alike."""
+    for side, specs in (("A", a), ("B", b)):
+        if not specs:
+            return BadInput(f"{side} has no finished point", "let it finish: run it again")
+    pairs = [differences(identity(x), identity(y)) for x in a for y in b]
+    found = min(([d for d in each if d.name not in varying] for each in pairs), key=len)
+    said = ", ".join(str(each) for each in found)
+    names = ",".join(each.name for each in found)
+    return BadInput(
+        f"the runs measured different things: {said}",
+        f"measure both alike; or, where that is what you compare, add --varying {names}",
+    )
+
+
+def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[str] = ()) -> None:
+    """Raise when the manifests tell of different people or pages behind equal options."""
+    if "locales" not in varying and "seed" not in varying:
+        for name, found in zip(("pools_digest", "digest"), _people(a, b), strict=True):
+            if None not in found and found[0] != found[1]:
+                raise BadInput(
+                    f"the runs measured different people: {name} {_short(found[0])} / "
+                    f"{_short(found[1])}",
+                    "their names come from different versions of Faker: measure both with one",
+                )
+    if "scenario" not in varying and a.get("scenario") != b.get("scenario"):
+        raise BadInput(
+            "the runs measured different scenarios: their scenario files were not the same",
+            "measure both with the same file; or, where that is what you compare, "
+            "add --varying scenario",
+        )
+
+
+def _people(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[list[str | None]]:
+    """Return both sides' name pools, and the digests of all people where they must be equal.
+
+    That of the people depends on their number and on the DN they are under, that of the pools
+    on neither.
+    """
+    people = [side.get("population", {}) for side in (a, b)]
+    pools = [each.get("pools_digest") for each in people]
+    sizes = [max(side.get("sizes") or [0]) for side in (a, b)]
+    comparable = pools == [None, None] and sizes[0] == sizes[1]
+    return [pools, [each.get("digest") if comparable else None for each in people]]
+
+
+def _short(digest: str | None) -> str:
+    return (digest or "")[:12]

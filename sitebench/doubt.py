@@ -1,0 +1,51 @@
+"""One reason to look twice at a number: typed, and with its remedy, as hyperfine's warnings are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class DoubtKind(StrEnum):
+    """What there is to doubt."""
+
+    GENERATOR_NEAR_CEILING = "generator-near-ceiling"
+    GENERATOR_STARVED = "generator-starved"
+    NOISY_MACHINE = "noisy-machine"
+    SHARED_CORES = "shared-cores"
+    TOO_SHORT = "too-short"
+    TOO_FEW_SAMPLES = "too-few-samples"
+    UNSETTLED = "unsettled"
+    LITTLES_LAW = "littles-law"
+    SCHEDULE_LAG = "schedule-lag"
+    TIMEOUTS = "timeouts"
+    FAILURES = "failures"
+    PORTS = "ports"
+    STOLEN_TIME = "stolen-time"
+    SWAP = "swap"
+    MONITOR_GAPS = "monitor-gaps"
+    UNWATCHED = "unwatched"
+    RELAXED_DURABILITY = "relaxed-durability"
+    WORKER_LOST = "worker-lost"
+    WORKERS_MISSING = "workers-missing"
+    CLOCK_SKEW = "clock-skew"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One reason to look twice at a number, and what to do about it."""
+
+    kind: str
+    message: str
+    remedy: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints and the run file keeps."""
+        return {"kind": self.kind, "message": self.message, "remedy": self.remedy}
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Doubt:
+        """Read what `to_json` wrote; a kind of a newer version stays a word."""
+        return cls(found["kind"], found["message"], found["remedy"])

@@ -1,0 +1,165 @@
+"""`sitebench export` and `sitebench import`: run files as text, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitebench.errors import BadFile, BadInput, UnknownValue
+
+if TYPE_CHECKING:
+    from sitebench.runfile import RunFile
+
+FORMATS = ("csv", "jsonl", "hlog")
+WHAT = ("points", "steps", "timeline", "samples")
+HISTOGRAM_LOG = ("#[", '"StartTimestamp"', "Tag=")
+WRITABLE = "name a file in a folder that exists and that you may write"
+
+
+def export(
+    run: Annotated[
+        Path, typer.Argument(help="Run file; a run may still be writing it.", metavar="RUN")
+    ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="csv: figures. jsonl: all of it, for `import`. hlog: HdrHistogram's interval log.",
+            autocompletion=lambda: list(FORMATS),
+            metavar="|".join(FORMATS),
+        ),
+    ] = "csv",
+    out: Annotated[
+        str, typer.Option(help="File to write; - is standard output.", metavar="FILE")
+    ] = "-",
+    what: Annotated[
+        str,
+        typer.Option(
+            help="Rows of the CSV: a point, a step's window, a drain, or a monitor's reading each.",
+            autocompletion=lambda: list(WHAT),
+            metavar="|".join(WHAT),
+        ),
+    ] = "points",
+) -> None:
+    """Write a run file as CSV, JSON Lines or an HdrHistogram log.
+
+    sitebench export run.sitebench > points.csv
+
+    sitebench export run.sitebench --what timeline --out timeline.csv
+
+    sitebench export run.sitebench --format jsonl --out run.jsonl
+
+    sitebench export run.sitebench --format hlog --out run.hlog
+    """
+    if form not in FORMATS:
+        raise UnknownValue(f"unknown format {form!r}", f"use one of {', '.join(FORMATS)}")
+    if what not in WHAT:
+        raise UnknownValue(f"unknown rows {what!r}", f"use one of {', '.join(WHAT)}")
+    if form != "csv" and what != "points":
+        raise UnknownValue(
+            f"--what is for CSV, not for {form}", "leave it out, or use --format csv"
+        )
+    from sitebench.runfile import RunFile
+
+    with RunFile(run) as opened:
+        _write(_lines(opened, form, what), out, run)
+
+
+def _lines(run: RunFile, form: str, what: str) -> Iterator[str]:
+    from sitebench.exchange import hlog, jsonl, table
+
+    if form == "csv":
+        return table.write(table.ROWS[what](run))
+    return jsonl.write(run) if form == "jsonl" else hlog.write(run)
+
+
+def _write(lines: Iterable[str], out: str, run: Path) -> None:
+    if out == "-":
+        _print(lines)
+        return
+    # A link stays one: what it leads to is replaced.
+    target = Path(out).resolve() if Path(out).is_file() else Path(out)
+    if target.exists() and target.samefile(run):
+        raise BadInput(f"{out} is the run file itself", "name another file with --out")
+    try:
+        with _beside(target) as fresh:
+            with fresh.open("w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+            if fresh != target:
+                fresh.replace(target)
+    except OSError as error:
+        raise BadFile(f"cannot write {out}: {error.strerror}", WRITABLE) from error
+
+
+def _print(lines: Iterable[str]) -> None:
+    try:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has enough. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """Yield a place in the target's folder, so that what fails half-way leaves the target alone.
+
+    A pipe or a device is written as it is.
+    """
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
+        yield Path(folder) / target.name
+
+
+def import_run(
+    file: Annotated[
+        Path, typer.Argument(help="JSON Lines of `export`, or an HdrHistogram log.", metavar="FILE")
+    ],
+    out: Annotated[Path, typer.Option(help="Run file to write.", metavar="FILE")],
+) -> None:
+    """Make a run file from JSON Lines, or from an HdrHistogram log of any tool.
+
+    sitebench import run.jsonl --out run.sitebench
+
+    sitebench import other.hlog --out other.sitebench
+
+    JSON Lines give the same run file again. A log gives histograms only, because it says neither
+    what was measured nor what bound it: `sitebench export other.sitebench --what steps` shows them.
+    """
+    if out.exists():
+        raise BadInput(f"{out} is there already", "name another file with --out")
+    try:
+        with file.open(encoding="utf-8") as lines, _beside(out) as fresh:
+            _read(lines.readline(), lines, str(file), fresh)
+            fresh.replace(out)
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{file} is no text", "give what `sitebench export` wrote") from error
+    except OSError as error:
+        where = error.filename or file
+        raise BadFile(f"cannot use {where}: {error.strerror}", "check the names") from error
+
+
+def _read(first: str, rest: Iterable[str], name: str, out: Path) -> None:
+    from sitebench.exchange import hlog, jsonl
+
+    lines = (line for part in ((first,), rest) for line in part)
+    if first.startswith("{"):
+        jsonl.read(lines, name, out)
+    elif first.startswith(HISTOGRAM_LOG):
+        hlog.read(lines, name, out)
+    elif not first:
+        raise BadFile(f"{name} is empty", "give what `sitebench export` wrote")
+    else:
+        raise BadFile(
+            f"{name} is neither JSON Lines nor a histogram log",
+            "CSV has figures only: export the run with --format jsonl",
+        )

@@ -1,0 +1,50 @@
+"""Whether one resource held the target back: a grade, and the evidence in a sentence.
+
+The resources are the rows of the paper's Tables 10, 11, 15 and 16, the grades its words; its
+"Yes" (the disks, Tables 15 and 16) is Primary here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Resource(StrEnum):
+    """What may hold a server back, in the papers' order."""
+
+    CPU = "cpu"
+    NETWORK = "network"
+    MEMORY = "memory"
+    OPERATING_SYSTEM = "operating-system"
+    SOFTWARE = "software"
+    DISK = "disk"
+
+
+class Grade(StrEnum):
+    """How far a resource was the bottleneck."""
+
+    PRIMARY = "primary"
+    POSSIBLE = "possible"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether one resource held the target back, and the evidence in a sentence."""
+
+    resource: str
+    grade: str
+    evidence: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints and the run file keeps."""
+        return {"resource": self.resource, "grade": self.grade, "evidence": self.evidence}
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Finding:
+        """Read what `to_json` wrote; a word of a newer version stays a word."""
+        return cls(found["resource"], found["grade"], found["evidence"])

@@ -1,0 +1,32 @@
+"""Limits of this process that a test can run into, met before it starts."""
+
+from __future__ import annotations
+
+import resource
+
+from sitebench.errors import OutOfDescriptors
+
+SPARE = 96
+"""Descriptors beside those of the lanes: libraries, pipes, the run file, pollers."""
+
+
+def most_connections(least: int, most: int) -> int:
+    """Return up to how many connections this process may ever open: `least`, doubled."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    while least * 2 <= most and (hard == resource.RLIM_INFINITY or least * 2 + SPARE <= hard):
+        least *= 2
+    return least
+
+
+def allow_descriptors(connections: int) -> None:
+    """Raise the limit on open files as far as is needed, for this process and its children."""
+    needed = connections + SPARE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise OutOfDescriptors(
+            f"{connections:,} users need {needed:,} open files, and this process may have {hard:,}",
+            f"raise the limit (`ulimit -Hn {needed}` as root), or use fewer users",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

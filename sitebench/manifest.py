@@ -1,0 +1,194 @@
+"""What must be known to measure the same again: the run file's manifest (method, rule 12)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib.metadata
+import json
+import os
+import platform
+import resource
+import sqlite3
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+SYSCTLS = (
+    "net/ipv4/ip_local_port_range",
+    "net/ipv4/tcp_tw_reuse",
+    "net/ipv4/tcp_fin_timeout",
+    "net/ipv4/tcp_max_tw_buckets",
+    "net/ipv4/tcp_max_syn_backlog",
+    "net/ipv4/tcp_congestion_control",
+    "net/core/somaxconn",
+    "net/core/netdev_max_backlog",
+    "net/core/busy_poll",
+    "kernel/sched_autogroup_enabled",
+    "kernel/numa_balancing",
+    "vm/swappiness",
+    "vm/overcommit_memory",
+    "vm/dirty_ratio",
+    "vm/dirty_background_ratio",
+)
+"""Kernel settings that have moved numbers of this kind before."""
+
+PACKAGES = ("sitebench", "locust", "gevent", "ldap3", "faker", "psutil")
+
+_CPU = Path("/sys/devices/system/cpu")
+_CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podman"}
+
+
+def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the facts about this run on this machine, and the caller's own."""
+    return {
+        "command": ["sitebench", *argv],
+        "started": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "cpu": cpu(),
+        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "system": _system(),
+        "virtualisation": virtualisation(),
+        "memory_bytes": _memory_bytes(),
+        "limits": {
+            "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
+            "processes": resource.getrlimit(resource.RLIMIT_NPROC),
+            "locked_memory": resource.getrlimit(resource.RLIMIT_MEMLOCK),
+            "group_cores": _group_cores(),
+            "group_memory_bytes": _group_memory_bytes(),
+        },
+        "sysctls": {name.replace("/", "."): _read(Path("/proc/sys") / name) for name in SYSCTLS},
+        "huge_pages": _chosen(_read(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
+        "clock": _read(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        **(more or {}),
+    }
+
+
+def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts of a run that goes on: those of now, and under `earlier` what they were.
+
+    Part of the points was measured then: on another kernel, maybe, or by another version.
+    """
+    known: dict[str, Any] = json.loads(json.dumps(now))
+    if not before:
+        return known
+    changed = {key: before[key] for key in known if key in before and before[key] != known[key]}
+    return known | {"earlier": [*before.get("earlier", []), changed]}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that has a part in a number."""
+    found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def cpu() -> dict[str, Any]:
+    """Return the processor, its cores, those this process may use, and what changes their speed.
+
+    What the machine does not tell is None: in a virtual one the frequency is the host's secret.
+    """
+    model = platform.processor()
+    for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    longest = _read(_CPU / "cpu0/cpufreq/cpuinfo_max_freq")
+    return {
+        "model": model,
+        "cores": os.cpu_count(),
+        "usable": usable_cores(),
+        "siblings": _switch(_CPU / "smt/active"),
+        "governor": _read(_CPU / "cpu0/cpufreq/scaling_governor"),
+        "turbo": _turbo(),
+        "most_mhz": None if longest is None else int(longest) / 1e3,
+        "mitigations": _mitigations(),
+    }
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def virtualisation() -> dict[str, Any]:
+    """Return whether a hypervisor and a container are around us, and whose machine it claims."""
+    flags = (_read(Path("/proc/cpuinfo")) or "").partition("\nflags")[2].partition("\n")[0].split()
+    container = next((name for place, name in _CONTAINERS.items() if place.exists()), None)
+    return {
+        "hypervisor": "hypervisor" in flags if flags else None,
+        "product": _read(Path("/sys/class/dmi/id/product_name")),
+        "container": container,
+    }
+
+
+def _turbo() -> bool | None:
+    stopped = _switch(_CPU / "intel_pstate/no_turbo")
+    return _switch(_CPU / "cpufreq/boost") if stopped is None else not stopped
+
+
+def _mitigations() -> dict[str, str]:
+    """Return what the kernel does about each flaw of the processor that it has."""
+    folder = _CPU / "vulnerabilities"
+    found = {p.name: _read(p) for p in sorted(folder.iterdir())} if folder.is_dir() else {}
+    return {name: said for name, said in found.items() if said and said != "Not affected"}
+
+
+def _system() -> str | None:
+    for line in (_read(Path("/etc/os-release")) or "").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return None
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _group_cores() -> float | None:
+    """Return how many cores' worth of CPU a control group allows this process, None for all."""
+    from sitebench.monitor.throttle import Throttle
+
+    throttle = Throttle(os.getpid())
+    throttle.read()
+    return throttle.quota_cores()
+
+
+def _group_memory_bytes() -> int | None:
+    """Return how much memory the control groups around this process allow it, None for all."""
+    from sitebench.monitor.throttle import ancestry
+
+    places = []
+    for line in (_read(Path("/proc/self/cgroup")) or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            places += [f"/sys/fs/cgroup{group}/memory.max" for group in ancestry(path, "/")]
+        elif "memory" in controllers.split(","):
+            limit = "memory.limit_in_bytes"
+            places += [f"/sys/fs/cgroup/memory{group}/{limit}" for group in ancestry(path, "/")]
+    said = [int(text) for place in places if (text := _read(Path(place)) or "").isdigit()]
+    # Version 1 says that there is no limit with a number beyond all memory.
+    return min((limit for limit in said if limit < _memory_bytes()), default=None)
+
+
+def _chosen(text: str | None) -> str | None:
+    """Return the choice that the kernel puts in brackets: always [madvise] never."""
+    return None if text is None else text.partition("[")[2].partition("]")[0] or text
+
+
+def _switch(path: Path) -> bool | None:
+    text = _read(path)
+    return None if text is None else text not in ("0", "N")
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None

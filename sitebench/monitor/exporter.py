@@ -1,0 +1,211 @@
+"""Another machine's counters, from Prometheus' node_exporter on it.
+
+Only the collectors that are wanted are asked for (`collect[]`), which saves both machines most of
+the work. An exporter on which one of them is switched off refuses such a request, and is asked
+for everything then.
+"""
+
+from __future__ import annotations
+
+import http.client
+import time
+import urllib.parse
+from collections.abc import Mapping
+
+from sitebench.monitor.prometheus import Metric, NotPrometheus, metrics
+from sitebench.monitor.sample import (
+    CoreSample,
+    DiskSample,
+    InterfaceSample,
+    MachineSample,
+    NetworkSample,
+)
+
+TIMEOUT_S = 1.0
+LARGEST = 8 << 20
+"""A page of figures has some 60 KB; what is far larger is none."""
+
+COLLECTORS = (
+    *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
+    *("pressure", "sockstat", "stat", "vmstat"),
+)
+PRESSURES = {
+    "cpu.some": "node_pressure_cpu_waiting_seconds_total",
+    "io.some": "node_pressure_io_waiting_seconds_total",
+    "io.full": "node_pressure_io_stalled_seconds_total",
+    "memory.some": "node_pressure_memory_waiting_seconds_total",
+    "memory.full": "node_pressure_memory_stalled_seconds_total",
+}
+SOCKETS = {
+    "in_use": ("node_sockstat_TCP_inuse", "node_sockstat_TCP6_inuse"),
+    "orphan": ("node_sockstat_TCP_orphan",),
+    "time_wait": ("node_sockstat_TCP_tw",),
+}
+DISKS = tuple(
+    f"node_disk_{each}"
+    for each in ("read_bytes_total", "written_bytes_total", "io_time_seconds_total", "io_now")
+)
+INTERFACES = tuple(
+    f"node_network_{way}_{each}_total"
+    for each in ("bytes", "packets", "drop")
+    for way in ("receive", "transmit")
+)
+SPEED = "node_network_speed_bytes"
+VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
+"""Interfaces that make their speed up, by the beginnings of their names."""
+
+CPU, SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
+RUNNING, BLOCKED = "node_procs_running", "node_procs_blocked"
+AVAILABLE, TOTAL = "node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"
+PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
+TCP = ("Tcp_OutSegs", "Tcp_RetransSegs", "TcpExt_ListenOverflows", "TcpExt_ListenDrops")
+WANTED = frozenset(
+    (
+        *(CPU, SWITCHES, RUNNING, BLOCKED, AVAILABLE, TOTAL, SPEED, *DISKS, *INTERFACES),
+        *PRESSURES.values(),
+        *(name for names in SOCKETS.values() for name in names),
+        *(f"node_vmstat_{name}" for name in PAGING),
+        *(f"node_netstat_{name}" for name in TCP),
+    )
+)
+
+
+class Exporter:
+    """A node_exporter, asked over one connection that stays."""
+
+    def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
+        self.url = url
+        parts = urllib.parse.urlsplit(url)
+        secure = parts.scheme == "https"
+        made = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        self._connection = made(parts.hostname or "", parts.port, timeout=timeout_s)
+        self._path = parts.path or "/metrics"
+        self._query = parts.query or "&".join(f"collect[]={name}" for name in COLLECTORS)
+        self._runnable_sum = 0
+        self._readings = 0
+
+    def read(self) -> MachineSample:
+        """Ask for the counters now; raises OSError, HTTPException or ValueError."""
+        try:
+            status, text = self._get()
+            if status == http.client.BAD_REQUEST and self._query:
+                self._query = ""
+                status, text = self._get()
+        except Exception:
+            self.close()
+            raise
+        if status != http.client.OK:
+            raise ValueError(f"it answered {status}")
+        return self._sample(metrics(text, WANTED))
+
+    def _get(self) -> tuple[int, str]:
+        path = f"{self._path}?{self._query}" if self._query else self._path
+        self._connection.request("GET", path)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read(LARGEST).decode(errors="replace")
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def _sample(self, found: Mapping[str, list[Metric]]) -> MachineSample:
+        if CPU not in found or AVAILABLE not in found:
+            raise NotPrometheus("it is no node_exporter, or one without its cpu and meminfo")
+        running = _whole(found, RUNNING)
+        # The exporter itself runs while it counts.
+        runnable = None if running is None else max(0, running - 1)
+        if runnable is not None:
+            self._runnable_sum += runnable
+            self._readings += 1
+        swapped_in, swapped_out, faults, major_faults = (
+            _whole(found, f"node_vmstat_{name}") for name in PAGING
+        )
+        return MachineSample(
+            at_s=time.monotonic(),
+            cores=_cores(found[CPU]),
+            available_bytes=_whole(found, AVAILABLE) or 0,
+            total_bytes=_whole(found, TOTAL),
+            runnable=runnable,
+            blocked=_whole(found, BLOCKED),
+            runnable_sum=self._runnable_sum,
+            readings=self._readings,
+            pressure_s={
+                name: found[metric][0].value
+                for name, metric in PRESSURES.items()
+                if metric in found
+            },
+            swapped_in=swapped_in,
+            swapped_out=swapped_out,
+            faults=faults,
+            major_faults=major_faults,
+            context_switches=_whole(found, SWITCHES),
+            disks=_disks(found),
+            network=_network(found),
+        )
+
+
+def _whole(found: Mapping[str, list[Metric]], name: str) -> int | None:
+    return int(found[name][0].value) if name in found else None
+
+
+def _cores(times: list[Metric]) -> tuple[CoreSample, ...]:
+    by_core: dict[int, dict[str, float]] = {}
+    for each in times:
+        by_core.setdefault(int(each.labels["cpu"]), {})[each.labels["mode"]] = each.value
+    return tuple(
+        CoreSample(
+            user_s=modes.get("user", 0.0) + modes.get("nice", 0.0),
+            system_s=modes.get("system", 0.0),
+            iowait_s=modes.get("iowait", 0.0),
+            irq_s=modes.get("irq", 0.0) + modes.get("softirq", 0.0),
+            stolen_s=modes.get("steal", 0.0),
+            idle_s=modes.get("idle", 0.0),
+        )
+        for _, modes in sorted(by_core.items())
+    )
+
+
+def _by_device(found: Mapping[str, list[Metric]], names: tuple[str, ...]) -> dict[str, list[float]]:
+    """Return one list per device, in the order of the names; zero where one is missing."""
+    devices: dict[str, list[float]] = {}
+    for n, name in enumerate(names):
+        for each in found.get(name, ()):
+            row = devices.setdefault(each.labels.get("device", ""), [0.0] * len(names))
+            row[n] = each.value
+    return devices
+
+
+def _disks(found: Mapping[str, list[Metric]]) -> dict[str, DiskSample]:
+    return {
+        name: DiskSample(int(read), int(written), busy_s, int(in_flight))
+        for name, (read, written, busy_s, in_flight) in _by_device(found, DISKS).items()
+        if read or written
+    }
+
+
+def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
+    interfaces = {
+        name: InterfaceSample(int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4] + v[5]))
+        for name, v in _by_device(found, INTERFACES).items()
+        if v[2] or v[3]
+    }
+    segments, retransmits, overflows, drops = (
+        _whole(found, f"node_netstat_{name}") for name in TCP
+    )
+    return NetworkSample(
+        interfaces,
+        segments,
+        retransmits,
+        overflows,
+        drops,
+        {
+            state: sum(_whole(found, name) or 0 for name in names)
+            for state, names in SOCKETS.items()
+            if names[0] in found
+        },
+        {
+            each.labels.get("device", ""): int(each.value) * 8
+            for each in found.get(SPEED, ())
+            if each.value > 0 and not each.labels.get("device", "").startswith(VIRTUAL)
+        },
+    )

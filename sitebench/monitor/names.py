@@ -1,0 +1,148 @@
+"""What the names of samples mean, and the rates that follow from them.
+
+A name is a stem (`core_busy_s`) and, after a dot, of which one (`core_busy_s.0`). What a target
+says of itself (`directory`) is a counter where it ends in `_total`.
+
+The run file leaves out a value that did not change. A source was read at every instant at which
+any of its values is there; the others had their last value then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Name:
+    """What a value is; `rate_unit` is what a counter's growth per second is measured in."""
+
+    title: str
+    unit: str
+    counter: bool
+    rate_unit: str
+
+
+class SampleRow(Protocol):
+    """One row of the run file's samples."""
+
+    @property
+    def t_ns(self) -> int: ...  # noqa: D102
+    @property
+    def who(self) -> str: ...  # noqa: D102
+    @property
+    def what(self) -> str: ...  # noqa: D102
+    @property
+    def value(self) -> float: ...  # noqa: D102
+
+
+def _counter(title: str, unit: str, rate_unit: str | None = None) -> Name:
+    return Name(title, unit, True, rate_unit or f"{unit}/s")
+
+
+def _gauge(title: str, unit: str) -> Name:
+    return Name(title, unit, False, unit)
+
+
+NAMES: Mapping[str, Name] = {
+    # A process: target or generator.
+    "cpu_s": _counter("CPU", "s", "cores"),
+    "thread_cpu_s": _counter("CPU of thread", "s", "cores"),
+    "resident_bytes": _gauge("Resident memory", "bytes"),
+    "peak_bytes": _gauge("Highest resident memory", "bytes"),
+    "threads": _gauge("Threads", "threads"),
+    "descriptors": _gauge("Open descriptors", "descriptors"),
+    "minor_faults": _counter("Minor page faults", "faults"),
+    "read_bytes": _counter("Read from disks", "bytes"),
+    "written_bytes": _counter("Written to disks", "bytes"),
+    "voluntary_switches": _counter("Voluntary context switches", "switches"),
+    "involuntary_switches": _counter("Involuntary context switches", "switches"),
+    "waited_s": _counter("Waited for a core", "s", "threads"),
+    "throttled_s": _counter("Held back by a CPU quota", "s", "cores"),
+    "round_trip_s": _gauge("TCP handshake", "s"),
+    # A machine.
+    "available_bytes": _gauge("Available memory", "bytes"),
+    "busy_s": _counter("Busy cores", "s", "cores"),
+    "core_busy_s": _counter("Core", "s", "share"),
+    "user_s": _counter("User time", "s", "cores"),
+    "system_s": _counter("System time", "s", "cores"),
+    "iowait_s": _counter("Waiting for disks", "s", "cores"),
+    "irq_s": _counter("Interrupts", "s", "cores"),
+    "stolen_s": _counter("Stolen by the hypervisor", "s", "cores"),
+    "runnable": _gauge("Run queue", "tasks"),
+    "blocked": _gauge("Blocked on disks", "tasks"),
+    "pressure_s": _counter("Pressure", "s", "share"),
+    "swapped_in_pages": _counter("Swapped in", "pages"),
+    "swapped_out_pages": _counter("Swapped out", "pages"),
+    "faults": _counter("Page faults", "faults"),
+    "major_faults": _counter("Major page faults", "faults"),
+    "context_switches": _counter("Context switches", "switches"),
+    "disk_read_bytes": _counter("Disk reads", "bytes"),
+    "disk_written_bytes": _counter("Disk writes", "bytes"),
+    "disk_busy_s": _counter("Disk busy", "s", "share"),
+    "disk_in_flight": _gauge("Disk requests in flight", "requests"),
+    "interface_in_bytes": _counter("Received", "bytes"),
+    "interface_out_bytes": _counter("Sent", "bytes"),
+    "interface_in_packets": _counter("Packets received", "packets"),
+    "interface_out_packets": _counter("Packets sent", "packets"),
+    "interface_drops": _counter("Packets dropped", "packets"),
+    "segments_out": _counter("TCP segments sent", "segments"),
+    "retransmits": _counter("TCP segments sent again", "segments"),
+    "listen_overflows": _counter("Accept queue overflows", "connections"),
+    "listen_drops": _counter("Connections dropped while listening", "connections"),
+    "sockets": _gauge("TCP sockets", "sockets"),
+}
+
+
+def describe(what: str) -> Name:
+    """Return what a name means; one this version does not know is shown as it is."""
+    stem, _, which = what.partition(".")
+    known = NAMES.get(stem)
+    if known is None:
+        title = what.removesuffix("_total").replace("_", " ")
+        return _counter(title, "") if what.endswith("_total") else _gauge(title, "")
+    return (
+        Name(f"{known.title} {which}", known.unit, known.counter, known.rate_unit)
+        if which
+        else known
+    )
+
+
+def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
+    """Return per (who, what) its values over time; of a counter, its growth per second.
+
+    The samples are one point's, in order of time. A counter that went back (its owner began anew)
+    has no rate there.
+    """
+    moments: dict[str, list[int]] = {}
+    values: dict[tuple[str, str], dict[int, float]] = {}
+    for row in samples:
+        seen = moments.setdefault(row.who, [])
+        if not seen or seen[-1] != row.t_ns:
+            seen.append(row.t_ns)
+        values.setdefault((row.who, row.what), {})[row.t_ns] = row.value
+    found = {}
+    for (who, what), known in values.items():
+        filled = _filled(moments[who], known)
+        found[who, what] = _growth(filled) if describe(what).counter else filled
+    return found
+
+
+def _filled(moments: list[int], known: Mapping[int, float]) -> list[tuple[int, float]]:
+    filled: list[tuple[int, float]] = []
+    for t_ns in moments:
+        if t_ns in known:
+            filled.append((t_ns, known[t_ns]))
+        elif filled:
+            filled.append((t_ns, filled[-1][1]))
+    return filled
+
+
+def _growth(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    return [
+        (t1, (after - before) / (t1 - t0) * 1e9)
+        for (t0, before), (t1, after) in pairwise(points)
+        if after >= before and t1 > t0
+    ]

@@ -1,0 +1,249 @@
+"""Readers of what the kernel prints under /proc: text in, typed values out, nothing opened.
+
+Meanings and units: proc(5), and the kernel's Documentation/admin-guide/iostats.rst,
+Documentation/accounting/psi.rst and Documentation/scheduler/sched-stats.rst. A line or a column
+that an older kernel does not print is None or absent; one that a newer kernel adds is ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
+
+TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+SECTOR = 512
+"""Bytes of a sector in /proc/diskstats, whatever the disk's own are."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """What /proc/stat says."""
+
+    cores: tuple[CoreSample, ...]
+    context_switches: int | None
+    runnable: int | None
+    blocked: int | None
+
+
+def stat(text: str) -> Stat:
+    """Read /proc/stat; guest time is within user time already."""
+    cores: list[CoreSample] = []
+    counts: dict[str, int] = {}
+    for line in text.splitlines():
+        name, _, rest = line.partition(" ")
+        if name.startswith("cpu") and name != "cpu":
+            cores.append(_core(rest.split()))
+        elif name in ("ctxt", "procs_running", "procs_blocked"):
+            counts[name] = int(rest)
+    return Stat(
+        tuple(cores), counts.get("ctxt"), counts.get("procs_running"), counts.get("procs_blocked")
+    )
+
+
+def _core(fields: list[str]) -> CoreSample:
+    user, nice, system, idle, iowait, irq, softirq, stolen = (
+        int(field) * TICK_S for field in [*fields[:8], *["0"] * (8 - len(fields))]
+    )
+    return CoreSample(user + nice, system, iowait, irq + softirq, stolen, idle)
+
+
+def keyed(text: str, wanted: Collection[str]) -> dict[str, int]:
+    """Read lines of a name and a number, as in /proc/vmstat, or with a colon, tabs and kB."""
+    found = {}
+    for line in text.splitlines():
+        name, value, *unit = [*line.split(None, 2), "", ""]
+        name = name.removesuffix(":")
+        if name in wanted:
+            found[name] = int(value) * (1024 if unit[0] == "kB" else 1)
+    return found
+
+
+def pressure(text: str) -> dict[str, float]:
+    """Read /proc/pressure/*: the seconds stalled since boot, by `some` and `full`."""
+    found = {}
+    for line in text.splitlines():
+        kind, _, rest = line.partition(" ")
+        for part in rest.split():
+            name, _, value = part.partition("=")
+            if name == "total":
+                found[kind] = int(value) / 1e6
+    return found
+
+
+def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
+    """Read /proc/diskstats: whole disks only, and of loop and memory devices those in use."""
+    found = {}
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) < 14 or fields[2] not in whole:
+            continue
+        reads, writes = int(fields[3]), int(fields[7])
+        if reads == writes == 0:
+            continue
+        found[fields[2]] = DiskSample(
+            int(fields[5]) * SECTOR,
+            int(fields[9]) * SECTOR,
+            int(fields[12]) / 1e3,
+            int(fields[11]),
+        )
+    return found
+
+
+def interfaces(text: str) -> dict[str, InterfaceSample]:
+    """Read /proc/net/dev: those that ever carried anything."""
+    found = {}
+    for line in text.splitlines():
+        name, colon, rest = line.partition(":")
+        fields = rest.split()
+        if not colon or len(fields) < 16:
+            continue
+        n = [int(field) for field in fields]
+        if n[1] or n[9]:
+            found[name.strip()] = InterfaceSample(n[0], n[8], n[1], n[9], n[3] + n[11])
+    return found
+
+
+def protocol(text: str, name: str, wanted: Collection[str]) -> dict[str, int]:
+    """Read one protocol of /proc/net/snmp or /proc/net/netstat: a line of names, one of values."""
+    prefix = f"{name}: "
+    lines = [line for line in text.splitlines() if line.startswith(prefix)]
+    if len(lines) != 2:
+        return {}
+    pairs = zip(lines[0].split()[1:], lines[1].split()[1:], strict=False)
+    return {column: int(value) for column, value in pairs if column in wanted}
+
+
+_SOCKETS = {"inuse": "in_use", "orphan": "orphan", "tw": "time_wait"}
+
+
+def sockets(text: str, text6: str = "") -> dict[str, int]:
+    """Read /proc/net/sockstat and sockstat6: TCP's sockets. Those in TIME_WAIT are of both."""
+    found: dict[str, int] = {}
+    for line in [*text.splitlines(), *text6.splitlines()]:
+        kind, _, rest = line.partition(": ")
+        if kind in ("TCP", "TCP6"):
+            words = rest.split()
+            for name, value in zip(words[::2], words[1::2], strict=False):
+                if name in _SOCKETS:
+                    found[_SOCKETS[name]] = found.get(_SOCKETS[name], 0) + int(value)
+    return found
+
+
+@dataclass(frozen=True)
+class ProcessStat:
+    """What /proc/PID/stat says; the last ones include children that ended and were waited for."""
+
+    state: str
+    parent: int
+    minor_faults: int
+    major_faults: int
+    user_s: float
+    system_s: float
+    threads: int
+    started: int
+    rss: int
+    waited_minor_faults: int
+    waited_major_faults: int
+    waited_user_s: float
+    waited_system_s: float
+
+
+def process_stat(text: str) -> ProcessStat:
+    """Read /proc/PID/stat; the name in parentheses may itself hold any character."""
+    f = text[text.rindex(")") + 2 :].split()
+    return ProcessStat(
+        state=f[0],
+        parent=int(f[1]),
+        minor_faults=int(f[7]),
+        waited_minor_faults=int(f[8]),
+        major_faults=int(f[9]),
+        waited_major_faults=int(f[10]),
+        user_s=int(f[11]) * TICK_S,
+        system_s=int(f[12]) * TICK_S,
+        waited_user_s=int(f[13]) * TICK_S,
+        waited_system_s=int(f[14]) * TICK_S,
+        threads=int(f[17]),
+        started=int(f[19]),
+        rss=int(f[21]) * PAGE,
+    )
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """What a thread's schedstat says; None where the kernel keeps no such count."""
+
+    ran_s: float
+    waited_s: float
+
+
+def schedstat(text: str) -> Scheduled | None:
+    """Read /proc/PID/task/TID/schedstat: nanoseconds on a core, and runnable without one."""
+    fields = text.split()
+    if len(fields) < 3:
+        return None
+    return Scheduled(int(fields[0]) / 1e9, int(fields[1]) / 1e9)
+
+
+def throttled(text: str) -> float | None:
+    """Read the quota's part of a control group's cpu.stat, in seconds; version 1 has ns."""
+    found = keyed(text, ("throttled_usec", "throttled_time"))
+    if "throttled_usec" in found:
+        return found["throttled_usec"] / 1e6
+    return found["throttled_time"] / 1e9 if "throttled_time" in found else None
+
+
+def quota_cores(limit: str | None, quota: str | None, period: str | None) -> float | None:
+    """Read cpu.max, or version 1's pair of files: cores' worth of CPU, or None for no quota."""
+    allowed, per = limit.split() if limit else (quota or "-1", period or "0")
+    if allowed == "max" or int(allowed) <= 0 or int(per) <= 0:
+        return None
+    return int(allowed) / int(per)
+
+
+@dataclass(frozen=True)
+class CpuHierarchy:
+    """Where the hierarchy of control groups that rations the CPU is mounted."""
+
+    version: int
+    root: str
+    mount: str
+
+
+def cpu_hierarchies(mountinfo: str) -> list[CpuHierarchy]:
+    """Read /proc/self/mountinfo; version 1 first, for where both are mounted it has the quota."""
+    found = []
+    for line in mountinfo.splitlines():
+        before, _, after = line.partition(" - ")
+        place, kind = before.split(), after.split()
+        if len(place) < 5 or len(kind) < 3:
+            continue
+        if kind[0] == "cgroup" and "cpu" in kind[2].split(","):
+            found.append(CpuHierarchy(1, place[3], place[4]))
+        elif kind[0] == "cgroup2":
+            found.append(CpuHierarchy(2, place[3], place[4]))
+    return sorted(found, key=lambda each: each.version)
+
+
+def control_group(text: str, version: int) -> str | None:
+    """Read /proc/PID/cgroup: the path within the hierarchy that rations the CPU."""
+    for line in text.splitlines():
+        number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if (version == 1 and "cpu" in controllers.split(",")) or (version == 2 and number == "0"):
+            return path
+    return None
+
+
+def switches(status: Mapping[str, int]) -> tuple[int, int] | None:
+    """Return voluntary and involuntary switches of a thread's status, where it has them."""
+    if not status.keys() >= SWITCHES:
+        return None
+    return status["voluntary_ctxt_switches"], status["nonvoluntary_ctxt_switches"]
+
+
+SWITCHES = {"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches"}
+STATUS = SWITCHES | {"VmHWM"}

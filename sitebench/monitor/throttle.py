@@ -1,0 +1,77 @@
+"""How long a quota of CPU held a process back: its control group's, and those around it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sitebench.monitor import files, texts
+
+
+class Throttle:
+    """The time one process was throttled; keeps counting when it is moved to another group."""
+
+    def __init__(self, pid: int) -> None:
+        self._groups = f"/proc/{pid}/cgroup"
+        self._text = ""
+        self._stats: list[str] = []
+        self._last = 0.0
+        self._sum = 0.0
+
+    def quota_cores(self) -> float | None:
+        """Return how many cores' worth of CPU the tightest quota allows now, or None for all.
+
+        To be asked after `read`, which knows where the process is.
+        """
+        found = [texts.quota_cores(*map(files.read, _quota_files(stat))) for stat in self._stats]
+        return min((each for each in found if each is not None), default=None)
+
+    def read(self) -> float | None:
+        """Return seconds of throttling since the first reading, or None where nothing tells."""
+        text = files.read(self._groups)
+        if text is None:
+            return None
+        moved = text != self._text
+        if moved:
+            self._text, self._stats = text, _stats(text)
+        found = [texts.throttled(said) for path in self._stats if (said := files.read(path))]
+        known = [each for each in found if each is not None]
+        if not known:
+            return None
+        now = sum(known)
+        if not moved:
+            self._sum += max(0.0, now - self._last)
+        self._last = now
+        return self._sum
+
+
+def _quota_files(stat: str) -> tuple[str, str, str]:
+    group = stat.removesuffix("cpu.stat")
+    return f"{group}cpu.max", f"{group}cpu.cfs_quota_us", f"{group}cpu.cfs_period_us"
+
+
+def _stats(groups: str) -> list[str]:
+    """Return the cpu.stat of a process's group and of every group around it."""
+    for hierarchy in _hierarchies():
+        path = texts.control_group(groups, hierarchy.version)
+        if path is not None:
+            return [f"{hierarchy.mount}{each}/cpu.stat" for each in ancestry(path, hierarchy.root)]
+    return []
+
+
+def ancestry(path: str, root: str) -> list[str]:
+    """Return a group's path and its ancestors' below what is mounted, innermost first.
+
+    In a container the mount shows a part of the hierarchy only, while the path may be the whole
+    one; a path outside of the mount is nobody's to read.
+    """
+    if root != "/" and (path == root or path.startswith(root + "/")):
+        path = path[len(root) :]
+    if path.startswith("/.."):
+        return []
+    parts = [part for part in path.split("/") if part]
+    return ["/" + "/".join(parts[:n]) if n else "" for n in range(len(parts), -1, -1)]
+
+
+@lru_cache(maxsize=1)
+def _hierarchies() -> tuple[texts.CpuHierarchy, ...]:
+    return tuple(texts.cpu_hierarchies(files.read("/proc/self/mountinfo") or ""))

@@ -1,0 +1,230 @@
+"""What a window used: the differences of two samples, typed, with the unit in each name.
+
+A figure that this machine, or the remote one, does not tell is None or absent, never zero.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sitebench.fields import known
+
+
+@dataclass(frozen=True)
+class ProcessUse:
+    """What one process used; a target's children and threads are summed into it.
+
+    `rss` is resident memory at the end, `peak_rss` its highest since the process began. `waited_s`
+    is the time its threads could have run and had no core, `throttled_s` the time its control
+    group was held back by a quota of CPU (added up over the cores it was held back on), and
+    `quota_cores` that quota at the end. `busiest_thread_s` is the CPU of the thread that had most,
+    `disk_wait_share` the part of the window in which a thread waited for a disk.
+    """
+
+    cpu_s: float
+    rss: int | None
+    peak_rss: int | None = None
+    threads: int | None = None
+    minor_faults: int | None = None
+    major_faults: int | None = None
+    read_bytes: int | None = None
+    written_bytes: int | None = None
+    voluntary_switches: int | None = None
+    involuntary_switches: int | None = None
+    waited_s: float | None = None
+    throttled_s: float | None = None
+    quota_cores: float | None = None
+    busiest_thread_s: float | None = None
+    disk_wait_share: float | None = None
+    system_s: float | None = None
+    descriptors: int | None = None
+
+
+@dataclass(frozen=True)
+class DiskUse:
+    """What one whole disk did; `busy_share` is the part of the window with a request in flight."""
+
+    name: str
+    read_bytes: int
+    written_bytes: int
+    busy_share: float
+    in_flight: int
+
+
+@dataclass(frozen=True)
+class InterfaceUse:
+    """What one network interface carried; a virtual one has no speed."""
+
+    name: str
+    bytes_in: int
+    bytes_out: int
+    packets_in: int
+    packets_out: int
+    drops: int
+    speed_bits_s: int | None = None
+
+
+@dataclass(frozen=True)
+class MachineUse:
+    """What a whole machine used.
+
+    `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy when it is not
+    idle and not waiting for a disk; time that a hypervisor took counts as busy, and alone as
+    `stolen_s`. `run_queue` is the mean number of tasks that ran or wanted to, the reader not
+    counted. `sockets` are those of TCP, by state, at the end.
+    """
+
+    busy_per_core: tuple[float, ...] = ()
+    run_queue: float | None = None
+    pressure: Mapping[str, float] = field(default_factory=dict)
+    available_bytes: int = 0
+    total_bytes: int | None = None
+    swapped_in: int | None = None
+    swapped_out: int | None = None
+    faults: int | None = None
+    major_faults: int | None = None
+    context_switches: int | None = None
+    user_s: float | None = None
+    system_s: float | None = None
+    iowait_s: float | None = None
+    irq_s: float | None = None
+    stolen_s: float | None = None
+    disks: tuple[DiskUse, ...] = ()
+    interfaces: tuple[InterfaceUse, ...] = ()
+    segments_out: int | None = None
+    retransmits: int | None = None
+    listen_overflows: int | None = None
+    listen_drops: int | None = None
+    sockets: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def busy_cores(self) -> float:
+        """How many cores' worth of time were used."""
+        return sum(self.busy_per_core)
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> MachineUse:
+        """Read what `Use.to_json` wrote."""
+        values = known(cls, found)
+        values["busy_per_core"] = tuple(found.get("busy_per_core", ()))
+        values["disks"] = tuple(_read(DiskUse, each) for each in found.get("disks", ()))
+        values["interfaces"] = tuple(
+            _read(InterfaceUse, each) for each in found.get("interfaces", ())
+        )
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A source that was asked and did not always answer: what it would have said is missing."""
+
+    source: str
+    asked: int
+    missing: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a window used, target and generator apart.
+
+    `machine` is the generator's. `target_machine` is None when the target shares it, or when
+    nothing tells of the other one; a target in a network namespace of its own has one, with that
+    namespace's network. `directory` is what the target says of itself: names that end in `_total`
+    are counts over the window, others values at its end. `round_trip_s` is the mean of the TCP
+    handshakes with the target within the window, `idle_round_trip_s` the quickest there ever was:
+    they begin before the load does.
+    """
+
+    seconds: float
+    target: ProcessUse | None
+    generator: ProcessUse
+    machine: MachineUse
+    target_machine: MachineUse | None = None
+    target_is_local: bool = False
+    directory: Mapping[str, float] | None = None
+    gaps: tuple[Gap, ...] = ()
+    round_trip_s: float | None = None
+    idle_round_trip_s: float | None = None
+
+    @property
+    def target_cpu_s(self) -> float | None:
+        """CPU seconds of the target's processes."""
+        return None if self.target is None else self.target.cpu_s
+
+    @property
+    def target_rss(self) -> int | None:
+        """Resident memory of the target's processes at the end."""
+        return None if self.target is None else self.target.rss
+
+    @property
+    def target_cpu_percent(self) -> float | None:
+        """The target's CPU over the window; 100 is one core."""
+        if self.target is None or not self.seconds:
+            return None
+        return self.target.cpu_s / self.seconds * 100.0
+
+    @property
+    def generator_cpu_s(self) -> float:
+        """CPU seconds of the whole process that made the load."""
+        return self.generator.cpu_s
+
+    @property
+    def available(self) -> int:
+        """Available memory at the end, where the target is, as the papers report it."""
+        return (self.target_machine or self.machine).available_bytes
+
+    @property
+    def busy_cores(self) -> float:
+        """How many cores of the generator's machine were busy."""
+        return self.machine.busy_cores
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the whole as JSON; what is not known is left out."""
+        found: dict[str, Any] = _without_nothing(dataclasses.asdict(self))
+        return found
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> Use:
+        """Read what `to_json` wrote, by this version or another one."""
+        target, other = found.get("target"), found.get("target_machine")
+        return cls(
+            found["seconds"],
+            None if target is None else _read(ProcessUse, target),
+            _read(ProcessUse, found["generator"]),
+            MachineUse.read(found["machine"]),
+            None if other is None else MachineUse.read(other),
+            found.get("target_is_local", False),
+            found.get("directory"),
+            tuple(_read(Gap, each) for each in found.get("gaps", ())),
+            found.get("round_trip_s"),
+            found.get("idle_round_trip_s"),
+        )
+
+    @classmethod
+    def of_version_1(cls, result: Mapping[str, Any]) -> Use:
+        """Return what a result tells that was written when CPU and memory were all there was."""
+        target, machine = result["target"], result["machine"]
+        watched = target["cpu_s"] is not None
+        return cls(
+            result["measure_s"],
+            ProcessUse(target["cpu_s"], target["resident_bytes"]) if watched else None,
+            ProcessUse(result["generator"]["process_cpu_s"], None),
+            MachineUse((machine["busy_cores"],), available_bytes=machine["available_bytes"]),
+            target_is_local=watched,
+        )
+
+
+def _without_nothing(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_nothing(v) for k, v in value.items() if v is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_nothing(each) for each in value]
+    return value
+
+
+def _read(cls: type[Any], found: Mapping[str, Any]) -> Any:
+    return cls(**known(cls, found))

@@ -1,0 +1,22 @@
+"""The floor's server in a process of its own: `python -m sitebench.null_responder`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sitebench.child import serve
+from sitebench.native_errors import translated
+
+
+def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+    """Start answering."""
+    from sitebench._engine import NullResponder
+
+    with translated():
+        responder = NullResponder(request["request_bytes"], request["response_bytes"])
+    return {"port": responder.port}, responder.stop
+
+
+if __name__ == "__main__":
+    serve(start)

@@ -1,0 +1,1 @@
+"""How many people a machine serves, and how many machines a community needs."""

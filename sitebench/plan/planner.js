@@ -1,0 +1,107 @@
+// The planner of a page: every input moves every number at once.
+// LAWS and DATA come from sitebench.plan.html; the laws are those of model.py, written by formula.py.
+(function () {
+  "use strict";
+  const whole = (x) => Math.floor(x + 0.5).toLocaleString("en-US");
+  const percent = (x) => (x * 100).toFixed(1) + "%";
+  const shown = { simultaneous: whole, served: whole, online: whole, machines: whole, busy: percent };
+
+  function solve(half, inputs) {
+    const values = Object.assign({}, inputs);
+    for (const [key, law] of LAWS[half]) values[key] = law(values);
+    return values;
+  }
+
+  function start(root) {
+    const half = root.dataset.half;
+    const tables = DATA[half];
+    const find = (name) => root.querySelector(`[name="${name}"]`);
+    const table = () => tables[Number(find("machine").value)];
+
+    function offerSizes() {
+      const select = find("size");
+      select.replaceChildren();
+      table().sizes.forEach((size, n) => {
+        select.add(new Option(size ? size.toLocaleString("en-US") : "any", String(n)));
+      });
+      select.value = String(table().at);
+    }
+
+    function inputs() {
+      const values = {};
+      for (const each of root.querySelectorAll("input[type=number]")) {
+        // Without a number or outside of its limits there is no answer, rather than a wrong one.
+        const fine = each.value !== "" && each.checkValidity();
+        values[each.name] = fine ? Number(each.value) / Number(each.dataset.per) * Number(each.dataset.times) : NaN;
+      }
+      values.wait_factor = Number(find("wait_factor").value);
+      for (const [name, row] of Object.entries(table().rates)) {
+        values[name] = row[Number(find("size").value)] ?? NaN;
+      }
+      return values;
+    }
+
+    function doubt(values) {
+      const size = table().sizes[Number(find("size").value)];
+      const people = half === "ps" ? values.community : values.online / values.machines;
+      if (!Number.isFinite(values.machines)) return "No answer: an input is missing or not possible, or an operation has no rate at this size.";
+      if (values.busy_limit <= 0) return "No answer: even an idle machine takes longer than the objective.";
+      if (!size || people <= size) return "";
+      return `Each machine would have ${whole(people)} people; its rates were measured with ${size.toLocaleString("en-US")}` +
+        (people > 2 * size ? ", less than half as many: measure before relying on this." : ".");
+    }
+
+    function show() {
+      const values = solve(half, inputs());
+      for (const cell of root.querySelectorAll("output[data-answer]")) {
+        const value = values[cell.dataset.answer];
+        const fine = Number.isFinite(value) && values.busy_limit > 0;
+        cell.value = fine ? shown[cell.dataset.answer](value) : "n/a";
+        cell.dataset.value = fine ? String(value) : "";
+      }
+      root.querySelector(".plan-doubt").textContent = doubt(values);
+      draw(root.querySelector("svg"), half, values);
+    }
+
+    root.addEventListener("input", (event) => {
+      const moved = event.target;
+      if (moved.type === "range") {
+        find(moved.dataset.of).value = moved.dataset.log ? String(round(10 ** Number(moved.value))) : moved.value;
+      } else if (moved.type === "number") {
+        const slider = root.querySelector(`[data-of="${moved.name}"]`);
+        if (slider) slider.value = slider.dataset.log ? String(Math.log10(Number(moved.value))) : moved.value;
+      } else if (moved.name === "machine") {
+        offerSizes();
+      }
+      show();
+    });
+    offerSizes();
+    show();
+  }
+
+  // A slider over nine decades steps by two digits.
+  function round(people) {
+    return Number(people.toPrecision(2));
+  }
+
+  function draw(svg, half, values) {
+    const top = 0.2, width = 300, height = 120;
+    const points = [];
+    for (let n = 1; n <= 40; n++) {
+      const active = (top * n) / 40;
+      points.push([active, solve(half, Object.assign({}, values, { active })).served]);
+    }
+    const most = points[3][1];
+    const across = (active) => (Math.min(active, top) / top) * width;
+    const up = (served) => height - Math.min(served / most, 1) * height;
+    const fine = Number.isFinite(most) && most > 0;
+    svg.querySelector("polyline").setAttribute("points", fine
+      ? points.slice(3).map(([a, s]) => `${across(a).toFixed(1)},${up(s).toFixed(1)}`).join(" ") : "");
+    const mark = svg.querySelector("circle");
+    mark.setAttribute("cx", fine ? across(values.active).toFixed(1) : "-9");
+    mark.setAttribute("cy", fine ? up(values.served).toFixed(1) : "-9");
+    svg.querySelector(".plan-most").textContent = fine ? whole(most) : "";
+  }
+
+  for (const root of document.querySelectorAll(".plan-half")) start(root);
+})();

@@ -1,0 +1,187 @@
+"""What every chart is made of: a Vega-Lite specification, its data, and how it looks.
+
+A specification never holds data: it names its datasets, so that one drawing can show another
+point, and so that the page holds each number once. On the page colours are those of its style
+sheet (`var(--...)`), which knows light, dark and paper; an image has the light ones.
+
+Colours are Okabe and Ito's, told apart by every kind of colour vision, and no series is told by
+its colour alone: lines have a dash, marks a shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Spec = dict[str, Any]
+
+Columns = Mapping[str, Any]
+"""A dataset by column: a list, one value for all rows, or codes into a list of names."""
+
+SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#6b6b6b")
+DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (1, 3), (12, 4), (3, 3, 8, 3))
+SHAPES = (
+    *("circle", "square", "triangle-up", "diamond"),
+    *("cross", "triangle-down", "triangle-right"),
+)
+"""One less than there are colours: both begin anew, and no pair comes twice among 56."""
+INK = {
+    "ink": "#1c2126",
+    "faint": "#5b6570",
+    "line": "#d5dade",
+    "ground": "#ffffff",
+    "shade": "#e9ecef",
+    "bad": "#a33a00",
+}
+"""Named as the page's variables are."""
+
+BESIDE = "beside"
+"""Range of colours where 1997's two machines come first: grey and brown in every figure."""
+
+AXIS_WIDTH = 58
+"""Room for the labels of a y axis: equal in all charts, so that those above each other agree."""
+
+
+_US = "(datum.value < 1e3 ? format(datum.value, '~r') + ' us' : datum.value < 1e6 ? "
+_MS = "format(datum.value / 1e3, '~r') + ' ms' : format(datum.value / 1e6, '~r') + ' s')"
+_SIGN = "datum.value === 0 ? '0' : format(datum.value, '~s')"
+AXES: Mapping[str, Spec] = {
+    "us": {
+        "labelExpr": _US + _MS,
+        "values": [digit * 10**power for power in range(-1, 9) for digit in (1, 2, 5)],
+    },
+    "count": {"labelExpr": _SIGN},
+    "count, log": {
+        "labelExpr": _SIGN,
+        "values": [digit * 10**power for power in range(-1, 10) for digit in (1, 2, 5)],
+    },
+}
+"""Axes by what they show: microseconds in the unit that reads best, counts with a prefix."""
+
+ALL_SERIES = "all series"
+"""Stands for the names of a dataset's series where a scale has to list them."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One figure: its id names the image's file too; `chooser` names the list that chooses."""
+
+    id: str
+    title: str
+    description: str
+    spec: Mapping[str, Any]
+    choices: Mapping[str, Mapping[str, Columns]]
+    """Datasets by name, by what was chosen; a single one, named "", without a chooser."""
+    chooser: str = ""
+    key: Mapping[str, str] = field(default_factory=dict)
+    """Remarks on how to read it, below the drawing: words by sign."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What each choice is called."""
+
+    def titled(self, choice: str) -> str:
+        """Return the title, with what was chosen."""
+        return f"{self.title}: {self.titles[choice]}" if choice in self.titles else self.title
+
+
+def names(values: Iterable[str]) -> Columns:
+    """Keep texts that repeat as codes into a list."""
+    found: dict[str, int] = {}
+    codes = [found.setdefault(value, len(found)) for value in values]
+    return {"codes": codes, "names": list(found)}
+
+
+def short(value: float | None, digits: int = 4) -> float | None:
+    """Return a number with no more digits than a screen shows."""
+    if value is None or not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
+
+
+def rows(columns: Columns) -> list[dict[str, Any]]:
+    """Return a dataset row by row, as Vega takes it; the page's script does the same."""
+    spread = {name: _spread(column) for name, column in columns.items()}
+    length = max((len(c) for c in spread.values() if isinstance(c, list)), default=0)
+    return [
+        {name: c[n] if isinstance(c, list) else c for name, c in spread.items()}
+        for n in range(length)
+    ]
+
+
+def _spread(column: Any) -> Any:
+    if isinstance(column, Mapping):
+        return [column["names"][code] for code in column["codes"]]
+    return list(column) if isinstance(column, Sequence) and not isinstance(column, str) else column
+
+
+def prepared(chart: Chart, choice: str) -> Spec:
+    """Return a specification with its data; the page's script does the same."""
+    datasets = {name: rows(columns) for name, columns in chart.choices[choice].items()}
+    spec: Spec = {**chart.spec, "datasets": datasets, "description": chart.description}
+    series = chart.spec.get("usermeta", {}).get("series")
+    found = [row[series] for rows in datasets.values() for row in rows if series in row]
+    listed: Spec = _listed(spec, list(dict.fromkeys(found)))
+    return listed
+
+
+def _listed(part: Any, found: Sequence[Any]) -> Any:
+    if isinstance(part, dict):
+        return {k: v if k == "datasets" else _listed(v, found) for k, v in part.items()}
+    if isinstance(part, list):
+        return [_listed(each, found) for each in part]
+    return found if part == ALL_SERIES else part
+
+
+def colours(count: int, *, css: bool) -> list[str]:
+    """Return a colour per series, as the page's variables or as they are."""
+    each = [f"var(--series-{n + 1})" for n in range(len(SERIES))] if css else list(SERIES)
+    return [each[n % len(each)] for n in range(count)]
+
+
+def theme(*, css: bool) -> Spec:
+    """Return the configuration of every chart: for the page, or for an image."""
+    each = colours(len(SERIES), css=css)
+    ink = {name: f"var(--{name})" if css else colour for name, colour in INK.items()}
+    font = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+    return {
+        "background": None if css else INK["ground"],
+        "font": font,
+        "padding": 4,
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": ink["faint"],
+            "titleColor": ink["ink"],
+            "domainColor": ink["line"],
+            "tickColor": ink["line"],
+            "gridColor": ink["line"],
+            "gridOpacity": 0.6,
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "titleFontWeight": 500,
+        },
+        "axisY": {"minExtent": AXIS_WIDTH, "maxExtent": AXIS_WIDTH, "titleAnchor": "end"},
+        "legend": {
+            "labelColor": ink["ink"],
+            "titleColor": ink["faint"],
+            "labelFontSize": 12,
+            "titleFontSize": 11,
+            "orient": "top",
+            "labelLimit": 320,
+            "symbolSize": 90,
+        },
+        "title": {"color": ink["ink"], "fontSize": 13, "fontWeight": 600, "anchor": "start"},
+        "text": {"color": ink["ink"]},
+        "range": {
+            "category": each,
+            "symbol": list(SHAPES),
+            BESIDE: [each[-1], each[-2], *each[:-2]],
+        },
+        "style": {
+            "ink": {"color": ink["ink"]},
+            "shade": {"color": ink["shade"]},
+            "failed": {"color": ink["bad"]},
+            "hollow": {"fill": ink["ground"], "strokeWidth": 2},
+        },
+    }

@@ -1,0 +1,1 @@
+"""One kind of figure per module: its data from the model, and its drawing."""

@@ -1,0 +1,270 @@
+"""One point over time: heat map of latencies, operations per second, and what was used meanwhile.
+
+Everything stands on one axis of time, warm-up shaded. The heat map's cells hold counts of merged
+histograms; the lanes are means of the monitor's rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sitebench.report.charts import AXES, Chart, Columns, Spec, names, short
+from sitebench.report.figures.strips import STRIPS, Strip, thinned
+from sitebench.report.model import Point, Report
+from sitebench.report.moments import MEASURED, PER_DECADE, cells
+
+CHOOSER = "choose-moment"
+
+
+def overtime_chart(report: Report, titles: Mapping[str, str]) -> Chart:
+    """Return the figure of one point at a time."""
+    choices = {point.id: _datasets(point) for point in report.points}
+    present = {name for sets in choices.values() for name in sets["lanes"]["lane"].get("names", ())}
+    return Chart(
+        id="over-time",
+        title="One point over time",
+        description=(
+            "Latencies as a heat map, operations per second, and lanes of CPU, run queue, "
+            "pressure, disk, network and memory, on one axis of seconds; warm-up is shaded."
+        ),
+        spec=_spec([strip for strip in STRIPS if strip.id in present]),
+        choices=choices,
+        chooser=CHOOSER,
+        titles=titles,
+    )
+
+
+def _datasets(point: Point) -> dict[str, Columns]:
+    slots = [slot for slot in point.slots if slot.seconds > 0]
+    origin = slots[0].t0_ns if slots else 0
+    starts = [short((slot.t0_ns - origin) / 1e9, 5) for slot in slots]
+    ends = [short((slot.t1_ns - origin) / 1e9, 5) for slot in slots]
+    heat = [
+        (n, cell, count)
+        for n, slot in enumerate(slots)
+        for cell, count in sorted(cells(slot.latency).items())
+    ]
+    which = [n for n, _, _ in heat]
+    return {
+        "heat": {
+            "t": {"codes": which, "names": starts},
+            "u": {"codes": which, "names": ends},
+            "cell": [cell for _, cell, _ in heat],
+            "n": [count for _, _, count in heat],
+            "apart": {"codes": which, "names": [slot.phase != MEASURED for slot in slots]},
+        },
+        "slots": {
+            "t": starts,
+            "u": ends,
+            "phase": names(slot.phase for slot in slots),
+            "rate": [short(slot.ops_per_s) for slot in slots],
+            "failed": [short(slot.failures / slot.seconds) for slot in slots],
+            "p50": [short(slot.percentile(50.0)) for slot in slots],
+            "p99": [short(slot.percentile(99.0)) for slot in slots],
+        },
+        "shade": _shade(point, origin),
+        "lanes": _lanes(point, origin),
+    }
+
+
+def _shade(point: Point, origin: int) -> Columns:
+    """Return what is not measured: one block before, one after."""
+    blocks: list[tuple[str, float, float]] = []
+    for slot in point.slots:
+        t0, t1 = (slot.t0_ns - origin) / 1e9, (slot.t1_ns - origin) / 1e9
+        if slot.phase == MEASURED:
+            continue
+        if blocks and blocks[-1][0] == slot.phase:
+            t0 = blocks.pop()[1]
+        blocks.append((slot.phase, t0, t1))
+    return {
+        "phase": [phase for phase, _, _ in blocks],
+        "t": [short(t0, 5) for _, t0, _ in blocks],
+        "u": [short(t1, 5) for _, _, t1 in blocks],
+    }
+
+
+def _lanes(point: Point, origin: int) -> Columns:
+    rows = [
+        (strip.id, called, short((t_ns - origin) / 1e9, 4), strip.shown(value))
+        for strip in STRIPS
+        for called, lane in strip.take(point.lanes).items()
+        for t_ns, value in thinned(lane)
+    ]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 4
+    return {
+        "lane": names(columns[0]),
+        "series": names(columns[1]),
+        "t": list(columns[2]),
+        "v": list(columns[3]),
+    }
+
+
+ZOOM: Spec = {
+    "name": "zoom",
+    "select": {
+        "type": "interval",
+        "encodings": ["x"],
+        "zoom": "wheel![event.shiftKey]",
+        "clear": "dblclick",
+    },
+    "bind": "scales",
+}
+"""Dragging moves in time; the wheel zooms with Shift, as it scrolls the page without."""
+
+
+def _x(*, title: bool = False) -> Spec:
+    axis = {"title": "seconds"} if title else {"title": None, "labels": False, "ticks": False}
+    return {
+        "field": "t",
+        "type": "quantitative",
+        "scale": {"nice": False, "zero": True},
+        "axis": {**axis, "grid": False, "tickCount": 10},
+    }
+
+
+def _spec(strips: Sequence[Strip]) -> Spec:
+    lanes = [_strip(strip, last=strip is strips[-1]) for strip in strips]
+    return {
+        "spacing": 6,
+        "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
+        "vconcat": [_heat(), _throughput(last=not lanes), *lanes],
+    }
+
+
+def _shaded() -> Spec:
+    return {
+        "data": {"name": "shade"},
+        "mark": {"type": "rect", "clip": True, "style": "shade"},
+        "encoding": {"x": _x(), "x2": {"field": "u"}, "tooltip": {"field": "phase"}},
+    }
+
+
+def _heat() -> Spec:
+    y = {
+        "field": "low",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False},
+        "axis": AXES["us"] | {"title": "latency", "grid": False},
+    }
+    color = {
+        "field": "n",
+        "type": "quantitative",
+        "scale": {"type": "log", "scheme": "viridis"},
+        "legend": {
+            "title": "operations in a cell",
+            "format": "~s",
+            "gradientLength": 160,
+            "tickCount": 3,
+        },
+    }
+    tooltip = [
+        {"field": "t", "title": "from, s", "type": "quantitative"},
+        {"field": "u", "title": "to, s", "type": "quantitative"},
+        {"field": "low", "title": "latency from, us", "format": ",.3~r", "type": "quantitative"},
+        {"field": "high", "title": "to, us", "format": ",.3~r", "type": "quantitative"},
+        {"field": "n", "title": "operations", "format": ",", "type": "quantitative"},
+    ]
+    return {
+        "width": "container",
+        "height": 210,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "heat"},
+                "params": [ZOOM],
+                "transform": [
+                    {"calculate": f"pow(10, datum.cell / {PER_DECADE} - 3)", "as": "low"},
+                    {"calculate": f"pow(10, (datum.cell + 1) / {PER_DECADE} - 3)", "as": "high"},
+                ],
+                "mark": {"type": "rect", "clip": True},
+                "encoding": {
+                    "x": _x(),
+                    "x2": {"field": "u"},
+                    "y": y,
+                    "y2": {"field": "high"},
+                    "color": color,
+                    "opacity": {"condition": {"test": "datum.apart", "value": 0.4}, "value": 1},
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    }
+
+
+def _throughput(*, last: bool) -> Spec:
+    tooltip = [
+        {"field": "phase"},
+        {"field": "t", "title": "from, s", "type": "quantitative"},
+        {"field": "u", "title": "to, s", "type": "quantitative"},
+        {"field": "rate", "title": "operations/s", "format": ",.4~r", "type": "quantitative"},
+        {"field": "failed", "title": "failed/s", "format": ",.3~r", "type": "quantitative"},
+        {"field": "p50", "title": "median, us", "format": ",.3~r", "type": "quantitative"},
+        {"field": "p99", "title": "99 %, us", "format": ",.3~r", "type": "quantitative"},
+    ]
+    y = {
+        "type": "quantitative",
+        "scale": {"zero": True},
+        "axis": AXES["count"] | {"title": "ops/s", "tickCount": 3},
+    }
+    return {
+        "width": "container",
+        "height": 90,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "slots"},
+                "mark": {"type": "line", "interpolate": "step-after", "clip": True},
+                "encoding": {"x": _x(title=last), "y": {**y, "field": "rate"}, "tooltip": tooltip},
+            },
+            {
+                "data": {"name": "slots"},
+                "transform": [{"filter": "datum.failed > 0"}],
+                "mark": {"type": "point", "shape": "cross", "filled": True, "style": "failed"},
+                "encoding": {"x": _x(title=last), "y": {**y, "field": "failed"}},
+            },
+        ],
+    }
+
+
+def _strip(strip: Strip, *, last: bool) -> Spec:
+    legend = {"title": None, "orient": "right", "columns": 1, "offset": 6, "labelLimit": 110}
+    series = {"field": "series", "type": "nominal", "sort": None, "legend": legend}
+    scale: Spec = {"zero": strip.id != "available"}
+    if strip.most is not None:
+        scale["domain"] = [0, strip.most]
+    y = {
+        "field": "v",
+        "type": "quantitative",
+        "scale": scale,
+        "axis": {
+            "title": strip.title,
+            **({"format": strip.format} if strip.format != "~s" else AXES["count"]),
+            "tickCount": 3,
+            "titleAnchor": "middle",
+        },
+    }
+    tooltip = [
+        {"field": "series", "title": strip.title},
+        {"field": "t", "title": "at, s", "type": "quantitative"},
+        {"field": "v", "title": "value", "format": strip.format, "type": "quantitative"},
+    ]
+    return {
+        "width": "container",
+        "height": 62,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "lanes"},
+                "transform": [{"filter": f"datum.lane === '{strip.id}'"}],
+                "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
+                "encoding": {
+                    "x": _x(title=last),
+                    "y": y,
+                    "color": series,
+                    "strokeDash": series,
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    }

@@ -1,0 +1,194 @@
+"""The percentile spectrum: every latency there was, out to where 100 samples remain beyond.
+
+The axis is 1 / (1 - p), logarithmic, so that the tail has as much room as the rest. Repeats are
+merged bucket by bucket; no percentile is ever averaged.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.point import LEAST_BEYOND
+from sitebench.report.charts import ALL_SERIES, AXES, Chart, Columns, Spec, names, short
+from sitebench.report.figures.curves import load_of
+from sitebench.report.figures.rates import load_key, series_scale, shown
+from sitebench.report.model import Point, Report, telling, variant
+from sitebench.units import format_size
+
+PER_DECADE = 16
+CHOOSER = "choose-spectrum"
+LATENCY, SERVICE = "latency", "service time"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Points drawn together: one operation at several sizes, or at several loads."""
+
+    id: str
+    title: str
+    series: Mapping[str, Sequence[Point]]
+    """Repeats by what the series is called."""
+
+
+def groups(report: Report) -> list[Group]:
+    """Return what to choose from: per operation by size, then per size by load."""
+    found: dict[tuple[str, ...], list[Point]] = {}
+    for point in report.points:
+        spec = point.spec
+        found.setdefault((point.run, variant(spec), "sizes", load_key(spec)), []).append(point)
+        loads = json.dumps([spec.entries, spec.rate is None])
+        found.setdefault((point.run, variant(spec), "loads", loads), []).append(point)
+    made = []
+    for (run, _, kind, _), points in found.items():
+        group = _group(report, run, kind, points)
+        if len(group.series) > 1 or kind == "sizes":
+            made.append(group)
+    alone = {id(p) for g in made if len(g.series) > 1 for each in g.series.values() for p in each}
+    kept = [
+        g
+        for g in made
+        if len(g.series) > 1 or not all(id(p) in alone for e in g.series.values() for p in e)
+    ]
+    return [Group(f"s{n}", g.title, g.series) for n, g in enumerate(kept)]
+
+
+def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> Group:
+    spec = points[0].spec
+    half = report.half(spec.half)
+    call = telling(point.spec for point in report.points if point.spec.operation == spec.operation)
+    series: dict[str, list[Point]] = {}
+    for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
+        name = (
+            f"{format_size(point.spec.entries)} {half.people}"
+            if kind == "sizes"
+            else load_of(point.spec)
+        )
+        series.setdefault(name, []).append(point)
+    words = [half.title_of(spec.operation)]
+    words += [f"{format_size(spec.entries)} {half.people}"] if kind == "loads" else []
+    words += [call(spec)] if kind == "sizes" and call(spec) else []
+    by = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
+    words += [by] if len(series) > 1 else []
+    words += [_label(report, run)] if len(report.runs) > 1 else []
+    return Group("", ", ".join(words), series)
+
+
+def _label(report: Report, run: str) -> str:
+    return next(r.label for r in report.runs if any(p.run == run for p in r.points))
+
+
+def spectrum_chart(report: Report) -> Chart | None:
+    """Return the figure, one group at a time; None where nothing was answered."""
+    found = groups(report)
+    if not found:
+        return None
+    return Chart(
+        id="spectrum",
+        title="Percentile spectrum",
+        description=(
+            "Latency against the share of operations that were at most as slow, on a logarithmic "
+            "axis of one over the share that was slower; solid: latency, dashed: service time."
+        ),
+        spec=_spec(),
+        choices={group.id: {"spectrum": _columns(group)} for group in found},
+        chooser=CHOOSER,
+        titles={group.id: group.title for group in found},
+        key={
+            "solid": "latency, from the intended start; in a closed schedule the two are one",
+            "dashed": "service time, from the request's first byte sent",
+            "end": f"a line ends where fewer than {LEAST_BEYOND} samples remain beyond it",
+        },
+    )
+
+
+def _columns(group: Group) -> Columns:
+    rows: list[tuple[Any, ...]] = []
+    for name, points in group.series.items():
+        latency, service = Histogram(), Histogram()
+        for point in points:
+            latency.add(point.clocks.latency)
+            service.add(point.clocks.service)
+        invalid = any(not point.result.verdict.valid for point in points)
+        called = f"{name} (invalid)" if invalid else name
+        rows += [(called, LATENCY, x, value) for x, value in levels(latency)]
+        if service != latency:
+            rows += [(called, SERVICE, x, value) for x, value in levels(service)]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 4
+    return {
+        "series": names(columns[0]),
+        "clock": names(columns[1]),
+        "x": [short(x, 5) for x in columns[2]],
+        "latency": [short(value) for value in columns[3]],
+    }
+
+
+def levels(histogram: Histogram) -> list[tuple[float, float]]:
+    """Return (1 / (1 - p), microseconds) with at least 100 samples beyond the last of them."""
+    furthest = histogram.count / LEAST_BEYOND
+    if furthest < 1.0:
+        return []
+    last = math.log10(furthest) * PER_DECADE
+    steps = [10 ** (n / PER_DECADE) for n in range(math.floor(last) + 1)]
+    if steps[-1] < furthest * 0.999:
+        steps.append(furthest)
+    found = [(x, histogram.percentile(100.0 * (1.0 - 1.0 / x)) / 1e3) for x in steps]
+    return [(x, value) for x, value in found if value > 0]
+
+
+def _spec() -> Spec:
+    label = "format(100 - 100 / datum.value, '.10~f') + '%'"
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "domainMin": 1},
+        "axis": {
+            "title": "share of operations at most as slow",
+            "labelExpr": label,
+            "values": [1, 2, 4, 10, 20, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000],
+            "labelOverlap": True,
+        },
+    }
+    y = {
+        "field": "latency",
+        "type": "quantitative",
+        "scale": {"type": "log", "nice": False, "padding": 12},
+        "axis": AXES["us"] | {"title": "latency"},
+    }
+    color = series_scale(ALL_SERIES)
+    tooltip = [
+        {"field": "series", "title": "point"},
+        {"field": "clock", "title": "clock"},
+        {"field": "share", "title": "at most as slow"},
+        {"field": "latency", "title": "us", "format": ",.4~r", "type": "quantitative"},
+    ]
+    faded = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
+    clock = {
+        "field": "clock",
+        "type": "nominal",
+        "scale": {"domain": [LATENCY, SERVICE], "range": [[1, 0], [6, 4]]},
+        "legend": None,
+    }
+    return {
+        "data": {"name": "spectrum"},
+        "transform": [{"calculate": label.replace("datum.value", "datum.x"), "as": "share"}],
+        "width": "container",
+        "height": 340,
+        "usermeta": {"series": "series"},
+        "encoding": {"x": x, "y": y, "color": color, "opacity": faded},
+        "layer": [
+            {
+                "params": [shown("series")],
+                "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
+                "encoding": {"strokeDash": clock},
+            },
+            {
+                "mark": {"type": "point", "size": 34, "filled": True},
+                "encoding": {"shape": color, "tooltip": tooltip},
+            },
+        ],
+    }

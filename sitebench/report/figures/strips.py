@@ -1,0 +1,146 @@
+"""What the monitor's samples are drawn as: perfmon's lanes, and what systems tell since."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sitebench.report.charts import short
+from sitebench.report.model import Lane
+
+MOST = 120
+"""Values of a lane: more than a screen has room for."""
+
+Lanes = Mapping[tuple[str, str], Lane]
+Drawn = dict[str, Lane]
+"""Values over time by what the line is called."""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One lane of resources: its title and axis, and how to take it from the samples."""
+
+    id: str
+    title: str
+    format: str
+    take: Callable[[Lanes], Drawn]
+    most: float | None = None
+
+    def shown(self, value: float) -> float | None:
+        """Return a value as it is drawn: of two clocks, a share can be a little over all."""
+        return short(value if self.most is None else min(value, self.most), 3)
+
+
+def _one(called: str, who: str, what: str) -> Callable[[Lanes], Drawn]:
+    return lambda lanes: {called: lanes[who, what]} if (who, what) in lanes else {}
+
+
+def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[Lanes], Drawn]:
+    """Take every lane of a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
+
+    def take(lanes: Lanes) -> Drawn:
+        start = f"{stem}."
+        found = [w for (of, w) in lanes if of == who and w.startswith(start)]
+        return {title.format(w.removeprefix(start)): lanes[who, w] for w in found}
+
+    return take
+
+
+def _sum(called: str, stem: str, who: str = "machine") -> Callable[[Lanes], Drawn]:
+    """Add up every lane of a stem."""
+
+    def take(lanes: Lanes) -> Drawn:
+        totals: dict[int, float] = {}
+        for each in _each(stem, who)(lanes).values():
+            for t_ns, value in each:
+                totals[t_ns] = totals.get(t_ns, 0.0) + value
+        return {called: sorted(totals.items())} if totals else {}
+
+    return take
+
+
+def _all(*takers: Callable[[Lanes], Drawn]) -> Callable[[Lanes], Drawn]:
+    def take(lanes: Lanes) -> Drawn:
+        found: Drawn = {}
+        for taker in takers:
+            found |= taker(lanes)
+        return found
+
+    return take
+
+
+CORES_SHOWN = 8
+
+
+def _cores(lanes: Lanes) -> Drawn:
+    """Take every core; of many, the busiest and the idlest at each instant, and their mean."""
+    each = _each("core_busy_s", title="core {}")(lanes)
+    if len(each) <= CORES_SHOWN:
+        return each
+    at: dict[int, list[float]] = {}
+    for lane in each.values():
+        for t_ns, value in lane:
+            at.setdefault(t_ns, []).append(value)
+    moments = sorted(at.items())
+    return {
+        "busiest core": [(t, max(values)) for t, values in moments],
+        f"mean of {len(each)} cores": [(t, statistics.fmean(values)) for t, values in moments],
+        "idlest core": [(t, min(values)) for t, values in moments],
+    }
+
+
+STRIPS = (
+    Strip(
+        "cpu",
+        "CPU, cores",
+        "~r",
+        _all(_one("target", "target", "cpu_s"), _one("generator", "generator", "cpu_s")),
+    ),
+    Strip("cores", "each core", "~%", _cores, 1.0),
+    Strip(
+        "queue",
+        "run queue",
+        "~r",
+        _all(
+            _one("wanting a core", "machine", "runnable"),
+            _one("waiting for a disk", "machine", "blocked"),
+        ),
+    ),
+    Strip("pressure", "pressure", "~%", _each("pressure_s")),
+    Strip(
+        "disk",
+        "disks, B/s",
+        "~s",
+        _all(_sum("read", "disk_read_bytes"), _sum("written", "disk_written_bytes")),
+    ),
+    Strip("busy", "disk busy", "~%", _each("disk_busy_s", title="{}"), 1.0),
+    Strip(
+        "network",
+        "network, B/s",
+        "~s",
+        _all(_sum("received", "interface_in_bytes"), _sum("sent", "interface_out_bytes")),
+    ),
+    Strip(
+        "memory",
+        "resident, B",
+        "~s",
+        _all(
+            _one("target", "target", "resident_bytes"),
+            _one("generator", "generator", "resident_bytes"),
+        ),
+    ),
+    Strip("available", "available, B", "~s", _one("machine", "machine", "available_bytes")),
+)
+"""From what the papers watched to what only newer systems tell, top to bottom."""
+
+
+def thinned(lane: Lane, most: int = MOST) -> Lane:
+    """Return at most `most` values: means of as many neighbours each."""
+    each = -(-len(lane) // most)
+    if each <= 1:
+        return lane
+    parts = [lane[n : n + each] for n in range(0, len(lane), each)]
+    return [
+        (part[len(part) // 2][0], statistics.fmean(value for _, value in part)) for part in parts
+    ]

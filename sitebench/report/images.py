@@ -1,0 +1,54 @@
+"""Every figure as a file of its own: SVG or PNG, from the specifications that the page has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sitebench.report.charts import Chart, prepared, rows, theme
+from sitebench.report.page import Section
+
+WIDTH = 760
+_SCALE = 2.0
+"""Pixels of a PNG per unit: sharp in print and on screens of today."""
+
+
+def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes]]:
+    """Yield file name and content of every figure, one per choice where there is one."""
+    given: set[str] = set()
+    for chart in (chart for section in sections for chart in section.charts):
+        for choice, datasets in chart.choices.items():
+            if not any(rows(columns) for columns in datasets.values()):
+                continue
+            name = "-".join(filter(None, (chart.id, slug(chart.titles.get(choice, choice)))))
+            if name in given:
+                name = f"{name}-{slug(choice)}"
+            given.add(name)
+            yield f"{name}.{image}", render(chart, choice, image)
+
+
+def render(chart: Chart, choice: str, image: str) -> bytes:
+    """Return a figure as an image with light colours, whatever the screen has."""
+    import vl_convert
+
+    spec = _sized(prepared(chart, choice)) | {"title": chart.titled(choice)}
+    if image == "svg":
+        drawn: str = vl_convert.vegalite_to_svg(spec, config=theme(css=False))
+        return drawn.encode()
+    pixels: bytes = vl_convert.vegalite_to_png(spec, scale=_SCALE, config=theme(css=False))
+    return pixels
+
+
+def _sized(spec: dict[str, Any]) -> dict[str, Any]:
+    made = dict(spec)
+    if made.get("width") == "container":
+        made["width"] = WIDTH
+    if "vconcat" in made:
+        made["vconcat"] = [_sized(part) for part in made["vconcat"]]
+    return made
+
+
+def slug(text: str) -> str:
+    """Return a text as a part of a file's name."""
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")

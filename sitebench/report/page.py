@@ -1,0 +1,137 @@
+"""One HTML page that needs nothing else: style, scripts, charts and their data are in it.
+
+Its content security policy names every script by its digest and allows no connection at all, so
+a text from a run file can neither run nor be fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from sitebench.report.bundle import bundle
+from sitebench.report.charts import Chart, theme
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page: `body` is HTML in which every text from outside has been escaped.
+
+    `scripts` run after the page's own, in the order of the sections.
+    """
+
+    id: str
+    title: str
+    body: str
+    charts: tuple[Chart, ...] = ()
+    scripts: tuple[str, ...] = ()
+    short: str = ""
+    """What it is called among the links at the top."""
+
+
+def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
+    """Return the whole document; `lead` is HTML between the heading and the first section."""
+    charts = [chart for section in sections for chart in section.charts]
+    scripts = [script for section in sections for script in section.scripts]
+    if charts:
+        scripts = [bundle(), asset("report.js"), *scripts]
+    links = "".join(
+        f'<a href="#{each.id}">{escape(each.short or each.title)}</a>' for each in sections
+    )
+    parts = "".join(_section(each) for each in sections)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts)}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{escape(title)}</title><style>{asset('report.css')}</style></head><body>"
+        '<a class="skip" href="#main">Skip to the report</a>'
+        f'<header><p class="brand">sitebench</p><h1>{escape(title)}</h1>{lead}</header>'
+        f'<nav aria-label="Sections">{links}</nav><main id="main">{parts}</main>'
+        f"{_data(charts)}{''.join(f'<script>{script}</script>' for script in scripts)}"
+        "</body></html>\n"
+    )
+
+
+def policy(scripts: Sequence[str]) -> str:
+    """Return the content security policy: these scripts, and nothing from anywhere."""
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """Return a file that lies beside this one."""
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def figure(chart: Chart) -> str:
+    """Return the place of a chart in a section's body."""
+    remarks = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in chart.key.items())
+    legend = f'<dl class="remarks">{remarks}</dl>' if remarks else ""
+    return (
+        f'<figure class="chart" id="figure-{escape(chart.id)}" data-chart="{escape(chart.id)}">'
+        f"<figcaption>{escape(chart.title)}</figcaption>"
+        f'<div class="drawing" tabindex="0" role="group" aria-label="{escape(chart.description)}">'
+        "<noscript>Charts need JavaScript; the tables have every number.</noscript></div>"
+        f"{legend}</figure>"
+    )
+
+
+def chooser(
+    identity: str, label: str, options: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+) -> str:
+    """Return a list to choose from; charts name it by `identity`."""
+    groups = []
+    for group, each in options:
+        inside = "".join(f'<option value="{escape(v)}">{escape(t)}</option>' for v, t in each)
+        groups.append(f'<optgroup label="{escape(group)}">{inside}</optgroup>' if group else inside)
+    return (
+        f'<p class="chooser"><label for="{identity}">{escape(label)}</label> '
+        f'<select id="{identity}" data-chooser>{"".join(groups)}</select></p>'
+    )
+
+
+def _section(section: Section) -> str:
+    return (
+        f'<section id="{section.id}" aria-labelledby="{section.id}-title">'
+        f'<h2 id="{section.id}-title">{escape(section.title)}</h2>{section.body}</section>'
+    )
+
+
+def _data(charts: Sequence[Chart]) -> str:
+    if not charts:
+        return ""
+    document = {
+        "theme": theme(css=True),
+        "charts": {
+            each.id: {
+                "title": each.title,
+                "description": each.description,
+                "chooser": each.chooser,
+                "spec": each.spec,
+                "choices": each.choices,
+            }
+            for each in charts
+        },
+    }
+    text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    # Deflated: numbers in decimal take a third of their room so, and every browser can inflate.
+    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+    return f'<script type="application/octet-stream" id="data">{packed}</script>'

@@ -1,0 +1,1 @@
+"""The parts of a report, one per module, each a `section(report)`."""

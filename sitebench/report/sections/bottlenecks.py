@@ -1,0 +1,117 @@
+"""Who was the bottleneck: Tables 10, 11, 15 and 16 of the paper, for every point of today."""
+
+from __future__ import annotations
+
+from sitebench.repeats import Series
+from sitebench.report.model import Report, Run, named, telling
+from sitebench.report.page import Section
+from sitebench.report.paper import why
+from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.verdict import Finding, Grade, Resource
+
+TITLES = {
+    Resource.CPU: "CPU",
+    Resource.NETWORK: "Network",
+    Resource.MEMORY: "Memory",
+    Resource.OPERATING_SYSTEM: "Operating system",
+    Resource.SOFTWARE: "Software",
+    Resource.DISK: "Disk",
+}
+
+GRADES = {
+    Grade.PRIMARY: ("Primary", Mark.PRIMARY),
+    Grade.POSSIBLE: ("Possible", Mark.POSSIBLE),
+    Grade.NO: ("No", Mark.NO),
+    Grade.UNKNOWN: ("Not enough information", Mark.UNKNOWN),
+}
+
+_ORDER = list(GRADES)
+"""Worst first: over repeats, the worst grade stands."""
+
+
+def tables(report: Report) -> list[Table]:
+    """Return one table per run: points down, resources across."""
+    return [_overview(report, run) for run in report.runs]
+
+
+def section(report: Report) -> Section | None:
+    """Return the tables, the evidence of every point, and what 1997 found."""
+    parts = []
+    for run, table in zip(report.runs, tables(report), strict=True):
+        parts.append(table.to_html())
+        inside = "".join(_comments(report, run, each).to_html() for each in run.series)
+        parts.append(f"<details><summary>Evidence for each point</summary>{inside}</details>")
+    for half in report.present:
+        printed = "".join(each.to_html() for each in half.bottlenecks_1997)
+        if printed:
+            title = f"What the paper found in 1997 ({half.title.lower()})"
+            parts.append(f"<details><summary>{title}</summary>{printed}</details>")
+    return Section("bottlenecks", "What held it back", "".join(parts), short="Bottlenecks")
+
+
+def _overview(report: Report, run: Run) -> Table:
+    title = "Bottlenecks" if len(report.runs) == 1 else f"Bottlenecks: {run.label}"
+    rows: list[Row] = [
+        [called(report, run, each), *_grades(each), _bound(each)] for each in run.series
+    ]
+    return Table(title, ("Point", *TITLES.values(), "Verdict"), rows, left=2 + len(TITLES))
+
+
+def called(report: Report, run: Run, each: Series) -> str:
+    """Return a series' name among the others of its run."""
+    half = report.half(each.spec.half)
+    call = telling(s.spec for s in run.series if s.spec.operation == each.spec.operation)
+    words = named(each.spec, half.people, half.title_of(each.spec.operation))
+    return ", ".join(filter(None, (words, call(each.spec))))
+
+
+def _grades(each: Series) -> list[Cell]:
+    found = {finding.resource: finding for finding in _findings(each)}
+    return [_cell(found.get(resource)) for resource in TITLES]
+
+
+def _cell(finding: Finding | None) -> Cell:
+    if finding is None:
+        return Cell("Not enough information", Mark.UNKNOWN, "this run file does not say")
+    text, mark = GRADES.get(Grade(finding.grade), (finding.grade, Mark.PLAIN))
+    return Cell(text, mark, finding.evidence)
+
+
+def _findings(each: Series) -> list[Finding]:
+    """Return one finding per resource: the worst over repeats."""
+    worst: dict[str, Finding] = {}
+    for result in each.results:
+        for finding in result.verdict.findings:
+            known = worst.get(finding.resource)
+            if known is None or _rank(finding) < _rank(known):
+                worst[finding.resource] = finding
+    return list(worst.values())
+
+
+def _rank(finding: Finding) -> int:
+    return _ORDER.index(Grade(finding.grade))
+
+
+def _bound(each: Series) -> Cell:
+    verdicts = {r.verdict.bound: r.verdict for r in each.results}
+    said = "; ".join(dict.fromkeys(v.evidence for v in verdicts.values()))
+    mark = Mark.PLAIN if each.valid else Mark.INVALID
+    return Cell(", ".join(verdicts), mark, why(each) or said)
+
+
+def _comments(report: Report, run: Run, each: Series) -> Table:
+    """Return the paper's table of one point: resource, bottleneck, comment."""
+    found = {finding.resource: finding for finding in _findings(each)}
+    rows = []
+    for resource, title in TITLES.items():
+        finding = found.get(resource)
+        cell = _cell(finding)
+        rows.append((title, Cell(cell.text, cell.mark), finding.evidence if finding else cell.why))
+    evidence = "; ".join(dict.fromkeys(r.verdict.evidence for r in each.results))
+    return Table(
+        called(report, run, each),
+        ("Resource", "Bottleneck", "Comment"),
+        rows,
+        left=3,
+        notes=[f"Verdict: {_bound(each).text}: {evidence}"],
+    )

@@ -1,0 +1,105 @@
+"""Every operation in a row: how often measured, the median, its interval, the percentiles."""
+
+from __future__ import annotations
+
+from sitebench.repeats import Of, Series
+from sitebench.report.figures.curves import load_of
+from sitebench.report.model import Report, Run, telling
+from sitebench.report.page import Section
+from sitebench.report.paper import why
+from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
+from sitebench.tables import around
+from sitebench.units import format_ns, format_rate, format_size
+
+PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
+
+
+def tables(report: Report) -> list[Table]:
+    """Return one table per run, and one of what every step of a sequence did."""
+    return [made for run in report.runs for made in (_operations(report, run), _steps(report, run))]
+
+
+def section(report: Report) -> Section | None:
+    """Return the tables; the steps can be folded away."""
+    parts = []
+    for run in report.runs:
+        parts.append(_operations(report, run).to_html())
+        steps = _steps(report, run).to_html()
+        parts.append(f"<details><summary>Every step of every sequence</summary>{steps}</details>")
+    return Section("operations", "Operation by operation", "".join(parts), short="Operations")
+
+
+def _title(report: Report, run: Run, title: str) -> str:
+    return title if len(report.runs) == 1 else f"{title}: {run.label}"
+
+
+def _operations(report: Report, run: Run) -> Table:
+    columns = (
+        *("Operation", "Size", "Load", "Verdict", "n", "operations/s", "interval"),
+        *PERCENTILES.values(),
+        *("failed", "us/op"),
+    )
+    rows = [_row(report, run, each) for each in run.series]
+    repeats = {each.n for each in run.series}
+    notes = ["n: repeats. Rates and percentiles of latency are medians over repeats."]
+    if max(repeats) > 1:
+        notes[0] += " The interval is the median's, 95 %, or least and greatest of few repeats."
+    notes += ["n/a: fewer than 100 samples beyond the percentile. us/op: the generator's own CPU."]
+    return Table(_title(report, run, "Operations"), columns, rows, left=4, notes=notes)
+
+
+def _row(report: Report, run: Run, each: Series) -> Row:
+    half = report.half(each.spec.half)
+    others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
+    how = telling(others, ignoring=("load", "lanes"))(each.spec)
+    rate = each.median(lambda r: r.ops_per_s)
+    bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
+    spoiled = why(each)
+    shown = NOTHING if rate is None else format_rate(rate)
+    cpu = each.median(lambda r: r.cpu_us_per_op)
+    return [
+        ", ".join(filter(None, (half.title_of(each.spec.operation), how))),
+        format_size(each.spec.entries),
+        load_of(each.spec),
+        Cell(bounds, Mark.INVALID, spoiled) if spoiled else bounds,
+        f"{each.n}",
+        Cell(shown, Mark.INVALID, spoiled) if spoiled else shown,
+        around(each, lambda r: r.ops_per_s, format_rate) if each.n > 1 else "",
+        *(_micros(each, _percentile(name)) for name in PERCENTILES),
+        f"{each.failures:,}",
+        NOTHING if cpu is None else f"{cpu:.3g}",
+    ]
+
+
+def _percentile(name: str) -> Of:
+    return lambda result: result.latency.percentiles[name]
+
+
+def _micros(each: Series, of: Of) -> str | Cell:
+    value = each.median(of)
+    if value is None:
+        n = min(result.latency.n for result in each.results)
+        return Cell(NOTHING, why=f"n={n:,}: fewer than 100 samples beyond it")
+    return format_ns(value * 1e3)
+
+
+def _steps(report: Report, run: Run) -> Table:
+    columns = ("Point", "Program", "Step", "count", "failed", "per s", "service p50", "service p99")
+    rows: list[Row] = []
+    for point in run.points:
+        half = report.half(point.spec.half)
+        name = f"{half.title_of(point.spec.operation)}, {format_size(point.spec.entries)}"
+        if point.spec.repeat:
+            name += f", repeat {point.spec.repeat + 1}"
+        for step in point.result.steps:
+            marks = step.service.percentiles
+            shown = [
+                NOTHING if v is None else format_ns(v * 1e3) for v in (marks["p50"], marks["p99"])
+            ]
+            rows.append(
+                [
+                    *(name, step.program, step.step, f"{step.count:,}", f"{step.failures:,}"),
+                    *(format_rate(step.per_s), *shown),
+                ]
+            )
+    return Table(_title(report, run, "Steps"), columns, rows, left=3)

@@ -1,0 +1,40 @@
+"""The paper's tables with today's figures, and 1997's beneath each."""
+
+from __future__ import annotations
+
+from sitebench.report.figures.rates import caller, lines
+from sitebench.report.model import Report
+from sitebench.report.page import Section
+from sitebench.report.table import Table
+
+
+def tables(report: Report) -> list[Table]:
+    """Return a table per operation, run and target."""
+    found = []
+    for half in report.present:
+        if half.paper_table is None:
+            continue
+        operations = dict.fromkeys(
+            each.spec.operation for _, each in report.measured if each.spec.half == half.name
+        )
+        for operation in operations:
+            measured = lines(report, half.name, operation)
+            name = caller(report, measured)
+            for line in measured:
+                table = half.paper_table(line.series)
+                title = f"{table.title} ({name(line)})"
+                found.append(Table(title, table.columns, table.rows, table.left, table.notes))
+    return found
+
+
+def section(report: Report) -> Section | None:
+    """Return the tables, widest screens or not."""
+    found = tables(report)
+    if not found:
+        return None
+    note = (
+        '<p class="note">Sent and received are the target\'s. Available memory is the value at the '
+        "end of the window, as the paper has it.</p>"
+    )
+    body = "".join(table.to_html() for table in found)
+    return Section("papers", "The paper's tables, refilled", body + note, short="Paper")

@@ -1,0 +1,26 @@
+"""The capacity planner with the rates of these runs, and sliders."""
+
+from __future__ import annotations
+
+import re
+
+from sitebench.plan.html import planner_fragment
+from sitebench.plan.measured import tables_of
+from sitebench.plan.rates import PlanRates
+from sitebench.report.model import Report
+from sitebench.report.page import Section
+
+_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def section(report: Report) -> Section | None:
+    """Return the planner's part; its scripts go where the page's policy knows them."""
+    results = [result for run in report.runs for result in run.results]
+    rates = PlanRates(tables_of(results, "ils"), tables_of(results, "ps"))
+    if not rates.ils and not rates.ps:
+        return None
+    fragment = planner_fragment(rates)
+    scripts = tuple(_SCRIPT.findall(fragment))
+    return Section(
+        "plan", "Capacity planner", _SCRIPT.sub("", fragment), scripts=scripts, short="Planner"
+    )

@@ -1,0 +1,252 @@
+"""First of all: what was found, what bound it, whether to trust it; then every warning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from sitebench.repeats import Series
+from sitebench.report.figures.rates import lines
+from sitebench.report.half import RateFigure, ReportHalf
+from sitebench.report.model import Report, Run, named
+from sitebench.report.page import Section
+from sitebench.units import format_ns, format_rate, format_size
+
+BOUNDS = {
+    "target-cpu": "the target's CPU",
+    "generator": "the load generator",
+    "schedule": "the rate that was asked for",
+    "undecided": "nothing alone that was watched",
+    "network": "the network",
+    "memory": "memory",
+    "operating-system": "the operating system",
+    "software": "the target's own software",
+    "disk": "the disk",
+    "failed": "failures",
+    "leak": "a leak",
+}
+"""What held a point, in a sentence; a verdict that is not here is its own words."""
+
+AT_ONCE = {True: 3, False: 1}
+"""How much is shown of what is said of points, bad or not; the rest can be unfolded."""
+
+
+@dataclass
+class Warned:
+    """One kind of warning, the points that have it, and what each says."""
+
+    title: str
+    remedy: str
+    bad: bool
+    said: dict[str, list[str]] = field(default_factory=dict)
+    """Points by what is said of them."""
+
+    @property
+    def points(self) -> int:
+        """How many points have it."""
+        return sum(len(names) for names in self.said.values())
+
+
+def section(report: Report) -> Section | None:
+    """Return headlines, cards and warnings."""
+    parts = []
+    for run in report.runs:
+        heading = f"<h3>{escape(run.label)}</h3>" if len(report.runs) > 1 else ""
+        parts.append(
+            f'{heading}<p class="headline">{stamp(run)} {escape(headline(report, run))}</p>'
+        )
+    cards = "".join(_card(report, half) for half in report.present)
+    parts.append(f'<div class="cards">{cards}</div>')
+    parts += [_warnings(report, run) for run in report.runs]
+    return Section("verdict", "Verdict", "".join(parts))
+
+
+def stamp(run: Run) -> str:
+    """Return whether the run can be trusted, in a word or two."""
+    invalid = sum(not point.result.verdict.valid for point in run.points)
+    if invalid == len(run.points):
+        return '<span class="stamp bad">Do not trust</span>'
+    if invalid or run.missing:
+        return '<span class="stamp doubt">Trust in part</span>'
+    if any(point.result.verdict.doubts or point.result.failures for point in run.points):
+        return '<span class="stamp doubt">Trust, with doubts</span>'
+    return '<span class="stamp good">Trust</span>'
+
+
+def headline(report: Report, run: Run) -> str:
+    """Return what was found, what bound it and whether to trust it, in three sentences."""
+    return " ".join((_found(report, run), _bound(run), _trust(run)))
+
+
+def _found(report: Report, run: Run) -> str:
+    said = []
+    for half in report.present:
+        for figure in _figures(report, half):
+            for line in lines(report, half.name, figure.operation):
+                if line.run is run and (text := _range(half, figure, line.series)):
+                    said.append(text)
+                    break
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}." if text else "No point has a number of its target."
+
+
+def _figures(report: Report, half: ReportHalf) -> list[RateFigure]:
+    """Return one figure per operation: the first that the papers have of it."""
+    operations = dict.fromkeys(
+        each.spec.operation for _, each in report.measured if each.spec.half == half.name
+    )
+    found: dict[str, RateFigure] = {}
+    for figure in half.figures(list(operations)):
+        found.setdefault(figure.operation, figure)
+    return list(found.values())
+
+
+def _range(half: ReportHalf, figure: RateFigure, found: Sequence[Series]) -> str:
+    sound = [each for each in found if each.valid and each.median(figure.of) is not None]
+    if not sound:
+        return ""
+    rates = [each.median(figure.of) or 0.0 for each in sound]
+    low, high = format_rate(min(rates)), format_rate(max(rates))
+    rate = low if low == high else f"{low} to {high}"
+    sizes = [format_size(each.spec.entries) for each in sound]
+    over = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    what = figure.title if figure.title[1:2].isupper() else figure.title.lower()
+    return f"{what} {rate}/s with {over} {half.people}"
+
+
+def _bound(run: Run) -> str:
+    sound = [p.result.verdict.bound for p in run.points if p.result.verdict.valid]
+    if not sound:
+        return ""
+    counted = Counter(sound).most_common()
+    words = [(BOUNDS.get(bound, bound.replace("-", " ")), n) for bound, n in counted]
+    first, n = words[0]
+    said = f"{first[:1].upper()}{first[1:]} bound it"
+    if len(words) == 1:
+        return f"{said} at every point." if n > 1 else f"{said}."
+    others = ", ".join(f"{word} at {n}" for word, n in words[1:])
+    return f"{said} at {n} of {len(sound)} points ({others})."
+
+
+def _trust(run: Run) -> str:
+    total = len(run.points)
+    invalid = [point for point in run.points if not point.result.verdict.valid]
+    if not invalid:
+        every = "The one point is" if total == 1 else f"All {total} points are"
+        said = f"{every} the target's own"
+    else:
+        bounds = ", ".join(dict.fromkeys(p.result.verdict.bound for p in invalid))
+        said = f"{len(invalid)} of {total} points must not be quoted ({bounds})"
+    if run.missing:
+        said += f"; {len(run.missing)} more have no result"
+    doubtful = sum(bool(p.result.verdict.doubts) for p in run.points if p.result.verdict.valid)
+    if doubtful:
+        said += f"; {doubtful} come with warnings"
+    return f"{said}."
+
+
+def _card(report: Report, half: ReportHalf) -> str:
+    rows = "".join(_best(report, half, figure) for figure in _figures(report, half))
+    title = escape(half.title)
+    return f'<div class="card"><h3>{title}</h3><dl>{rows}</dl></div>'
+
+
+def _best(report: Report, half: ReportHalf, figure: RateFigure) -> str:
+    """Return an operation's highest sound rate, where, how slow, and against 1997."""
+    series = [
+        each
+        for _, each in report.measured
+        if (each.spec.half, each.spec.operation) == (half.name, figure.operation)
+        and each.valid
+        and each.median(figure.of) is not None
+    ]
+    if not series:
+        none = '<span class="mark invalid">no number</span>'
+        return f"<div><dt>{escape(figure.title)}</dt><dd>{none}</dd></div>"
+    best = max(series, key=lambda each: each.median(figure.of) or 0.0)
+    rate = best.median(figure.of) or 0.0
+    p99 = best.median(lambda result: result.latency.percentiles["p99"])
+    remarks = [f"{format_size(best.spec.entries)} {half.people}"]
+    remarks += [f"99 % within {format_ns(p99 * 1e3)}"] if p99 is not None else []
+    remarks += _times(figure, best.spec.entries, rate)
+    return (
+        f"<div><dt>{escape(figure.title)}</dt><dd><b>{format_rate(rate)}<small>/s</small></b>"
+        f"<small>{escape(', '.join(remarks))}</small></dd></div>"
+    )
+
+
+def _times(figure: RateFigure, size: int, rate: float) -> list[str]:
+    if not figure.printed:
+        return []
+    last = figure.printed[-1]
+    if size not in last.sizes:
+        return []
+    then = last.rates[list(last.sizes).index(size)]
+    return [f"{rate / then:,.0f} times a {last.machine}"]
+
+
+def warned(report: Report, run: Run) -> list[Warned]:
+    """Return what is wrong with a run, worst first: invalid points, missing ones, doubts."""
+    invalid = Warned(
+        "Not the target's number: do not quote",
+        "leave these points out, or mend what the warnings name and measure again",
+        bad=True,
+    )
+    found: dict[tuple[str, str], Warned] = {}
+    for point in run.points:
+        half = report.half(point.spec.half)
+        name = named(point.spec, half.people, half.title_of(point.spec.operation))
+        verdict = point.result.verdict
+        if not verdict.valid:
+            said = f"{verdict.bound}: {verdict.evidence}"
+            invalid.said.setdefault(said, []).append(name)
+        for doubt in verdict.doubts:
+            title = doubt.kind.replace("-", " ").capitalize()
+            kind = found.setdefault((doubt.kind, doubt.remedy), Warned(title, doubt.remedy, False))
+            kind.said.setdefault(doubt.message, []).append(name)
+    return [each for each in (invalid, _missing(report, run), *found.values()) if each.said]
+
+
+def _missing(report: Report, run: Run) -> Warned:
+    remedy = "the sweep's command goes on with the run when it has the same --out"
+    warning = Warned("Points without a result", remedy, bad=True)
+    for each in run.missing:
+        half = report.half(each.spec.half)
+        said = (each.error or {}).get("message", f"{each.status}, as the file stands")
+        name = named(each.spec, half.people, half.title_of(each.spec.operation))
+        warning.said.setdefault(said, []).append(name)
+    return warning
+
+
+def _warnings(report: Report, run: Run) -> str:
+    found = warned(report, run)
+    if not found:
+        return ""
+    items = "".join(_item(each) for each in found)
+    title = "Warnings" if len(report.runs) == 1 else f"Warnings: {run.label}"
+    return f'<h3>{escape(title)}</h3><ul class="warnings">{items}</ul>'
+
+
+def _item(warning: Warned) -> str:
+    each = [
+        f'<div>{escape(said)} <span class="where">({escape(_where(names))})</span></div>'
+        for said, names in warning.said.items()
+    ]
+    most = AT_ONCE[warning.bad]
+    first, rest = "".join(each[:most]), each[most:]
+    if rest:
+        first += f"<details><summary>{len(rest)} more</summary>{''.join(rest)}</details>"
+    bad = ' class="bad"' if warning.bad else ""
+    points = "1 point" if warning.points == 1 else f"{warning.points} points"
+    return (
+        f"<li{bad}><b>{escape(warning.title)}: {points}</b>{first}"
+        f'<div class="remedy">{escape(warning.remedy)}</div></li>'
+    )
+
+
+def _where(names: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(names))
+    shown = "; ".join(unique[:4])
+    return shown if len(unique) <= 4 else f"{shown}; and {len(unique) - 4} more"

@@ -1,0 +1,107 @@
+"""A table once, written as HTML for the page and as Markdown for a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from html import escape
+
+NOTHING = "n/a"
+
+
+class Mark(StrEnum):
+    """What a cell is, beside its text; the page shows it by more than a colour."""
+
+    PLAIN = ""
+    INVALID = "invalid"
+    PRIMARY = "primary"
+    POSSIBLE = "possible"
+    NO = "no"
+    UNKNOWN = "unknown"
+    THEN = "then"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell; `why` is shown on hover and, in Markdown, left to the notes."""
+
+    text: str
+    mark: Mark = Mark.PLAIN
+    why: str = ""
+
+
+Row = Sequence[str | Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and rows under a title; the first `left` columns are words, the others figures."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Row]
+    left: int = 1
+    notes: Sequence[str] = ()
+
+    def to_html(self) -> str:
+        """Return the table as HTML: scrolls by itself where the screen is narrow."""
+        head = "".join(
+            f'<th scope="col"{self._class(n)}>{escape(name)}</th>'
+            for n, name in enumerate(self.columns)
+        )
+        body = "".join(f"<tr{_more(row)}>{self._html_row(row)}</tr>" for row in self.rows)
+        notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
+        return (
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}">'
+            f"<table><caption>{escape(self.title)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}"
+        )
+
+    def _html_row(self, row: Row) -> str:
+        return "".join(self._html_cell(n, each) for n, each in enumerate(row))
+
+    def _html_cell(self, n: int, given: str | Cell) -> str:
+        cell = given if isinstance(given, Cell) else Cell(given)
+        text = escape(cell.text)
+        if cell.mark:
+            why = f' title="{escape(cell.why)}"' if cell.why else ""
+            text = f'<span class="mark {cell.mark}"{why}>{text}</span>'
+        elif cell.why:
+            text = f'<span title="{escape(cell.why)}">{text}</span>'
+        if n == 0:
+            return f'<th scope="row"{self._class(n)}>{text}</th>'
+        return f"<td{self._class(n)}>{text}</td>"
+
+    def _class(self, n: int) -> str:
+        return "" if n < self.left else ' class="figure"'
+
+    def to_markdown(self) -> str:
+        """Return the table as GitHub writes them, its title as a heading."""
+        rule = ["---" if n < self.left else "---:" for n in range(len(self.columns))]
+        lines = [f"### {plain(self.title)}", "", _line(self.columns), _line(rule, raw=True)]
+        lines += [_line([_text(each) for each in row]) for row in self.rows]
+        if self.notes:
+            lines += ["", *(plain(note) for note in self.notes)]
+        return "\n".join(lines) + "\n"
+
+
+def _more(row: Row) -> str:
+    """A row without a name of its own belongs to the one above it."""
+    return "" if row[0] else ' class="more"'
+
+
+def _text(given: str | Cell) -> str:
+    if isinstance(given, str):
+        return given
+    return f"{given.text} (invalid)" if given.mark is Mark.INVALID else given.text
+
+
+def _line(cells: Sequence[str], *, raw: bool = False) -> str:
+    return "| " + " | ".join(each if raw else plain(each) for each in cells) + " |"
+
+
+def plain(text: str) -> str:
+    """Return text that no Markdown reads anything into: bars, tags, emphasis, line ends."""
+    return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))

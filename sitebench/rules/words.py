@@ -1,0 +1,20 @@
+"""Numbers as sentences of evidence write them."""
+
+from __future__ import annotations
+
+
+def share(value: float) -> str:
+    """Write a share; what is little is not nothing."""
+    if 0 < value < 0.01:
+        return "under 1%"
+    return f"{value:.0%}"
+
+
+def cores(n: float) -> str:
+    """Write a number of cores."""
+    return "1 core" if n == 1 else f"{n:.3g} cores"
+
+
+def several(n: int, thing: str, things: str | None = None) -> str:
+    """Write a count and what is counted."""
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}"

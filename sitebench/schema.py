@@ -1,0 +1,85 @@
+"""The tables of a run file, and how those of an older version become them.
+
+    manifest (key, value)           one row per fact about the run; values are JSON
+    points   (id, key, spec, status, result, error, started, finished)
+                                    status: pending, running, measured, done, failed;
+                                    spec, result and error (kind, message, remedy) are JSON
+    steps    (point, phase, program, step, count, failures, bytes_out, bytes_in,
+              service, latency, lag, processing_ns, censored)
+                                    totals of a phase; failures is JSON by kind; the clocks are
+                                    HdrHistogram V2 (deflated) of nanoseconds
+    timeline (point, t_ns, phase, program, step, seconds, lanes, count, failures,
+              bytes_out, bytes_in, latency)
+                                    one row per step and drain, twice a second
+    samples  (point, t_ns, who, what, value)
+                                    one row per counter and second
+
+Every column is described in docs/run-file.md. The version (`PRAGMA user_version`) is raised when
+an older reader would misread the file. It is not raised for what a reader is asked to pass over:
+further columns, tables and manifest facts, and further keys in the JSON of specifications,
+results and errors.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x53424E52
+"""`PRAGMA application_id`: "SBNR"."""
+
+VERSION = 2
+
+CREATE = f"""
+CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE points (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    spec TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'running', 'measured', 'done', 'failed')),
+    result TEXT, error TEXT, started REAL, finished REAL
+) STRICT;
+CREATE TABLE steps (
+    point INTEGER NOT NULL REFERENCES points (id) ON DELETE CASCADE,
+    phase TEXT NOT NULL, program TEXT NOT NULL, step TEXT NOT NULL,
+    count INTEGER NOT NULL, failures TEXT NOT NULL,
+    bytes_out INTEGER NOT NULL, bytes_in INTEGER NOT NULL,
+    service BLOB NOT NULL, latency BLOB NOT NULL, lag BLOB NOT NULL,
+    processing_ns INTEGER, censored BLOB,
+    PRIMARY KEY (point, phase, program, step)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE timeline (
+    point INTEGER NOT NULL REFERENCES points (id) ON DELETE CASCADE,
+    t_ns INTEGER NOT NULL, phase TEXT NOT NULL, program TEXT NOT NULL, step TEXT NOT NULL,
+    seconds REAL NOT NULL, lanes INTEGER NOT NULL, count INTEGER NOT NULL,
+    failures INTEGER NOT NULL, bytes_out INTEGER NOT NULL, bytes_in INTEGER NOT NULL,
+    latency BLOB NOT NULL
+) STRICT;
+CREATE INDEX timeline_by_point ON timeline (point, t_ns);
+CREATE TABLE samples (
+    point INTEGER NOT NULL REFERENCES points (id) ON DELETE CASCADE,
+    t_ns INTEGER NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, value REAL NOT NULL
+) STRICT;
+CREATE INDEX samples_by_point ON samples (point, t_ns);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {VERSION};
+"""
+
+UPGRADE = {
+    1: """
+ALTER TABLE steps ADD COLUMN processing_ns INTEGER;
+ALTER TABLE steps ADD COLUMN censored BLOB;
+PRAGMA user_version = 2;
+""",
+}
+"""What makes a file of each older version one of the next."""
+
+OTHER_FILE = "name a run file that sitebench wrote"
+NEWER_SITEBENCH = "use the newer sitebench that wrote it"
+
+
+def foreign(application: int, version: int) -> tuple[str, str] | None:
+    """Return what keeps a database with these two marks from being read, and the remedy."""
+    if application != APPLICATION_ID:
+        return "is a database of another program", OTHER_FILE
+    if version > VERSION:
+        return f"has schema {version}, this sitebench reads up to {VERSION}", NEWER_SITEBENCH
+    return None

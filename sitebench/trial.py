@@ -1,0 +1,72 @@
+"""One point measured for a program that asks, as a sweep measures each of its points."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from sitebench.limits import allow_descriptors
+from sitebench.point import PointResult, PointSpec
+from sitebench.result import Result
+from sitebench.store import RunStore
+from sitebench.sweep import Stage, sweep
+
+CLASS = "OwnUser"
+
+_LOCUSTFILE = """\
+import pickle
+from pathlib import Path
+
+from {module} import {base}
+
+
+class {name}({base}):
+    {attribute} = pickle.loads(Path({kept!r}).read_bytes())
+"""
+
+
+class _Quiet:
+    """Says nothing while a point is measured."""
+
+    def opening(self, title: str) -> None:
+        """Say nothing."""
+
+    def started(self, spec: PointSpec) -> None:
+        """Say nothing."""
+
+    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:
+        """Say nothing."""
+
+    def finished(self, result: PointResult, *, resumed: bool) -> None:
+        """Say nothing."""
+
+
+def measure(stage: Stage, out: Path | str | None = None) -> Result:
+    """Measure the stage's one point, into a run file of its own unless one is named."""
+    (spec,) = stage.points
+    allow_descriptors(spec.users)
+    with tempfile.TemporaryDirectory(prefix="sitebench-") as folder:
+        path = Path(out or Path(folder) / "run.sitebench")
+        with RunStore(path) as store:
+            sweep([stage], store, _Quiet())
+        return Result.of(path, spec)
+
+
+def own_locustfile(
+    folder: Path, module: str, base: str, attribute: str, value: Any
+) -> tuple[Path, str]:
+    """Write a locustfile whose one class does what `value` says; return it and the class.
+
+    The value lies beside it, readable by nobody else: a sequence may hold a password.
+    """
+    kept, path = folder / "own.pickle", folder / "own.py"
+    kept.touch(mode=0o600)
+    kept.write_bytes(pickle.dumps(value))
+    path.write_text(
+        _LOCUSTFILE.format(
+            module=module, base=base, name=CLASS, attribute=attribute, kept=str(kept)
+        )
+    )
+    return path, CLASS

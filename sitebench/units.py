@@ -1,0 +1,117 @@
+"""Sizes and durations as people write them: `10k`, `1,000`, `500ms`, `10m`.
+
+A size's suffix is decimal (k = 1,000 and m = 1,000,000, as the papers count users); a
+duration's `m` is minutes. The two never meet in one option.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from sitebench.errors import UnknownValue
+
+_SIZE = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s*([km]?)", re.IGNORECASE)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s|m|h)?", re.IGNORECASE)
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
+_DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
+
+
+def parse_size(text: str) -> int:
+    """Read a whole number of at least 1, with an optional k or m."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise UnknownValue(f"unknown size {text!r}", _SIZE_REMEDY)
+    exact = Decimal(match[1].replace(",", "")) * _SCALES[match[2].lower()]
+    if exact != exact.to_integral_value() or exact < 1:
+        raise UnknownValue(f"size {text!r} is not a whole number above zero", _SIZE_REMEDY)
+    return int(exact)
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Read sizes separated by commas; in a list, a comma never groups digits."""
+    return tuple(parse_size(part) for part in text.split(","))
+
+
+def format_size(size: int) -> str:
+    """Write a size the way `parse_size` reads it, as short as it is exact."""
+    for suffix, scale in (("m", 1_000_000), ("k", 1_000)):
+        if size >= scale and size % (scale // 10) == 0:
+            return f"{size / scale:.15g}{suffix}"
+    return f"{size:,}"
+
+
+def parse_duration(text: str) -> float:
+    """Read seconds; a bare number means seconds."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise UnknownValue(f"unknown duration {text!r}", _DURATION_REMEDY)
+    # Decimal, so that 71ms is the same number as 0.071s.
+    return float(Decimal(match[1]) * Decimal(str(_SECONDS[(match[2] or "s").lower()])))
+
+
+def format_duration(seconds: float) -> str:
+    """Write a duration the way `parse_duration` reads it."""
+    if seconds == 0:
+        return "0s"
+    for unit in ("h", "m", "s", "ms"):
+        amount = seconds / _SECONDS[unit]
+        if amount >= 1 and math.isclose(amount, round(amount), rel_tol=1e-9):
+            return f"{round(amount)}{unit}"
+    if seconds >= 1:
+        return f"{seconds:.12g}s"
+    return f"{seconds * 1e6:.12g}us"
+
+
+def parse_percent(text: str) -> float:
+    """Read a share written as a percentage: 4% is 0.04; a bare 4 could mean either."""
+    match = _PERCENT.fullmatch(text.strip())
+    if match is None:
+        raise UnknownValue(f"unknown share {text!r}", "write a percentage, such as 4%")
+    return float(Decimal(match[1]) / 100)
+
+
+def format_percent(share: float) -> str:
+    """Write a share the way `parse_percent` reads it."""
+    return f"{share * 100:.12g}%"
+
+
+def parse_rate(text: str) -> float:
+    """Read operations per second: a size, or any number above zero; `1k/s` is fine too."""
+    bare = text.strip().removesuffix("/s")
+    try:
+        rate = float(bare)
+    except ValueError:
+        rate = float(parse_size(bare))
+    if not rate > 0 or math.isinf(rate):
+        raise UnknownValue(f"rate {text!r} is not above zero", "write operations/s, such as 500")
+    return rate
+
+
+def format_rate(per_second: float) -> str:
+    """Write operations per second as tables show them: three digits matter, thousands apart."""
+    return f"{per_second:,.0f}" if per_second >= 100 else f"{per_second:,.3g}"
+
+
+def format_bytes(amount: float) -> str:
+    """Write bytes with decimal prefixes, as the paper's tables do."""
+    for suffix, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if amount >= scale:
+            return (
+                f"{amount / scale:.3g} {suffix}"
+                if amount < 100 * scale
+                else (f"{amount / scale:,.0f} {suffix}")
+            )
+    return f"{amount:.0f} B"
+
+
+def format_ns(ns: float) -> str:
+    """Write a latency with the unit that keeps it between 1 and 1,000."""
+    for suffix, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= scale:
+            return f"{ns / scale:.3g} {suffix}"
+    return f"{ns:.0f} ns"

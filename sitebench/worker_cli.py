@@ -1,0 +1,60 @@
+"""`sitebench worker`: makes load for a master on this machine or another one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sitebench.workers.address import MasterAddress
+
+
+def worker(
+    master: Annotated[
+        MasterAddress,
+        typer.Option(
+            parser=MasterAddress.parse,
+            help="Where the master listens: what its --bind says.",
+            metavar="HOST[:PORT]",
+        ),
+    ],
+    processes: Annotated[int, typer.Option(help="How many workers to be.", min=1, metavar="N")] = 1,
+    client: Annotated[
+        str | None,
+        typer.Option(
+            help="Who runs the sequences here: native, ldap3 or fasthttp; by default as the test "
+            "says.",
+            metavar="CHOICE",
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            help="Engine threads of each worker; by default as the test says, or half the cores.",
+            min=1,
+            metavar="N",
+        ),
+    ] = None,
+) -> None:
+    """Wait for masters and make the load of their tests, until Ctrl-C.
+
+    sitebench worker --master 10.0.0.1
+
+    sitebench worker --master 10.0.0.1 --processes 2 --threads 1
+
+    The master is `sitebench ils sweep --workers N --bind 10.0.0.1`, or `locust --master`. What it
+    sends is run here: let only masters that you trust be reached.
+    """
+    from sitebench.measuring import say
+    from sitebench.serving import until_stopped
+    from sitebench.workers.supervisor import Job, supervise
+
+    if client is not None and client not in ("native", "ldap3", "fasthttp"):
+        from sitebench.errors import UnknownValue
+
+        raise UnknownValue(f"unknown client {client!r}", "use one of native, ldap3, fasthttp")
+    with until_stopped() as stopped:
+        many = "1 worker waits" if processes == 1 else f"{processes} workers wait"
+        say(f"{many} for masters at {master.host}:{master.port}; Ctrl-C ends")
+        supervise(Job(master, processes, client, threads), stopped)
+    say("ended")

@@ -1,0 +1,135 @@
+"""The names that programs import, and what they do against running servers."""
+
+import importlib
+import re
+import socket
+import urllib.request
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import ldap3
+import pytest
+
+import sitebench
+from ps_bench.scenario import PAGE
+from sitebench import Result
+
+
+def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:
+    """Measure shortly."""
+    return sitebench.run(operation, target, users=4, threads=1, warmup_s=0.2, measure_s=1.0, **more)
+
+
+PREFIX = sitebench.Sequence(
+    "prefix",
+    (
+        sitebench.Connect(),
+        sitebench.Bind(),
+        sitebench.Repeat(50, (sitebench.Search(filter="(cn=*)", attributes=("cn",)),)),
+        sitebench.Unbind(),
+    ),
+    counts="search",
+)
+
+
+def test_the_public_names_are_these() -> None:
+    """Adding one is a decision, and taking one away breaks somebody's program."""
+    assert sitebench.__all__ == [
+        *("Add", "Bind", "Capture", "Change", "Compare", "Connect", "Delete", "Expect"),
+        *("Histogram", "Identity", "LdapDirectory", "Lookup", "Modify", "Operation"),
+        *("PersonalizedSite", "Population", "Refresh", "Repeat", "Request", "Result"),
+        *("Retrieve", "RunFile", "Scenario", "Search", "Sequence", "SitebenchError"),
+        *("Think", "Unbind", "run"),
+    ]
+
+
+@pytest.mark.parametrize("name", sitebench.__all__)
+def test_each_name_is_found_where_it_is_defined(name: str) -> None:
+    found = getattr(sitebench, name)
+    assert found.__name__ == name
+    assert getattr(importlib.import_module(found.__module__), name) is found
+
+
+def test_an_unknown_name_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="'sitebench' has no attribute 'Directory'"):
+        _ = sitebench.Directory  # type: ignore[attr-defined]
+
+
+def test_a_directory_is_measured_where_it_runs() -> None:
+    with sitebench.LdapDirectory(entries=100, locales=("en_US",)) as directory:
+        result = measured("lookup", directory)
+        assert directory.stats()["searches"] >= result.latency.count
+    assert result.failures == 0
+    assert result.point.spec.entries == 100
+    assert result.latency.count == result.point.operations
+    assert re.fullmatch(r"<lookup at 100: [\d,.]+/s, p50 .+, p99 .+, 0 failures, .+>", repr(result))
+
+
+def test_a_sequence_of_ones_own_is_measured() -> None:
+    with sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory:
+        result = measured(PREFIX, directory)
+    assert (result.failures, result.point.spec.operation) == (0, "prefix")
+    assert result.point.operations > 0
+
+
+def test_a_sequence_may_hold_a_password() -> None:
+    """It reaches the lanes, and neither the run file nor what the point is called."""
+    bind = sitebench.Bind(dn="cn=admin,o=Intranet", password="s3cret-word")
+    sequence = sitebench.Sequence("bound", (sitebench.Connect(), bind, sitebench.Unbind()))
+    with sitebench.LdapDirectory(
+        entries=10, locales=("en_US",), admin_dn="cn=admin,o=Intranet", admin_password="s3cret-word"
+    ) as directory:
+        result = measured(sequence, directory)
+    assert (result.failures, result.point.operations > 0) == (0, True)
+    assert "s3cret-word" not in result.point.spec.canonical()
+
+
+def test_a_site_is_measured_where_it_runs() -> None:
+    with sitebench.PersonalizedSite(entries=100, locales=("en_US",)) as site:
+        result = measured("scenario", site)
+        own = measured(PAGE, site)
+        assert site.stats()["pages"] >= result.point.operations
+    assert (result.failures, own.failures) == (0, 0)
+
+
+def test_a_notebook_shows_a_table_and_a_chart(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.sitebench"
+    result = measured("lookup", entries=100, out=kept)
+    shown = result._repr_html_()
+    assert "operations per second" in shown
+    chart = ET.fromstring(shown[shown.index("<svg") :])
+    bars = chart.findall(".//*[@aria-roledescription='bar']")
+    assert len(bars) == len(result.timeline) > 2
+    with sitebench.RunFile(kept) as run:
+        assert [each.operations for each in run.results()] == [result.point.operations]
+
+
+def test_what_cannot_be_measured_is_refused() -> None:
+    with pytest.raises(sitebench.SitebenchError, match="unknown operation 'nothing'"):
+        sitebench.run("nothing")
+    with (
+        sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
+        pytest.raises(sitebench.SitebenchError, match="'page' is not for a directory"),
+    ):
+        sitebench.run("page", directory)
+
+
+def test_a_closed_server_is_gone() -> None:
+    directory = sitebench.LdapDirectory(entries=0, suffix="dc=example,dc=com")
+    with ldap3.Connection(directory.url) as connection:
+        assert connection.search("dc=example,dc=com", "(objectClass=*)", ldap3.BASE)
+    directory.close()
+    directory.close()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection((directory.host, directory.port))
+
+
+def test_a_site_forgets_what_was_changed() -> None:
+    with sitebench.PersonalizedSite(entries=10, locales=("en_US",)) as site:
+        asked = urllib.request.Request(site.url, headers={"Cookie": "user=7"})
+        with urllib.request.urlopen(asked) as page:
+            assert len(page.read()) == 8_290
+        database = site.database
+        assert database.exists()
+    assert not database.exists()

@@ -1,0 +1,81 @@
+"""Run files made by hand, repeat by repeat: what a comparison reads, without the measuring."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sitebench.compare.runs import COMPARED
+from sitebench.point import PointResult, PointSpec, summarise
+from sitebench.store import RunStore
+from sitebench.tally import Tally
+from sitebench.verdict import Verdict
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_spec, a_use
+
+WINDOW_NS = 2_000_000_000
+MANIFEST: Mapping[str, Any] = {
+    "cpu": {"model": "a processor", "cores": 2, "usable": 2},
+    "kernel": "Linux 6.1 x86_64",
+    "memory_bytes": 4_000_000_000,
+    "versions": {"sitebench": "0.1.0"},
+    "population": {"digest": "d1", "pools_digest": "p1"},
+    "sizes": [1_000],
+}
+SPOILED = Verdict("generator", False, "the tester was used up")
+
+
+def a_repeat(spec: PointSpec, rate: float) -> tuple[Tally, PointResult]:
+    """Return a window at a rate, its latencies around what 64 lanes give."""
+    count = round(rate * WINDOW_NS / 1e9)
+    took, mean_ns = histogram(), spec.users / rate * 1e9
+    for part in range(20):
+        took.record(round(mean_ns * (0.6 + 0.04 * part)), count // 20)
+    took.record(round(mean_ns), count - 20 * (count // 20))
+    step = Step(spec.operation, spec.operation, count, {}, 104 * count, 1_283 * count, took)
+    tally = Tally.starting(Drain(0, 10, lanes=spec.users))
+    cpu = (round(0.4 * WINDOW_NS),)
+    tally.add(Drain(10, 10 + WINDOW_NS, (step,), lanes=spec.users, cpu_ns=cpu))
+    steps = [(spec.operation, spec.operation)]
+    return tally, summarise(spec, tally, steps, a_use(), target_cores=1, native=True)
+
+
+def write_run(
+    path: Path,
+    *points: tuple[PointSpec, Sequence[float]],
+    manifest: Mapping[str, Any] = MANIFEST,
+    spoiled: Sequence[int] = (),
+    planned: Sequence[PointSpec] = (),
+) -> Path:
+    """Write a run file of points and the rates of their repeats.
+
+    The generator was used up in the `spoiled` repeats.
+    """
+    with RunStore(path) as store:
+        store.set_manifest(manifest)
+        for spec, rates in points:
+            for repeat, rate in enumerate(rates):
+                here = replace(spec, repeat=repeat)
+                store.begin(here)
+                tally, result = a_repeat(here, rate)
+                if repeat in spoiled:
+                    result = replace(result, verdict=SPOILED)
+                store.complete(store.point_id(here.key), {"measure": tally}, result)
+                store.confirm(here)
+        store.plan(planned)
+    return path
+
+
+def interleaved(path: Path, rates: Sequence[float], side: str, **other: Any) -> Path:
+    """Write one side of an interleaved comparison."""
+    manifest = {**MANIFEST, COMPARED: {"id": "one", "side": side, "value": f"value {side}"}}
+    return write_run(path, (a_spec(), rates), manifest=manifest, **other)
+
+
+def noisy(n: int, rate: float, seed: int, noise: float = 0.01) -> list[float]:
+    """Return rates that scatter around one."""
+    lot = random.Random(seed)
+    return [rate * (1 + lot.gauss(0, noise)) for _ in range(n)]

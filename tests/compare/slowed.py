@@ -1,0 +1,174 @@
+"""A real directory with two addresses, one of them slower, and a tester beside it.
+
+Both addresses are one slapd's: two of them differ by some percent already, for where in memory
+their data came to lie. Answers at the slower address cost more CPU time (slower.c, loaded before
+its libraries): that much of its core is used for nothing, whatever the machine and its load are.
+A quota of CPU would hold it back only while it wants a core all the time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ils_bench.targets.openldap import fill, find, write_config
+from seeders.ldif import write_ldif
+from seeders.people import Spec, generate
+from sitebench.ports import free_port
+from tests.support.cli import SITEBENCH
+from tests.support.programs import required_program
+from tests.support.waiting import eventually
+
+PEOPLE = Spec(1_000, locales=("en_US",))
+CALM_S = 120.0
+SOURCE = Path(__file__).parent / "slower.c"
+
+
+@dataclass(frozen=True)
+class Directory:
+    """Two addresses of one slapd."""
+
+    plain: str
+    slower: str
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Which core the directory has, and which one the tester; one may have to do."""
+
+    target: int
+    tester: int
+
+    @classmethod
+    def of_this_machine(cls) -> Cores:
+        """Share out what this process may use."""
+        usable = sorted(os.sched_getaffinity(0))
+        return cls(usable[0], usable[-1])
+
+
+@contextlib.contextmanager
+def pinned(core: int) -> Iterator[None]:
+    """Have what is started meanwhile run on one core."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Have what is started meanwhile run before everything else, where that may be asked for.
+
+    Others on a busy machine then cost both sides a little of their time, and not either of them
+    most of it, now and then.
+    """
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    with contextlib.suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, *before)
+
+
+def calm() -> bool:
+    """Whether nobody waits for a core for a quarter of the time, as far as the kernel tells."""
+    try:
+        said = Path("/proc/pressure/cpu").read_text()
+    except OSError:
+        return True
+    return float(said.partition("avg10=")[2].partition(" ")[0]) < 25.0
+
+
+@contextlib.contextmanager
+def directory(loss: float) -> Iterator[Directory]:
+    """Run a slapd that loses a share of its CPU time at one of its addresses."""
+    with tempfile.TemporaryDirectory(prefix="sitebench-slower-") as name:
+        folder = Path(name)
+        config = _filled(folder)
+        ports = free_port(), free_port()
+        urls = [f"ldap://127.0.0.1:{port}" for port in ports]
+        argv = [*_ends_with_us(), find("slapd"), "-d", "0", "-f", str(config), "-h", " ".join(urls)]
+        more = {
+            "LD_PRELOAD": str(_library(folder)),
+            "SLOWER": str(loss / (1 - loss)),
+            "SLOWER_PORT": str(ports[1]),
+        }
+        with pinned(Cores.of_this_machine().target), undisturbed():
+            process = subprocess.Popen(
+                argv,
+                env={**os.environ, **more},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        try:
+            assert eventually(lambda: all(map(_answers, ports)), within_s=60)
+            yield Directory(*urls)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _ends_with_us() -> list[str]:
+    """Return what to put before a command that must end when this process does, however it did."""
+    return [str(required_program("setpriv")), "--pdeathsig", "INT"]
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+def _filled(folder: Path) -> Path:
+    """Return the configuration of a slapd that holds the people."""
+    ldif = folder / "people.ldif"
+    config = write_config(folder, PEOPLE)
+    write_ldif(generate(PEOPLE).population, ldif)
+    fill(find("slapadd"), config, ldif)
+    return config
+
+
+def _library(folder: Path) -> Path:
+    """Compile what makes it slower."""
+    library = folder / "slower.so"
+    compiler = str(required_program("cc"))
+    argv = [compiler, "-O2", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
+    subprocess.run([*argv, "-ldl", "-lpthread"], check=True, capture_output=True)
+    return library
+
+
+def compare(out: Path, a: str, b: str, *, repeats: int, seed: int, window: str) -> Any:
+    """Compare two addresses by the command; return what `--json` prints."""
+    command = (
+        f"ils run lookup --target {{}} --entries {PEOPLE.size} --locales en_US --users 16 "
+        f"--warmup 200ms --measure {window}"
+    )
+    argv = ("compare", a, b, "--interleave", command, "--json")
+    how = ("--repeats", str(repeats), "--seed", str(seed), "--out", str(out))
+    # What others have just begun may end soon; where it does not, it has to do as it is.
+    eventually(calm, within_s=CALM_S)
+    with pinned(Cores.of_this_machine().tester), undisturbed():
+        process = subprocess.Popen(
+            [*_ends_with_us(), *SITEBENCH, *argv, *how],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    try:
+        out, err = process.communicate()
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    return json.loads(out)

@@ -1,0 +1,162 @@
+"""`sitebench compare` as people run it: two files, and two targets in turn."""
+
+import contextlib
+import json
+import signal
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import BadRunFile
+from sitebench.runfile import RunFile
+from tests.compare.made import MANIFEST, interleaved, noisy, write_run
+from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.points import a_spec
+from tests.support.waiting import eventually
+
+COMMAND = (
+    "ils run lookup --entries 100 --locales en_US --users {} --warmup 100ms --measure 300ms "
+    "--target-threads 1"
+)
+
+
+def one_line(ran: Ran, code: int = 2) -> str:
+    """Return the message of a command that failed as one may: a line, and what to do."""
+    assert ran.code == code
+    assert ran.out == ""
+    message, remedy = ran.err.strip().splitlines()
+    assert message.startswith("sitebench: ")
+    assert remedy.startswith("  ")
+    return message
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a (15,000/s), b (5 % less), c (as a), apart: like a, users 8, not a run."""
+    folder = tmp_path_factory.mktemp("runs")
+    interleaved(folder / "a", noisy(10, 15_000, 1), "a")
+    interleaved(folder / "b", noisy(10, 14_250, 2), "b")
+    interleaved(folder / "c", noisy(10, 15_000, 3), "c")
+    write_run(folder / "users", (a_spec(users=8), noisy(10, 15_000, 4)))
+    write_run(folder / "few", (a_spec(), noisy(3, 15_000, 5)))
+    other = {**MANIFEST, "cpu": {"model": "another", "cores": 64, "usable": 64}}
+    write_run(folder / "elsewhere", (a_spec(), noisy(10, 15_000, 6)), manifest=other)
+    (folder / "text").write_text("not a run file")
+    return folder
+
+
+def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(runs: Path) -> None:
+    ran = sitebench("compare", "a", "b", cwd=runs, COLUMNS="80")
+    assert ran.code == 0, ran.err
+    assert "lookup at 1k, 64 users: B is slower: -5." in ran.out
+    for words in ("Median of", "A/A null", "could show", "p of pairs", "Decided by pairs"):
+        assert words in ran.out
+    assert "…" not in ran.out
+    assert max(map(len, ran.out.splitlines()[4:20])) <= 160
+
+
+def test_programs_get_every_value(runs: Path) -> None:
+    ran = sitebench("compare", "a", "b", "--json", cwd=runs)
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert found["design"] == "pairs"
+    rate = found["points"][0]["measures"]["ops_per_s"]
+    assert len(rate["a"]) == len(rate["b"]) == 10
+    assert rate["low"] < rate["ratio"] < rate["high"] < 1
+    assert rate["p_mann_whitney"] < 0.001
+    assert rate["p_pairs"] == pytest.approx(2 / 2**10)
+    assert rate["null"]["low"] < 1 < rate["null"]["high"]
+    assert not rate["null"]["alarmed"]
+
+
+def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
+    slower = sitebench("compare", "a", "b", "--fail-on", "slower", cwd=runs)
+    assert slower.code == 3
+    assert slower.err.startswith("sitebench: lookup at 1k, 64 users: B is slower")
+    assert sitebench("compare", "b", "a", "--fail-on", "slower", cwd=runs).code == 0
+    assert sitebench("compare", "a", "c", "--fail-on", "slower", cwd=runs).code == 0
+    assert "'faster'" in one_line(sitebench("compare", "a", "b", "--fail-on", "faster", cwd=runs))
+
+
+def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(runs: Path) -> None:
+    said = one_line(sitebench("compare", "few", "users", cwd=runs))
+    assert said.endswith("the runs measured different things: users (64 / 8)")
+    ran = sitebench("compare", "a", "users", "--varying", "--users", cwd=runs)
+    assert ran.code == 0, ran.err
+    assert "users: 64 / 8" in ran.out
+
+
+def test_too_few_repeats_and_another_machine_are_said_first(runs: Path) -> None:
+    ran = sitebench("compare", "few", "elsewhere", cwd=runs)
+    assert ran.code == 0, ran.err
+    assert "3 repeats cannot show a difference here" in ran.out
+    assert "THE TESTER'S MACHINE IS NOT THE SAME, by its processor" in ran.out
+    assert ran.out.index("NOT THE SAME") < ran.out.index("Median of")
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("a", "nowhere"), "no run file at nowhere"),
+        (("text", "a"), "text is no run file of sitebench"),
+        (("a", "a"), "A and B are the same file"),
+        (("a", "b", "--out", "x"), "--out goes with --interleave"),
+        (("a", "b", "--html", "nowhere/x.html"), "cannot write nowhere/x.html"),
+        (("1", "2", "--interleave", "ils run"), "has no {}"),
+        (("1", "2", "--interleave", "ils run {}", "--varying", "users"), "--varying goes with run"),
+    ],
+)
+def test_bad_input_is_one_clear_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
+    ran = sitebench("compare", *argv, cwd=runs)
+    assert ran.code == 2
+    assert said in ran.err.splitlines()[0]
+    assert len(ran.err.splitlines()) == 2
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", (a_spec(), [100.0]))
+    sqlite3.connect(tmp_path / "b").execute("CREATE TABLE x (y)").connection.close()
+    assert "b " in one_line(sitebench("compare", "a", "b", cwd=tmp_path))
+
+
+def repeats_done(path: Path) -> int:
+    with contextlib.suppress(BadRunFile), RunFile(path) as file:  # it may just be being made
+        return sum(point.status == "done" for point in file.points())
+    return 0
+
+
+@pytest.mark.timeout(300)
+def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
+    argv = ("compare", "2", "4", "--interleave", COMMAND, "--repeats", "5", "--out", "both")
+    a, b = tmp_path / "both-a.sitebench", tmp_path / "both-b.sitebench"
+    begun = subprocess.Popen(
+        [*SITEBENCH, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True
+    )
+    try:
+        assert eventually(
+            lambda: min(repeats_done(a), repeats_done(b)) >= 1 or begun.poll() is not None,
+            within_s=120,
+        )
+        begun.send_signal(signal.SIGINT)
+        out, err = begun.communicate(timeout=90)
+    finally:
+        begun.kill()
+    assert (begun.returncode, out) == (130, ""), err
+    assert "go on with: sitebench compare 2 4 --interleave" in err
+    before = repeats_done(a), repeats_done(b)
+    assert sum(before) < 10
+
+    ran = sitebench(*argv, "--json", cwd=tmp_path, timeout_s=250)
+    assert ran.code == 0, ran.err
+    assert (repeats_done(a), repeats_done(b)) == (5, 5)
+    found = json.loads(ran.out)
+    assert found["compared"] == [{"name": "users", "a": "2", "b": "4"}]
+    assert found["design"] == "pairs"
+    with RunFile(a) as first, RunFile(b) as second:
+        begins = [p.started or 0 for file in (first, second) for p in file.points()]
+        turns = sorted(range(10), key=begins.__getitem__)
+    assert [sorted(n % 5 for n in turns[at : at + 2]) for at in range(0, 10, 2)] == [
+        [n, n] for n in range(5)
+    ]

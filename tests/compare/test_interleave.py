@@ -1,0 +1,108 @@
+"""Two values in turn: the order, the commands, and what is refused before anything is measured."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.compare.interleave import Plan, Turn, files, measure, plan, prepare
+from sitebench.compare.runs import COMPARED
+from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.runfile import RunFile
+
+COMMAND = "ils run lookup --target {}"
+
+
+def a_plan(command: str = COMMAND, *, repeats: int = 10, seed: int = 1) -> Plan:
+    return plan(command, "one", "two", repeats=repeats, seed=seed)
+
+
+def test_every_repeat_has_both_sides_and_either_may_come_first() -> None:
+    turns = a_plan(repeats=40).turns()
+    pairs = [turns[n : n + 2] for n in range(0, 80, 2)]
+    assert all({turn.side for turn in pair} == {"a", "b"} for pair in pairs)
+    assert [pair[0].repeat for pair in pairs] == [pair[1].repeat for pair in pairs]
+    assert [pair[0].repeat for pair in pairs] == list(range(40))
+    assert 10 <= sum(pair[0].side == "a" for pair in pairs) <= 30
+
+
+def test_the_draw_is_the_seed_s_and_more_repeats_only_add_to_it() -> None:
+    assert a_plan().turns() == a_plan().turns()
+    assert a_plan(repeats=15).turns()[:20] == a_plan().turns()
+    assert a_plan(seed=2, repeats=20).turns() != a_plan(repeats=20).turns()
+
+
+def test_a_command_measures_one_repeat_more_than_its_file_has() -> None:
+    argv = a_plan("sitebench ils run lookup --target ldap://{}:389").argv("b", Path("f"), 3)
+    assert argv[1:3] == ["-m", "sitebench.cli"]
+    assert argv[3:] == [
+        *("ils", "run", "lookup", "--target", "ldap://two:389"),
+        *("--out", "f", "--repeats", "3", "--json"),
+    ]
+
+
+def test_run_files_lie_beside_each_other() -> None:
+    assert files("x/y") == (Path("x/y-a.sitebench"), Path("x/y-b.sitebench"))
+    assert files("y.sitebench") == (Path("y-a.sitebench"), Path("y-b.sitebench"))
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("ils run lookup", "has no {} where A and B go"),
+        ("ils serve --port {}", "takes a run or a sweep"),
+        ("", "takes a run or a sweep"),
+        ("{}", "takes a run or a sweep"),
+        ("ils run lookup --target '{}", "cannot read --interleave"),
+        ("ils run lookup --target {} --out x", "has --out"),
+        ("ils run lookup --target {} --repeats=3 --json", "has --repeats, --json"),
+    ],
+)
+def test_a_command_that_cannot_be_compared_is_refused(command: str, said: str) -> None:
+    with pytest.raises(BadInput) as error:
+        a_plan(command)
+    assert said in error.value.message
+    assert "\n" not in error.value.message
+
+
+def test_both_files_know_which_comparison_they_belong_to(tmp_path: Path) -> None:
+    places = files(str(tmp_path / "c"))
+    prepare(a_plan(), places)
+    prepare(a_plan(repeats=15), places)
+    kept = []
+    for path in places:
+        with RunFile(path) as file:
+            kept.append(file.manifest()[COMPARED])
+    assert kept[0]["id"] == kept[1]["id"]
+    assert [each["side"] for each in kept] == ["a", "b"]
+    assert [each["value"] for each in kept] == ["one", "two"]
+
+
+@pytest.mark.parametrize("other", [{"command": "ils run add --target {}"}, {"seed": 2}])
+def test_files_of_another_comparison_are_not_added_to(
+    tmp_path: Path, other: dict[str, object]
+) -> None:
+    places = files(str(tmp_path / "c"))
+    prepare(a_plan(), places)
+    with pytest.raises(BadInput, match="holds something else"):
+        prepare(a_plan(**other), places)  # type: ignore[arg-type]
+
+
+def test_a_command_that_fails_says_whose_turn_it_was_and_why(tmp_path: Path) -> None:
+    wrong = plan("ils run lookup --target {}", "ldap://127.0.0.1:1", "x", repeats=5, seed=1)
+    told: list[Turn] = []
+    places = files(str(tmp_path / "c"))
+    prepare(wrong, places)
+    with pytest.raises(MeasurementFailed) as error:
+        measure(wrong, places, told.append)
+    (turn,) = told
+    value = wrong.value(turn.side)
+    assert error.value.message.startswith(f"{turn.side.upper()} ({value}), repeat 1: ")
+    assert error.value.remedy
+
+
+def test_a_command_with_a_wrong_option_is_bad_input(tmp_path: Path) -> None:
+    wrong = plan("ils run lookup --nonsense {}", "1", "2", repeats=5, seed=1)
+    places = files(str(tmp_path / "c"))
+    prepare(wrong, places)
+    with pytest.raises(BadInput, match=r"repeat 1: .*No such option: --nonsense"):
+        measure(wrong, places)

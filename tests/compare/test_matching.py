@@ -1,0 +1,115 @@
+"""What may be compared: points asked for alike, at whichever targets."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sitebench.compare.matching import check_facts, differences, identity, match, varied
+from sitebench.errors import BadInput
+from sitebench.point import PointSpec
+from sitebench.repeats import Series
+from tests.support.points import a_spec
+
+
+def side(*specs: PointSpec) -> list[Series]:
+    return [Series(spec, ()) for spec in specs]
+
+
+def refused(a: PointSpec, b: PointSpec, varying: tuple[str, ...] = ()) -> str:
+    with pytest.raises(BadInput) as error:
+        match(side(a), side(b), varying)
+    return str(error.value)
+
+
+def test_points_match_whatever_their_target_is_and_how_it_is_set_up() -> None:
+    a = a_spec(settings={"keys": "uniform", "target": "openldap", "base": "ou=x"})
+    b = replace(a, target="ldap://b", settings={**a.settings, "target": "ldap://b", "base": "o=y"})
+    found = match(side(a), side(b))
+    assert [(each.a.spec, each.b.spec) for each in found.both] == [(a, b)]
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ({"operation": "add"}, "operation (lookup / add)"),
+        ({"entries": 10_000}, "entries (1k / 10k)"),
+        ({"users": 8}, "users (64 / 8)"),
+        ({"rate": 500.0}, "rate (not set / 500)"),
+        ({"warmup_s": 1.0}, "warmup (500ms / 1s)"),
+        ({"measure_s": 60.0}, "measure (2s / 1m)"),
+        ({"client": "ldap3"}, "client (native / ldap3)"),
+        ({"settings": {"a": "c"}}, "a (b / c)"),
+        ({"settings": {"a": "b", "think": "1s"}}, "think (not set / 1s)"),
+    ],
+)
+def test_each_difference_is_named_and_refused(other: dict[str, Any], named: str) -> None:
+    a = a_spec()
+    said = refused(a, replace(a, **other))
+    assert said.startswith(f"the runs measured different things: {named};")
+    name = named.partition(" ")[0]
+    assert said.endswith(f"--varying {name}")
+    assert match(side(a), side(replace(a, **other)), (name,)).both
+
+
+def test_all_differences_are_named_at_once() -> None:
+    said = refused(a_spec(), a_spec(users=8, measure_s=1.0))
+    assert "users (64 / 8), measure (2s / 1s)" in said
+    assert "--varying users,measure" in said
+
+
+def test_the_most_alike_points_tell_what_is_different() -> None:
+    with pytest.raises(BadInput, match=r"things: users \(64 / 8\);"):
+        match(side(a_spec(), a_spec("add")), side(a_spec(users=8)))
+
+
+def test_points_that_only_one_run_has_are_told_apart() -> None:
+    found = match(side(a_spec(), a_spec(entries=10)), side(a_spec(), a_spec("add")))
+    assert [each.a.spec for each in found.both] == [a_spec()]
+    assert found.only_a == (a_spec(entries=10),)
+    assert found.only_b == (a_spec("add"),)
+
+
+def test_a_run_without_a_point_and_one_with_two_for_one_are_refused() -> None:
+    with pytest.raises(BadInput, match="B has no finished point"):
+        match(side(a_spec()), [])
+    with pytest.raises(
+        BadInput, match="A has lookup at 1k, 8 users with more than one value of users"
+    ):
+        match(side(a_spec(), a_spec(users=8)), side(a_spec()), ("users",))
+
+
+def test_what_a_command_varies_is_what_its_points_differ_in_as_a_whole() -> None:
+    a = [a_spec(entries=n, settings={"threads": "1"}) for n in (10, 100)]
+    b = [a_spec(entries=n, settings={"threads": "2"}) for n in (10, 100)]
+    assert [str(each) for each in varied(a, b)] == ["threads (1 / 2)"]
+    assert varied(a, a) == []
+
+
+def test_equal_points_have_no_differences_and_repeats_do_not_count() -> None:
+    assert differences(identity(a_spec()), identity(a_spec(repeat=3))) == []
+
+
+def people(**other: Any) -> dict[str, Any]:
+    return {"population": {"digest": "d", "pools_digest": "p", **other}, "sizes": [10]}
+
+
+def test_other_people_behind_equal_options_are_refused() -> None:
+    check_facts(people(), people(digest="of another DN"))
+    with pytest.raises(BadInput, match="different people: pools_digest p / q"):
+        check_facts(people(), people(pools_digest="q"))
+    check_facts(people(), people(pools_digest="q"), ("locales",))
+
+
+def test_people_without_pools_are_told_by_their_digest_where_sizes_are_equal() -> None:
+    a, b = people(pools_digest=None), people(pools_digest=None, digest="e")
+    with pytest.raises(BadInput, match="different people: digest d / e"):
+        check_facts(a, b)
+    check_facts(a, {**b, "sizes": [10, 100]})
+    check_facts(a, {})
+
+
+def test_another_scenario_in_a_file_of_the_same_name_is_refused() -> None:
+    with pytest.raises(BadInput, match="different scenarios"):
+        check_facts({"scenario": "one"}, {"scenario": "two"})
+    check_facts({"scenario": "one"}, {"scenario": "two"}, ("scenario",))

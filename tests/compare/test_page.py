@@ -1,0 +1,88 @@
+"""The page in a real browser without a network: every chart drawn, no error, both sides there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.compare.page import comparison_page
+from sitebench.compare.runs import Comparison, compare_runs, read_run
+from tests.compare.made import MANIFEST, interleaved, noisy, write_run
+from tests.support.browser import Browser, browsing
+from tests.support.points import a_spec
+from tests.support.programs import required_program
+from tests.support.waiting import eventually
+
+TARGET = "<b>ldap://x</b>"
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    folder = tmp_path_factory.mktemp("page")
+    runs = {}
+    for side, rate, seed in (("a", 15_000, 1), ("b", 14_000, 2)):
+        manifest = {**MANIFEST, "compared": {"id": "one", "side": side, "value": TARGET + side}}
+        points = [(a_spec(), noisy(10, rate, seed)), (a_spec("add"), noisy(10, 9_000, seed + 2))]
+        runs[side] = read_run(write_run(folder / side, *points, manifest=manifest))
+    return compare_runs(runs["a"], runs["b"])
+
+
+@pytest.fixture(scope="module")
+def browser(compared: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    folder = tmp_path_factory.mktemp("browser")
+    page = folder / "compared.html"
+    page.write_text(comparison_page(compared), encoding="utf-8")
+    with browsing(required_program("chromedriver"), folder) as found:
+        found.open(page.as_uri())
+        drawn = "return document.documentElement.dataset.state === 'drawn'"
+        assert eventually(lambda: bool(found.run(drawn)), within_s=60)
+        yield found
+
+
+def texts(browser: Browser, selector: str) -> list[str]:
+    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+    return list(browser.run(script, selector))
+
+
+def test_every_chart_is_drawn(browser: Browser) -> None:
+    states = "return [...document.querySelectorAll('figure.chart')].map(f => f.dataset.state)"
+    assert browser.run(states) == ["drawn"] * 3
+    marks = "return document.querySelectorAll(arguments[0] + ' .role-mark.mark-symbol path').length"
+    assert browser.run(marks, "#figure-ratios") == 20  # two points, five measures, with nulls
+    assert browser.run(marks, "#figure-repeats") == 20  # ten repeats of both sides
+    assert browser.run(marks, "#figure-spectra") > 20
+
+
+def test_the_answer_comes_first_and_in_words(browser: Browser) -> None:
+    first, second = texts(browser, "#answer .headline")
+    assert first.startswith("Slower lookup at 1k, 64 users: B is slower: -6.")
+    assert second.startswith("No difference add at 1k, 64 users: no detectable difference")
+    assert "-6." in texts(browser, "#answer table")[0]
+
+
+def test_another_measure_can_be_chosen(browser: Browser) -> None:
+    before = browser.run("return document.querySelector('#figure-repeats svg').outerHTML")
+    browser.run(
+        "const list = document.getElementById('choose-repeats'); list.value = 'p1-p99';"
+        "list.dispatchEvent(new Event('change'))"
+    )
+    now = "return document.querySelector('#figure-repeats svg').outerHTML"
+    assert eventually(lambda: browser.run(now) != before)
+
+
+def test_names_of_targets_are_text_and_nothing_is_fetched(
+    browser: Browser, compared: Comparison
+) -> None:
+    assert TARGET + "b" in texts(browser, "h1")[0]
+    assert browser.run("return performance.getEntriesByType('resource').length") == 0
+    page = comparison_page(compared)
+    assert len(page.encode()) < 2_000_000
+    assert "<b>ldap" not in page
+
+
+def test_a_comparison_of_nothing_has_a_page_without_charts(tmp_path: Path) -> None:
+    a = interleaved(tmp_path / "a", noisy(8, 15_000, 1), "a", spoiled=range(8))
+    b = interleaved(tmp_path / "b", noisy(8, 15_000, 2), "b")
+    page = comparison_page(compare_runs(read_run(a), read_run(b)))
+    assert "not compared" in page
+    assert "data-chart" not in page

@@ -1,0 +1,77 @@
+"""ldap3 as the independent client: connections that check all, and ones that hide nothing."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ldap3 import ALL, ASYNC, NONE, SYNC, Connection, Server
+
+from tests.conformance.served import Served
+
+
+class Clients:
+    """Connections of one test, closed when it ends, however it ends.
+
+    ldap3's stubs leave half of a connection's methods untyped, hence Any.
+    """
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+
+    def checking(self, server: Served, *, asynchronous: bool = False) -> Any:
+        """Return a connection of the administrator that reads the schema and checks against it."""
+        return self._kept(
+            Connection(
+                Server(server.host, server.port, get_info=ALL, connect_timeout=10),
+                user=server.admin_dn,
+                password=server.admin_password,
+                client_strategy=ASYNC if asynchronous else SYNC,
+                check_names=True,
+                receive_timeout=30,
+            )
+        )
+
+    def raw(self, server: Served, *, anonymous: bool = False, version: int = 3) -> Any:
+        """Return a connection that sends what it is told and returns what it gets."""
+        who: Any = {}
+        if not anonymous:
+            who = {"user": server.admin_dn, "password": server.admin_password}
+        return self._kept(
+            Connection(
+                Server(server.host, server.port, get_info=NONE, connect_timeout=10),
+                version=version,
+                check_names=False,
+                receive_timeout=30,
+                **who,
+            )
+        )
+
+    def _kept(self, connection: Any) -> Any:
+        self._open.append(connection)
+        connection.bind()
+        assert connection.bound, connection.result
+        return connection
+
+    def close(self) -> None:
+        """Unbind all that is still open."""
+        for connection in self._open:
+            connection.unbind()
+
+
+@contextmanager
+def ldap3_clients() -> Iterator[Clients]:
+    """Return clients that are closed at the end."""
+    clients = Clients()
+    try:
+        yield clients
+    finally:
+        clients.close()
+
+
+def entries(connection: Any) -> list[tuple[str, dict[str, list[bytes]]]]:
+    """Return what the last search found: DN and values as bytes, as they came."""
+    return [
+        (each["dn"], dict(each["raw_attributes"]))
+        for each in connection.response
+        if each["type"] == "searchResEntry"
+    ]

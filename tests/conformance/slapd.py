@@ -1,0 +1,153 @@
+"""A slapd of its own for the tests: temporary folder, free port, stopped by its own pid."""
+
+import contextlib
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ils_bench.targets.openldap import fill
+from sitebench.ports import free_port
+from tests.conformance.served import Served
+from tests.support.programs import required_program
+
+SUFFIX = "o=Intranet"
+ADMIN_DN = "cn=admin,o=Intranet"
+ADMIN_PASSWORD = "correct horse"
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RTPERSON_SCHEMA = REPOSITORY / "native/people/schema/rtperson.schema"
+DEBIAN_SCHEMAS = [
+    Path("/etc/ldap/schema") / name
+    for name in ("core.schema", "cosine.schema", "inetorgperson.schema")
+]
+DEBIAN_MODULES = Path("/usr/lib/ldap")
+
+# dds is OpenLDAP's RFC 2589. Its interval is how often expired entries are swept.
+CONFIGURATION = """\
+{includes}
+modulepath {modules}
+moduleload back_mdb
+moduleload dds
+pidfile {folder}/slapd.pid
+argsfile {folder}/slapd.args
+allow bind_v2 {allow}
+loglevel none
+sizelimit {size_limit}
+timelimit unlimited
+
+database mdb
+suffix "{suffix}"
+rootdn "{admin_dn}"
+rootpw "{admin_password}"
+directory {folder}/data
+maxsize 1073741824
+dbnosync
+access to attrs=userPassword by self =wx by * {passwords}
+access to * by * {everybody}
+index objectClass eq
+index cn,sn,givenName eq,sub
+index entryUUID,entryCSN eq
+
+overlay dds
+dds-interval 1
+dds-min-ttl 1
+dds-default-ttl 86400
+dds-max-ttl 31557600
+
+database monitor
+access to * by dn.exact="{admin_dn}" read
+"""
+
+START_ATTEMPTS = 5
+START_WITHIN_S = 20.0
+
+
+class SlapdError(Exception):
+    """slapd did not start, or refused what was loaded."""
+
+
+def _configuration(folder: Path, *, anonymous_writes: bool, size_limit: int | None) -> str:
+    schemas = [*DEBIAN_SCHEMAS, RTPERSON_SCHEMA]
+    return CONFIGURATION.format(
+        includes="\n".join(f"include {path}" for path in schemas if path.exists()),
+        modules=DEBIAN_MODULES,
+        folder=folder,
+        allow="update_anon" if anonymous_writes else "",
+        size_limit="unlimited" if size_limit is None else size_limit,
+        suffix=SUFFIX,
+        admin_dn=ADMIN_DN,
+        admin_password=ADMIN_PASSWORD,
+        everybody="write" if anonymous_writes else "read",
+        # Written by whom writing is allowed, checked by a bind, read by nobody.
+        passwords="=wx" if anonymous_writes else "auth",
+    )
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.5):
+        return True
+    return False
+
+
+def _start(program: Path, configuration: Path, port: int) -> subprocess.Popen[bytes]:
+    """Start slapd in the foreground and wait until it listens."""
+    command = [str(program), "-h", f"ldap://127.0.0.1:{port}", "-f", str(configuration), "-d", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    deadline = time.monotonic() + START_WITHIN_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            output = process.communicate()[0].decode(errors="replace")
+            raise SlapdError(f"slapd ended with {process.returncode}: {output}")
+        if _answers(port):
+            return process
+        time.sleep(0.02)
+    _stop(process)
+    raise SlapdError(f"slapd does not listen on {port} after {START_WITHIN_S} s")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def _start_on_some_port(program: Path, configuration: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """Another program may take the free port first, so try several."""
+    for attempt in range(START_ATTEMPTS):
+        port = free_port()
+        try:
+            return _start(program, configuration, port), port
+        except SlapdError:
+            if attempt == START_ATTEMPTS - 1:
+                raise
+    raise AssertionError
+
+
+@contextlib.contextmanager
+def running_slapd(
+    folder: Path,
+    *,
+    ldif: Path | None = None,
+    anonymous_writes: bool = False,
+    size_limit: int | None = None,
+) -> Iterator[Served]:
+    """Serve `ldif`, or an empty directory, from `folder` with slapd."""
+    program = required_program("slapd")
+    (folder / "data").mkdir(parents=True)
+    configuration = folder / "slapd.conf"
+    configuration.write_text(
+        _configuration(folder, anonymous_writes=anonymous_writes, size_limit=size_limit)
+    )
+    if ldif is not None:
+        fill(str(required_program("slapadd")), configuration, ldif)
+    process, port = _start_on_some_port(program, configuration)
+    try:
+        yield Served("openldap", "127.0.0.1", port, SUFFIX, ADMIN_DN, ADMIN_PASSWORD)
+    finally:
+        _stop(process)

@@ -1,0 +1,137 @@
+"""Where the embedded directory and slapd differ knowingly: each line of docs/conformance.md.
+
+A difference that goes away must leave this file and that page.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ldap3 import BASE, LEVEL, MODIFY_DELETE, MODIFY_REPLACE
+
+from tests.conformance.ldap3_client import Clients
+from tests.conformance.pair import Pair
+from tests.conformance.random_operations import Add, Compare, Modify, Operation, Rename, Search
+from tests.conformance.served import Served
+
+BOX = ["ou=box"]
+INSIDE = ["cn=ann", "ou=BOX"]
+
+
+def codes(pair: Pair, *operations: Operation) -> tuple[object, object]:
+    """Apply `operations` in a container of their own: the last result code of each server."""
+    base = pair.new_container()
+    answers = [pair.apply(operation, base) for operation in operations]
+    return answers[-1]["embedded"][0], answers[-1]["openldap"][0]
+
+
+def found(pair: Pair, values: dict[str, list[str]], text: str) -> tuple[int, int]:
+    """How many of one entry with `values` each server finds by a filter."""
+    base = pair.new_container()
+    pair.agree(Add(["cn=ann"], values), base)
+    counts: dict[str, int] = {}
+    for kind, connection in pair.connections.items():
+        connection.search(base, text, LEVEL, attributes=["1.1"])
+        counts[kind] = len(connection.response)
+    return counts["embedded"], counts["openldap"]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [("mail", "ü@b.example"), ("telephoneNumber", "ü"), ("c", "toolong"), ("uidNumber", "01")],
+)
+def test_syntaxes_of_text_are_not_enforced(pair: Pair, attribute: str, value: str) -> None:
+    """ILS clients send ISO-8859-1; and whole numbers may begin with zeros."""
+    add = Add(["cn=ann"], {attribute: [value]})
+    assert codes(pair, add) == ("success", "invalidAttributeSyntax")
+
+
+@pytest.mark.parametrize(("attribute", "value"), [("uidNumber", "x"), ("seeAlso", "nodn")])
+def test_syntaxes_that_matching_needs_are_enforced(pair: Pair, attribute: str, value: str) -> None:
+    add = Add(["cn=ann"], {attribute: [value]})
+    assert codes(pair, add) == ("invalidAttributeSyntax", "invalidAttributeSyntax")
+
+
+def test_a_number_matches_whatever_its_zeros(pair: Pair) -> None:
+    assert found(pair, {"uidNumber": ["1"]}, "(uidNumber=01)") == (1, 0)
+
+
+def test_a_class_nobody_declared_is_not_undefined(pair: Pair) -> None:
+    """As any class may be stored, (objectClass=x) is false, where slapd has it undefined."""
+    assert found(pair, {}, "(objectClass=spaceAlien)") == (0, 0)
+    assert found(pair, {}, "(!(objectClass=spaceAlien))") == (1, 0)
+
+
+def test_a_space_at_the_end_of_a_part_matches_the_end_of_a_value(pair: Pair) -> None:
+    """RFC 4518 2.6.1 ends every value with a space; slapd follows it only between words."""
+    assert found(pair, {"description": ["two"]}, "(description=two\\20*)") == (1, 0)
+    assert found(pair, {"description": ["two words"]}, "(description=two\\20*)") == (1, 1)
+
+
+def test_equal_values_that_a_later_change_removes_are_not_told(pair: Pair) -> None:
+    replaced = (MODIFY_REPLACE, "description", ["one", "ONE"])
+    removed: tuple[str, str, list[str]] = (MODIFY_DELETE, "description", [])
+    answers = codes(pair, Add(["cn=ann"], {}), Modify(["cn=ann"], [replaced, removed]))
+    assert answers == ("success", "attributeOrValueExists")
+    answers = codes(pair, Add(["cn=ann"], {}), Modify(["cn=ann"], [replaced]))
+    assert answers == ("attributeOrValueExists", "attributeOrValueExists")
+
+
+def _stored(pair: Pair, base: str) -> dict[str, Any]:
+    stored: dict[str, Any] = {}
+    for kind, connection in pair.connections.items():
+        connection.search(f"cn=ann,ou=box,{base}", "(objectClass=*)", BASE, attributes=["*"])
+        stored[kind] = connection.response[0]
+    return stored
+
+
+def test_names_stay_as_they_were_written(pair: Pair) -> None:
+    """Slapd writes values that are names anew, and an entry's name with its ancestors' own."""
+    base = pair.new_container()
+    pair.agree(Add(BOX, {}), base)
+    pair.agree(Add(INSIDE, {"seeAlso": ["CN=Ann , O=Intranet"]}), base)
+    stored = _stored(pair, base)
+    values = {kind: each["raw_attributes"]["seeAlso"] for kind, each in stored.items()}
+    assert values == {"embedded": [b"CN=Ann , O=Intranet"], "openldap": [b"cn=Ann,o=Intranet"]}
+    assert stored["embedded"]["dn"] == f"cn=ann,ou=BOX,{base}"
+    assert stored["openldap"]["dn"] == f"cn=ann,ou=box,{base}"
+    pair.agree(Compare(["cn=ann", "ou=Box"], "seeAlso", "cn=ANN,o=intranet"), base)
+
+
+def test_the_entry_is_looked_for_before_its_faults(pair: Pair) -> None:
+    twice = Add(["cn=ann"], {"description": ["one", "ONE"]})
+    answers = codes(pair, Add(["cn=ann"], {}), twice)
+    assert answers == ("entryAlreadyExists", "attributeOrValueExists")
+
+
+def test_renaming_tells_how_far_it_got(pair: Pair) -> None:
+    base = pair.new_container()
+    rename = Rename(["cn=x", "ou=nowhere"], "cn=y", delete_old=True, new_superior=None)
+    answers = pair.apply(rename, base)
+    assert answers["openldap"] == ("noSuchObject", "")
+    assert answers["embedded"] == ("noSuchObject", base.casefold())
+
+
+def test_only_slapd_tells_who_wrote_an_entry(pair: Pair) -> None:
+    base = pair.new_container()
+    answers = pair.apply(Search([], "(creatorsName=*)", BASE, ["1.1"]), base)
+    assert len(answers["openldap"]) == len(answers["embedded"]) == 3
+    assert answers["openldap"][2] != []
+    assert answers["embedded"][2] == []
+
+
+def test_a_bind_name_that_is_no_name_is_just_wrong(server: Served, clients: Clients) -> None:
+    connection = clients.raw(server, anonymous=True)
+    assert not connection.rebind("not a dn", "engine")
+    expected = "invalidCredentials" if server.is_embedded else "invalidDNSyntax"
+    assert connection.result["description"] == expected
+
+
+def test_every_difference_of_the_page_has_its_test() -> None:
+    here = Path(__file__).parent
+    page = (here.parents[1] / "docs/conformance.md").read_text()
+    defined = "\n".join(path.read_text() for path in here.glob("test_*.py"))
+    named = set(re.findall(r"`(test_\w+)`", page))
+    assert len(named) >= 15
+    assert {name for name in named if f"def {name}(" not in defined} == set()

@@ -1,0 +1,69 @@
+"""The embedded directory and slapd, asked the same, answer the same."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.conformance.pair import Pair
+from tests.conformance.random_operations import (
+    BEGINNING,
+    NAMES,
+    VALUES,
+    Add,
+    Operation,
+    Search,
+    filters,
+    operations,
+    searches,
+)
+
+# Thousands of round trips in one test: seconds on an idle machine, minutes on a busy one.
+pytestmark = pytest.mark.timeout(300)
+
+# The same examples at every run: a failure in CI is a failure here.
+REPEATABLE = settings(
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+@settings(REPEATABLE, max_examples=150)
+@given(st.lists(operations, min_size=5, max_size=30))
+def test_random_operations_end_the_same(pair: Pair, several: list[Operation]) -> None:
+    base = pair.new_container()
+    for operation in [*BEGINNING, *several]:
+        pair.agree(operation, base)
+    pair.agree(Search([], "(objectClass=*)"), base)
+
+
+@pytest.fixture(scope="module")
+def crowd(pair: Pair) -> str:
+    """Three boxes of people who have every value there is, and many that others have too."""
+    base = pair.new_container()
+    for box in range(3):
+        pair.agree(Add([f"ou=box{box}"], {}), base)
+        for i, name in enumerate(dict.fromkeys(name.casefold() for name in NAMES)):
+            values = {
+                attribute: [choices[(i + box * 5 + k) % len(choices)] for k in range(1 + i % 2)]
+                for attribute, choices in VALUES.items()
+                if (i + box) % (2 + len(attribute) % 3) != 0
+            }
+            distinct = {key: several[:1] for key, several in values.items()}
+            safe = name.replace(",", "\\2c").replace("+", "\\2b").replace("  ", " x ")
+            distinct.setdefault("sn", ["Tester"])
+            pair.agree(Add([f"cn={safe}", f"ou=box{box}"], distinct, "inetOrgPerson"), base)
+    return base
+
+
+@settings(REPEATABLE, max_examples=600)
+@given(filters)
+def test_random_filters_select_the_same(pair: Pair, crowd: str, text: str) -> None:
+    pair.agree(Search([], text), crowd)
+
+
+@settings(REPEATABLE, max_examples=300)
+@given(searches())
+def test_random_searches_return_the_same(pair: Pair, crowd: str, search: Search) -> None:
+    pair.agree(search, crowd)

@@ -1,0 +1,439 @@
+"""OpenLDAP's writing clients, and who may use them (RFC 4511 clauses 4.2 and 4.6 to 4.12)."""
+
+import pytest
+
+from tests.conformance.content import OFFICE_BASE
+from tests.conformance.served import Served
+from tests.conformance.tools import Tools
+
+ADA = f"cn=Ada Lovelace,{OFFICE_BASE}"
+
+OPERATIONS_ERROR = 1
+PROTOCOL_ERROR = 2
+COMPARE_FALSE = 5
+COMPARE_TRUE = 6
+STRONGER_AUTH_REQUIRED = 8
+UNAVAILABLE_CRITICAL_EXTENSION = 12
+NO_SUCH_ATTRIBUTE = 16
+UNDEFINED_ATTRIBUTE_TYPE = 17
+CONSTRAINT_VIOLATION = 19
+ATTRIBUTE_OR_VALUE_EXISTS = 20
+INVALID_ATTRIBUTE_SYNTAX = 21
+NO_SUCH_OBJECT = 32
+INVALID_CREDENTIALS = 49
+INSUFFICIENT_ACCESS = 50
+UNWILLING_TO_PERFORM = 53
+NAMING_VIOLATION = 64
+OBJECT_CLASS_VIOLATION = 65
+NOT_ALLOWED_ON_NON_LEAF = 66
+NOT_ALLOWED_ON_RDN = 67
+ENTRY_ALREADY_EXISTS = 68
+NO_SUCH_OPERATION = 119
+
+REFUSED_TO_ANONYMOUS = {STRONGER_AUTH_REQUIRED, INSUFFICIENT_ACCESS, UNWILLING_TO_PERFORM}
+
+
+def person(dn: str, *more: str) -> str:
+    """LDIF of a person named by the first RDN of `dn`."""
+    name = dn.split(",", 1)[0].removeprefix("cn=")
+    lines = [f"dn: {dn}", "objectClass: inetOrgPerson", f"cn: {name}", "sn: Tester", *more]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def someone(tools: Tools, scratch: str) -> str:
+    """DN of a person whom this test may change."""
+    dn = f"cn=Someone,{scratch}"
+    tools.add(person(dn, "description: one", "description: two", "givenName: Some"))
+    return dn
+
+
+def modify(tools: Tools, dn: str, *lines: str) -> int:
+    text = "\n".join([f"dn: {dn}", "changetype: modify", *lines]) + "\n"
+    return tools.as_admin("ldapmodify", text=text).code
+
+
+# --- add ------------------------------------------------------------------------------------
+
+
+def test_an_added_entry_is_there_with_what_it_was_given(tools: Tools, scratch: str) -> None:
+    dn = f"cn=New Person,{scratch}"
+    tools.add(person(dn, "description:: w6R0", "description: plain", "jpegPhoto:: AAEC/w=="))
+    entry = tools.read(dn)
+    assert entry.texts("description") == ["plain", "ät"]
+    assert entry.attributes["jpegPhoto"] == [b"\x00\x01\x02\xff"]
+    assert entry.texts("objectClass") == ["inetOrgPerson"]
+
+
+def test_the_rdn_becomes_an_attribute_when_it_was_left_out(tools: Tools, scratch: str) -> None:
+    # RFC 4511 4.7: the server adds the values of the RDN.
+    dn = f"cn=Named By Its Rdn,{scratch}"
+    tools.add(f"dn: {dn}\nobjectClass: inetOrgPerson\nsn: Tester\n")
+    assert tools.read(dn, "cn").texts("cn") == ["Named By Its Rdn"]
+
+
+def test_an_rdn_of_two_values_is_found_in_either_order(tools: Tools, scratch: str) -> None:
+    tools.add(f"dn: cn=Two+sn=Parts,{scratch}\nobjectClass: inetOrgPerson\ncn: Two\nsn: Parts\n")
+    assert tools.exists(f"sn=parts + cn=two,{scratch}")
+
+
+def test_what_exists_is_not_added_twice(tools: Tools, someone: str) -> None:
+    assert tools.as_admin("ldapadd", text=person(someone)).code == ENTRY_ALREADY_EXISTS
+    upper = someone.replace("cn=Someone", "CN=SOMEONE")
+    assert tools.as_admin("ldapadd", text=person(upper)).code == ENTRY_ALREADY_EXISTS
+
+
+def test_nothing_is_added_below_what_does_not_exist(tools: Tools, scratch: str) -> None:
+    ran = tools.as_admin("ldapadd", text=person(f"cn=Orphan,ou=Nowhere,{scratch}"))
+    assert ran.code == NO_SUCH_OBJECT
+    assert f"matched DN: {scratch}" in ran.err
+
+
+def test_nothing_is_added_outside_the_suffix(tools: Tools) -> None:
+    ran = tools.as_admin("ldapadd", text=person("cn=Stranger,dc=example,dc=com"))
+    assert ran.code in {NO_SUCH_OBJECT, UNWILLING_TO_PERFORM}
+
+
+def test_the_same_value_twice_is_refused(tools: Tools, scratch: str) -> None:
+    # RFC 4511 4.7 with 4.1.7: values of an attribute are a set under its equality rule.
+    ran = tools.as_admin(
+        "ldapadd", text=person(f"cn=Twice,{scratch}", "mail: A@example.com", "mail: a@EXAMPLE.com")
+    )
+    assert ran.code == ATTRIBUTE_OR_VALUE_EXISTS
+    assert not tools.exists(f"cn=Twice,{scratch}")
+
+
+def test_language_tags_are_subtypes(tools: Tools, scratch: str) -> None:
+    # RFC 3866 2, RFC 4512 2.5.2: an option makes a subtype of the description without it.
+    dn = f"cn=Tagged,{scratch}"
+    tools.add(person(dn, "description: hello", "description;lang-fr: bonjour"))
+    both = tools.read(dn, "description").attributes
+    assert both == {"description": [b"hello"], "description;lang-fr": [b"bonjour"]}
+    assert set(tools.read(dn, "description;lang-fr").attributes) == {"description;lang-fr"}
+    assert tools.search(scratch, "(description=bonjour)", "1.1").dns == [dn]
+    assert tools.search(scratch, "(description;lang-fr=bonjour)", "1.1").dns == [dn]
+    assert tools.search(scratch, "(description;lang-fr=hello)", "1.1").dns == []
+
+
+def test_continue_on_errors_adds_the_rest(tools: Tools, someone: str, scratch: str) -> None:
+    text = person(someone) + "\n" + person(f"cn=After,{scratch}")
+    assert tools.as_admin("ldapadd", "-c", text=text).code == ENTRY_ALREADY_EXISTS
+    assert tools.exists(f"cn=After,{scratch}")
+
+
+# --- modify ---------------------------------------------------------------------------------
+
+
+def test_add_delete_and_replace_change_just_what_they_name(tools: Tools, someone: str) -> None:
+    changes = [
+        "add: mail", "mail: a@example.com", "mail: b@example.com", "-",
+        "delete: description", "description: ONE", "-",
+        "replace: givenName", "givenName: Other", "givenName: Another", "-",
+    ]  # fmt: skip
+    assert modify(tools, someone, *changes) == 0
+    entry = tools.read(someone)
+    assert entry.texts("mail") == ["a@example.com", "b@example.com"]
+    assert entry.texts("description") == ["two"]
+    assert entry.texts("givenName") == ["Another", "Other"]
+
+
+def test_a_whole_attribute_is_deleted(tools: Tools, someone: str) -> None:
+    assert modify(tools, someone, "delete: description") == 0
+    assert "description" not in tools.read(someone).attributes
+
+
+def test_replacing_with_nothing_deletes_and_may_find_nothing(tools: Tools, someone: str) -> None:
+    # RFC 4511 4.6: replace with no value deletes, and is no error where nothing was.
+    assert modify(tools, someone, "replace: description", "-", "replace: mail") == 0
+    assert "description" not in tools.read(someone).attributes
+
+
+def test_modify_increment_counts(tools: Tools, scratch: str) -> None:
+    dn = f"cn=Counter,{scratch}"
+    tools.add(person(dn, "objectClass: extensibleObject", "uidNumber: 41"))
+    assert modify(tools, dn, "increment: uidNumber", "uidNumber: 1") == 0
+    assert tools.read(dn).texts("uidNumber") == ["42"]
+    assert modify(tools, dn, "increment: uidNumber", "uidNumber: -2") == 0
+    assert tools.read(dn).texts("uidNumber") == ["40"]
+    assert modify(tools, dn, "increment: gidNumber", "gidNumber: 1") == NO_SUCH_ATTRIBUTE
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        (["add: description", "description: one"], ATTRIBUTE_OR_VALUE_EXISTS),
+        (["add: description", "description: ONE"], ATTRIBUTE_OR_VALUE_EXISTS),
+        (["delete: description", "description: three"], NO_SUCH_ATTRIBUTE),
+        (["delete: telephoneNumber"], NO_SUCH_ATTRIBUTE),
+        # notAllowedOnRDN (RFC 4511 4.6); slapd says namingViolation
+        (["delete: cn", "cn: Someone"], {NOT_ALLOWED_ON_RDN, NAMING_VIOLATION}),
+        (["replace: cn", "cn: Someone Else"], {NOT_ALLOWED_ON_RDN, NAMING_VIOLATION}),
+        (["add: displayName", "displayName: a", "displayName: b"], CONSTRAINT_VIOLATION),
+        (["replace: createTimestamp", "createTimestamp: 19970101000000Z"], CONSTRAINT_VIOLATION),
+    ],
+)
+def test_a_refused_modify_changes_nothing(
+    tools: Tools, someone: str, changes: list[str], code: int | set[int]
+) -> None:
+    before = tools.read(someone, "*", "modifyTimestamp", "entryCSN")
+    # Atomic (RFC 4511 4.6): the good change before the bad one must not stay.
+    got = modify(tools, someone, "add: mail", "mail: good@example.com", "-", *changes)
+    assert got in (code if isinstance(code, set) else {code})
+    assert tools.read(someone, "*", "modifyTimestamp", "entryCSN") == before
+
+
+def test_classes_are_enforced_by_slapd_alone(tools: Tools, someone: str, scratch: str) -> None:
+    """The embedded directory takes any class and any attribute (docs/conformance.md)."""
+    embedded = tools.server.is_embedded
+    assert modify(tools, someone, "delete: sn") == (0 if embedded else OBJECT_CLASS_VIOLATION)
+    unknown = modify(tools, someone, "add: shoeSize", "shoeSize: 42")
+    assert unknown == (0 if embedded else UNDEFINED_ATTRIBUTE_TYPE)
+    strange = f"dn: cn=Strange,{scratch}\nobjectClass: spaceAlien\n"
+    added = tools.as_admin("ldapadd", text=strange).code
+    assert added == (0 if embedded else INVALID_ATTRIBUTE_SYNTAX)
+
+
+def test_passwords_are_for_the_administrator_alone(tools: Tools, someone: str) -> None:
+    assert modify(tools, someone, "add: userPassword", "userPassword: secret") == 0
+    assert "userPassword" not in tools.read(someone, "*", "userPassword").attributes
+    probed = tools.search(someone, "(userPassword=secret)", "1.1")
+    assert probed.dns == []
+    seen = tools.as_admin("ldapsearch", "-LLL", "-b", someone, "(objectClass=*)", "userPassword")
+    assert "userPassword" in seen.entries[0].attributes
+
+
+def test_modifying_what_does_not_exist_names_the_nearest_entry(tools: Tools, scratch: str) -> None:
+    text = f"dn: cn=Nobody,{scratch}\nchangetype: modify\nadd: mail\nmail: x@example.com\n"
+    ran = tools.as_admin("ldapmodify", text=text)
+    assert ran.code == NO_SUCH_OBJECT
+    assert f"matched DN: {scratch}" in ran.err
+
+
+def test_one_file_of_changes_does_all_four_operations(tools: Tools, scratch: str) -> None:
+    text = "\n".join([
+        f"dn: cn=First,{scratch}", "changetype: add",
+        "objectClass: inetOrgPerson", "sn: Tester", "",
+        f"dn: cn=First,{scratch}", "changetype: modify",
+        "add: mail", "mail: first@example.com", "-", "",
+        f"dn: cn=First,{scratch}", "changetype: modrdn",
+        "newrdn: cn=Second", "deleteoldrdn: 1", "",
+        f"dn: cn=Second,{scratch}", "changetype: delete", "",
+    ])  # fmt: skip
+    ran = tools.as_admin("ldapmodify", text=text)
+    assert ran.code == 0, ran.err
+    assert tools.search(scratch, "-s", "one", "(objectClass=*)").dns == []
+
+
+# --- delete ---------------------------------------------------------------------------------
+
+
+def test_a_deleted_entry_is_gone(tools: Tools, someone: str) -> None:
+    assert tools.as_admin("ldapdelete", someone).code == 0
+    assert not tools.exists(someone)
+    assert tools.as_admin("ldapdelete", someone).code == NO_SUCH_OBJECT
+
+
+def test_what_has_children_is_not_deleted(tools: Tools, someone: str, scratch: str) -> None:
+    assert tools.as_admin("ldapdelete", scratch).code == NOT_ALLOWED_ON_NON_LEAF
+    assert tools.exists(someone)
+
+
+def test_recursive_delete_takes_the_whole_tree(tools: Tools, someone: str, scratch: str) -> None:
+    assert tools.as_admin("ldapdelete", "-r", scratch).code == 0
+    assert not tools.exists(scratch)
+
+
+# --- modify DN ------------------------------------------------------------------------------
+
+
+def test_renaming_keeps_the_old_name_as_a_value(tools: Tools, someone: str, scratch: str) -> None:
+    assert tools.as_admin("ldapmodrdn", someone, "cn=Renamed").code == 0
+    assert not tools.exists(someone)
+    assert tools.read(f"cn=Renamed,{scratch}").texts("cn") == ["Renamed", "Someone"]
+
+
+def test_renaming_with_r_drops_the_old_name(tools: Tools, someone: str, scratch: str) -> None:
+    assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=Renamed").code == 0
+    assert tools.read(f"cn=Renamed,{scratch}").texts("cn") == ["Renamed"]
+    assert tools.search(scratch, "(cn=Someone)").dns == []
+    assert tools.search(scratch, "(cn=Renamed)").dns == [f"cn=Renamed,{scratch}"]
+
+
+def test_changing_the_case_of_a_name_is_a_rename(tools: Tools, someone: str, scratch: str) -> None:
+    assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=SOMEONE").code == 0
+    entry = tools.read(someone)
+    assert entry.dn == f"cn=SOMEONE,{scratch}"
+    assert entry.texts("cn") == ["SOMEONE"]
+
+
+def test_a_new_superior_moves_the_entry(tools: Tools, someone: str, scratch: str) -> None:
+    other = f"ou=Other,{scratch}"
+    tools.add(f"dn: {other}\nobjectClass: organizationalUnit\n")
+    assert tools.as_admin("ldapmodrdn", "-r", "-s", other, someone, "cn=Moved").code == 0
+    assert not tools.exists(someone)
+    assert tools.read(f"cn=Moved,{other}", "sn").texts("sn") == ["Tester"]
+
+
+def test_a_tree_moves_with_its_top(tools: Tools, someone: str, scratch: str) -> None:
+    inner = f"ou=Inner,{scratch}"
+    tools.add(f"dn: {inner}\nobjectClass: organizationalUnit\n")
+    tools.add(person(f"cn=Child,{inner}"))
+    assert tools.as_admin("ldapmodrdn", "-r", inner, "ou=Outer").code == 0
+    assert tools.search(scratch, "(cn=Child)").dns == [f"cn=Child,ou=Outer,{scratch}"]
+    assert not tools.exists(f"cn=Child,{inner}")
+
+
+def test_renaming_onto_another_entry_is_refused(tools: Tools, someone: str, scratch: str) -> None:
+    tools.add(person(f"cn=Taken,{scratch}"))
+    assert tools.as_admin("ldapmodrdn", "-r", someone, "cn=Taken").code == ENTRY_ALREADY_EXISTS
+
+
+def test_moving_below_nothing_is_refused(tools: Tools, someone: str, scratch: str) -> None:
+    ran = tools.as_admin("ldapmodrdn", "-s", f"ou=Nowhere,{scratch}", someone, "cn=Someone")
+    assert ran.code == NO_SUCH_OBJECT
+
+
+def test_an_entry_is_not_moved_below_itself(tools: Tools, someone: str, scratch: str) -> None:
+    ran = tools.as_admin("ldapmodrdn", "-s", someone, scratch, "ou=Loop")
+    assert ran.code != 0
+    assert tools.exists(someone)
+
+
+# --- compare --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("assertion", "code"),
+    [
+        ("sn:Lovelace", COMPARE_TRUE),
+        ("sn:LOVELACE", COMPARE_TRUE),
+        ("sn:Hopper", COMPARE_FALSE),
+        ("telephoneNumber:+44 20 79460001", COMPARE_TRUE),
+        ("givenName::QWRh", COMPARE_TRUE),
+        ("title:Countess", NO_SUCH_ATTRIBUTE),
+        ("nosuchattribute:x", UNDEFINED_ATTRIBUTE_TYPE),
+    ],
+)
+def test_compare_tells_true_false_or_why_not(tools: Tools, assertion: str, code: int) -> None:
+    assert tools.run("ldapcompare", ADA, assertion).code == code
+
+
+def test_comparing_what_does_not_exist_is_not_found(tools: Tools) -> None:
+    ran = tools.run("ldapcompare", f"cn=Nobody,{OFFICE_BASE}", "sn:x")
+    assert ran.code == NO_SUCH_OBJECT
+    assert f"Matched DN: {OFFICE_BASE}" in ran.err + ran.out
+
+
+# --- who --------------------------------------------------------------------------------------
+
+
+def test_whoami_tells_who_is_bound(tools: Tools) -> None:
+    assert tools.run("ldapwhoami").out.strip() == "anonymous"
+    assert tools.as_admin("ldapwhoami").out.strip() == f"dn:{tools.server.admin_dn}"
+    ada = tools.run("ldapwhoami", "-D", ADA, "-w", "engine")
+    assert ada.out.strip().lower() == f"dn:{ADA}".lower()
+
+
+@pytest.mark.parametrize(
+    ("dn", "password", "code"),
+    [
+        ("cn=admin,o=Intranet", "wrong", INVALID_CREDENTIALS),
+        (ADA, "wrong", INVALID_CREDENTIALS),
+        # The same answer for an unknown name: it must not tell who exists (RFC 4513 5.1.3).
+        (f"cn=Nobody,{OFFICE_BASE}", "engine", INVALID_CREDENTIALS),
+        (OFFICE_BASE, "engine", INVALID_CREDENTIALS),
+        # A name without a password is an unauthenticated bind (RFC 4513 5.1.2).
+        ("cn=admin,o=Intranet", "", UNWILLING_TO_PERFORM),
+    ],
+)
+def test_a_bind_that_proves_nothing_is_refused(
+    tools: Tools, dn: str, password: str, code: int
+) -> None:
+    assert tools.run("ldapwhoami", "-D", dn, "-w", password).code == code
+
+
+def test_version_2_is_served(tools: Tools) -> None:
+    ran = tools.run("ldapsearch", "-P", "2", "-LLL", "-b", ADA, "-s", "base", "(sn=*)", "sn")
+    assert ran.code == 0, ran.err
+    assert ran.entries[0].texts("sn") == ["Lovelace"]
+
+
+def test_only_the_administrator_writes_where_there_is_one(tools: Tools, someone: str) -> None:
+    add = tools.run("ldapadd", text=person(f"cn=Intruder,{OFFICE_BASE}"))
+    assert add.code in REFUSED_TO_ANONYMOUS
+    text = f"dn: {someone}\nchangetype: modify\nadd: mail\nmail: x@example.com\n"
+    assert tools.run("ldapmodify", text=text).code in REFUSED_TO_ANONYMOUS
+    assert tools.run("ldapdelete", someone).code in REFUSED_TO_ANONYMOUS
+    assert tools.run("ldapmodrdn", someone, "cn=Stolen").code in REFUSED_TO_ANONYMOUS
+    assert tools.exists(someone)
+
+
+def test_everybody_writes_where_there_is_no_administrator(open_server: Served) -> None:
+    tools = Tools(open_server)
+    dn = "cn=Anybody,ou=Scratch,o=Intranet"
+    assert tools.run("ldapadd", text=person(dn)).code == 0
+    text = f"dn: {dn}\nchangetype: modify\nreplace: mail\nmail: x@example.com\n"
+    assert tools.run("ldapmodify", text=text).code == 0
+    assert tools.read(dn).texts("mail") == ["x@example.com"]
+    assert tools.run("ldapdelete", dn).code == 0
+    assert not tools.exists(dn)
+
+
+def test_unknown_critical_controls_stop_writes_too(tools: Tools, someone: str) -> None:
+    ran = tools.as_admin("ldapdelete", "-e", "!1.2.3", someone)
+    assert ran.code == UNAVAILABLE_CRITICAL_EXTENSION
+    assert tools.exists(someone)
+    compared = tools.run("ldapcompare", "-e", "!1.2.3", ADA, "sn:Lovelace")
+    assert compared.code == UNAVAILABLE_CRITICAL_EXTENSION
+
+
+# --- extended operations ------------------------------------------------------------------------
+
+
+def test_exop_whoami(tools: Tools) -> None:
+    ran = tools.as_admin("ldapexop", "whoami")
+    assert (ran.code, ran.out.strip()) == (0, f"dn:{tools.server.admin_dn}")
+
+
+def test_exop_refresh_sets_the_time_to_live(tools: Tools, scratch: str) -> None:
+    dn = f"cn=Passing,{scratch}"
+    tools.add(person(dn, "objectClass: dynamicObject"))
+    ran = tools.as_admin("ldapexop", "refresh", dn, "120")
+    assert ran.code == 0, ran.err
+    assert "ttl=120" in ran.out
+    assert 115 <= int(tools.read(dn, "entryTtl").texts("entryTtl")[0]) <= 120
+
+
+def test_exop_refresh_refuses_what_is_not_dynamic(tools: Tools, someone: str, scratch: str) -> None:
+    assert tools.as_admin("ldapexop", "refresh", someone, "60").result == OBJECT_CLASS_VIOLATION
+    ran = tools.as_admin("ldapexop", "refresh", f"cn=Nobody,{scratch}", "60")
+    assert ran.result == NO_SUCH_OBJECT
+
+
+def test_exop_cancel_is_refused(tools: Tools) -> None:
+    # slapd: noSuchOperation (RFC 3909 3); a server without cancel: protocolError
+    # (RFC 4511 4.12).
+    assert tools.run("ldapexop", "cancel", "99").result in {PROTOCOL_ERROR, NO_SUCH_OPERATION}
+
+
+def test_an_unknown_exop_is_refused(tools: Tools) -> None:
+    assert tools.run("ldapexop", "1.2.3.4").result == PROTOCOL_ERROR
+
+
+def test_a_changed_password_is_the_one_that_works(tools: Tools, someone: str) -> None:
+    assert tools.as_admin("ldappasswd", "-s", "first", someone).code == 0
+    assert tools.run("ldapwhoami", "-D", someone, "-w", "first").code == 0
+    changed = tools.run("ldappasswd", "-D", someone, "-w", "first", "-a", "wrong", "-s", "no")
+    assert changed.code != 0
+    assert tools.run("ldapwhoami", "-D", someone, "-w", "no").code == INVALID_CREDENTIALS
+
+
+def test_a_generated_password_works(tools: Tools, someone: str) -> None:
+    ran = tools.as_admin("ldappasswd", someone)
+    assert ran.code == 0, ran.err
+    password = ran.out.split("New password:", 1)[1].strip()
+    assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0
+
+
+def test_a_password_of_nobody_cannot_be_changed(tools: Tools, scratch: str) -> None:
+    assert tools.as_admin("ldappasswd", "-s", "x", f"cn=Nobody,{scratch}").code != 0

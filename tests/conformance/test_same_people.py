@@ -1,0 +1,127 @@
+"""The native lane and ldap3 read the same people from both directories."""
+
+import json
+import random
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from ldap3 import SUBTREE
+
+from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
+from ils_bench.targets.embedded import open_embedded
+from ils_bench.targets.openldap import open_openldap
+from ils_bench.targets.target import OpenTarget
+from seeders.people import People, Spec, generate
+from sitebench import _engine
+from tests.conformance.ldap3_client import Clients
+from tests.conformance.random_operations import escaped
+from tests.conformance.running import KINDS
+from tests.conformance.served import Served
+from tests.support.programs import required_program
+
+LOOKUPS = 10_000
+BY_NAME = 500
+PAGE = 500
+PAGED_RESULTS = "1.2.840.113556.1.4.319"
+LANES = 8
+LOCALES = ("en_US", "ru_RU", "ja_JP")
+SEED = 2002
+
+LOOKUP = Sequence(
+    "lookup", (Connect(), Bind(), Repeat(100, (Lookup(),)), Unbind()), counts="lookup"
+)
+
+
+@pytest.fixture(scope="module")
+def people() -> People:
+    return generate(Spec(LOOKUPS, seed=SEED, locales=LOCALES))
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenTarget]:
+    if request.param == "openldap":
+        required_program("slapd")
+        opened = open_openldap(people.spec)
+    else:
+        opened = open_embedded(people.spec, {"suffix": "o=Intranet", "threads": 1})
+    yield opened
+    opened.close()
+
+
+def engine_config(target: OpenTarget) -> str:
+    return json.dumps(
+        {
+            "threads": 1,
+            "target": {
+                "host": target.address.host,
+                "port": target.address.port,
+                "base": target.base,
+                "profile": "paper",
+                "spread_sources": True,
+                "names": None,
+            },
+            "verify": True,
+            "timeout_ms": 10_000,
+            "connect_timeout_ms": 5_000,
+            "schedule": {"kind": "closed"},
+            "keys": {"choice": "uniform", "seed": SEED},
+            "adds": {"start": LOOKUPS, "keys": 1_000},
+            "programs": [LOOKUP.to_program()],
+        }
+    )
+
+
+def test_the_people_are_of_three_scripts(people: People) -> None:
+    names = "".join(people.population.name(i) for i in range(100))
+    for low, high in (("A", "z"), ("А", "я"), ("一", "龥")):
+        assert any(low <= letter <= high for letter in names)
+
+
+def test_the_native_lane_finds_every_answer_right(target: OpenTarget, people: People) -> None:
+    engine = _engine.Engine(engine_config(target), people.population)
+    engine.start_lanes("lookup", LANES)
+    count, failures = 0, {}
+    give_up = time.monotonic() + 60
+    while count < LOOKUPS and time.monotonic() < give_up:
+        time.sleep(0.1)
+        for step in engine.drain().steps:
+            failures.update(step.failures)
+            count += step.count if step.step == "lookup" else 0
+    for step in engine.stop(5.0).steps:
+        failures.update(step.failures)
+        count += step.count if step.step == "lookup" else 0
+    assert failures == {}
+    assert count >= LOOKUPS
+
+
+@pytest.mark.timeout(300)
+def test_ldap3_reads_what_the_population_says(
+    target: OpenTarget, people: People, clients: Clients
+) -> None:
+    population = people.population
+    address = target.address
+    served = Served(target.name, address.host, address.port, "o=Intranet", "", "")
+    connection = clients.raw(served, anonymous=True)
+
+    def search(text: str, **more: Any) -> dict[str, dict[str, list[bytes]]]:
+        connection.search(target.base, text, SUBTREE, attributes=["*"], **more)
+        return {found["dn"]: lowered(found["raw_attributes"]) for found in connection.response}
+
+    wanted = {dn: lowered(held) for dn, held in map(population.entry, range(LOOKUPS))}
+    everybody: dict[str, dict[str, list[bytes]]] = {}
+    cookie: bytes | None = b""
+    while cookie is not None:
+        everybody |= search("(objectClass=RTPerson)", paged_size=PAGE, paged_cookie=cookie)
+        cookie = connection.result["controls"][PAGED_RESULTS]["value"]["cookie"] or None
+    assert everybody == wanted
+
+    for i in random.Random(SEED).sample(range(LOOKUPS), BY_NAME):
+        text = f"(&(objectClass=RTPerson)(cn={escaped(population.name(i))}))"
+        dn = population.dn(i)
+        assert search(text) == {dn: wanted[dn]}
+
+
+def lowered(attributes: Mapping[str, list[bytes]]) -> dict[str, list[bytes]]:
+    return {name.lower(): sorted(values) for name, values in attributes.items()}

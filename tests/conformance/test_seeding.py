@@ -1,0 +1,85 @@
+"""People go into both directories through the pipelined writer, and ldap3 finds them there."""
+
+import json
+
+import pytest
+from ldap3 import LEVEL
+
+from sitebench._engine import EngineError, Population, remove_people, seed_directory
+from tests.conformance.ldap3_client import Clients, entries
+from tests.conformance.served import Served
+from tests.support.people import small_population
+
+COUNT = 1_500
+PROFILES = ("paper", "small", "ils")
+
+
+def where(server: Served, **more: object) -> str:
+    bound = {"bind_dn": server.admin_dn, "password": server.admin_password}
+    return json.dumps({"host": server.host, "port": server.port, **bound, **more})
+
+
+def expected(population: Population, i: int) -> dict[str, list[bytes]]:
+    """Return what a directory holds of person `i`, by lower-case name and in order of values."""
+    _, attributes = population.entry(i)
+    held = {name.lower(): sorted(values) for name, values in attributes.items()}
+    return {"objectclass": [b"RTPerson", b"top"]} | held
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_everybody_arrives_whole_and_leaves_again(
+    server: Served, clients: Clients, scratch: str, profile: str
+) -> None:
+    base = f"ou=People,{scratch}"
+    population = small_population(COUNT, profile=profile, base=base)
+    assert seed_directory(where(server), population, 0, COUNT) == COUNT
+
+    connection = clients.raw(server)
+    connection.search(base, "(objectClass=RTPerson)", LEVEL, attributes=["*"])
+    found = dict(entries(connection))
+    assert set(found) == {population.dn(i) for i in range(COUNT)}
+    for i in range(0, COUNT, 10):
+        there = found[population.dn(i)]
+        held = {name.lower(): sorted(values) for name, values in there.items()}
+        wanted = expected(population, i)
+        # Of an attribute with two names (MS-TAIL) a server may say the other one.
+        assert sorted(held.values()) == sorted(wanted.values())
+        if profile != "ils":
+            assert held == wanted
+
+    assert remove_people(where(server), population, 0, COUNT) == COUNT
+    assert not connection.search(base, "(objectClass=RTPerson)", LEVEL)
+
+
+def test_an_interrupted_seeding_is_resumed(server: Served, scratch: str) -> None:
+    base = f"ou=People,{scratch}"
+    population = small_population(COUNT, profile="small", base=base)
+    seed_directory(where(server), population, 0, 700)
+    assert seed_directory(where(server), population, 0, COUNT) == COUNT
+    assert remove_people(where(server), population, 0, COUNT + 100) == COUNT
+
+
+def test_one_request_at_a_time_does_the_same(server: Served, scratch: str) -> None:
+    population = small_population(50, profile="small", base=f"ou=People,{scratch}")
+    config = where(server, connections=1, window=1)
+    assert seed_directory(config, population, 0, 50) == 50
+    assert remove_people(config, population, 0, 50) == 50
+
+
+def test_who_may_not_write_is_told_to_bind(server: Served, scratch: str) -> None:
+    population = small_population(10, base=scratch)
+    anonymous = json.dumps({"host": server.host, "port": server.port})
+    with pytest.raises(EngineError, match=r"refuses to add .*bind as somebody who may write there"):
+        seed_directory(anonymous, population, 0, 10)
+
+
+def test_a_wrong_password_is_said_to_be_one(server: Served, scratch: str) -> None:
+    population = small_population(10, base=scratch)
+    with pytest.raises(EngineError, match=r"invalidCredentials.*check bind DN and password"):
+        seed_directory(where(server, password="wrong"), population, 0, 10)
+
+
+def test_a_base_outside_the_directory_cannot_be_made(server: Served) -> None:
+    population = small_population(10, base="ou=People,dc=example,dc=com")
+    with pytest.raises(EngineError, match='has no "dc=example,dc=com" and refuses to add it'):
+        seed_directory(where(server), population, 0, 10)

@@ -1,0 +1,108 @@
+"""Dynamic entries live as long as they were given, and no longer (RFC 2589)."""
+
+import time
+from typing import Any
+
+import pytest
+from ldap3 import BASE, MODIFY_REPLACE
+
+from tests.conformance.ldap3_client import Clients
+from tests.conformance.served import Served
+
+REFRESH = "1.3.6.1.4.1.1466.101.119.1"
+CLASSES = ["inetOrgPerson", "dynamicObject"]
+
+# How late after its time an entry may still be seen: servers sweep about once a second.
+SWEPT_WITHIN_S = 2.0
+
+
+def refresh(connection: Any, dn: str, ttl_s: int) -> bool:
+    """Ask for `ttl_s` seconds more (RFC 2589 4.1)."""
+    name = dn.encode()
+    body = b"\x80" + bytes([len(name)]) + name + b"\x81\x04" + ttl_s.to_bytes(4)
+    assert len(body) < 128
+    connection.extended(REFRESH, b"\x30" + bytes([len(body)]) + body)
+    return succeeded(connection)
+
+
+def succeeded(connection: Any) -> bool:
+    return str(connection.result["description"]) == "success"
+
+
+def there(connection: Any, dn: str) -> bool:
+    connection.search(dn, "(objectClass=*)", BASE, attributes=["entryTtl"])
+    return succeeded(connection)
+
+
+def ttl_s(connection: Any, dn: str) -> int:
+    assert there(connection, dn)
+    return int(connection.response[0]["raw_attributes"]["entryTtl"][0])
+
+
+def sleep_until(moment: float) -> None:
+    time.sleep(max(0.0, moment - time.monotonic()))
+
+
+def test_an_entry_is_there_until_its_time_and_gone_after(
+    server: Served, scratch: str, clients: Clients
+) -> None:
+    connection = clients.raw(server)
+    dn = f"cn=Brief,{scratch}"
+    assert connection.add(dn, CLASSES, {"sn": "x"}), connection.result
+    began = time.monotonic()
+    assert refresh(connection, dn, 3)
+    # slapd counts in whole seconds and so may be one early.
+    sleep_until(began + (2.7 if server.is_embedded else 1.5))
+    assert there(connection, dn)
+    sleep_until(began + 3 + SWEPT_WITHIN_S)
+    assert not there(connection, dn)
+    connection.search(scratch, "(cn=Brief)")
+    assert connection.response == []
+
+
+def test_refreshing_again_gives_more_time(server: Served, scratch: str, clients: Clients) -> None:
+    connection = clients.raw(server)
+    dn = f"cn=Kept,{scratch}"
+    assert connection.add(dn, CLASSES, {"sn": "x"})
+    began = time.monotonic()
+    assert refresh(connection, dn, 3)
+    sleep_until(began + 1)
+    assert refresh(connection, dn, 30)
+    sleep_until(began + 3 + SWEPT_WITHIN_S)
+    assert 20 <= ttl_s(connection, dn) <= 30
+
+
+def test_entries_without_a_life_stay(server: Served, scratch: str, clients: Clients) -> None:
+    connection = clients.raw(server)
+    dn = f"cn=Lasting,{scratch}"
+    assert connection.add(dn, ["inetOrgPerson"], {"sn": "x"})
+    assert not refresh(connection, dn, 1)
+    time.sleep(1 + SWEPT_WITHIN_S)
+    assert there(connection, dn)
+    assert not connection.response[0]["raw_attributes"].get("entryTtl")
+
+
+def test_a_name_is_free_again_once_its_entry_is_gone(
+    server: Served, scratch: str, clients: Clients
+) -> None:
+    connection = clients.raw(server)
+    dn = f"cn=Reborn,{scratch}"
+    for _ in range(2):
+        assert connection.add(dn, CLASSES, {"sn": "x"}), connection.result
+        assert refresh(connection, dn, 1)
+        time.sleep(1 + SWEPT_WITHIN_S)
+    assert not there(connection, dn)
+
+
+@pytest.mark.parametrize("server", ["embedded"], indirect=True)
+def test_the_life_can_be_set_by_modifying_entry_ttl(
+    server: Served, scratch: str, clients: Clients
+) -> None:
+    """TAPI clients prolong that way; slapd leaves it to refresh alone."""
+    connection = clients.raw(server)
+    dn = f"cn=Tapi,{scratch}"
+    assert connection.add(dn, CLASSES, {"sn": "x"})
+    assert connection.modify(dn, {"entryTtl": [(MODIFY_REPLACE, ["2"])]}), connection.result
+    assert ttl_s(connection, dn) <= 2
+    time.sleep(2 + SWEPT_WITHIN_S)
+    assert not there(connection, dn)

@@ -1,0 +1,190 @@
+"""Locust masters as people start them, and workers that wait for them."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from sitebench.point import PointSpec
+from sitebench.runfile import RunFile
+from sitebench.store import RunStore
+from tests.distributed.network import Host
+from tests.distributed.witness import FOLDER
+from tests.support.cli import SITEBENCH
+from tests.support.points import a_spec
+from tests.support.waiting import eventually
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+PORT = 5557
+SLOW_S = 60.0
+"""How long a busy machine may take for what takes a second."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """`sitebench worker` on a host, and the one Locust worker that it keeps alive."""
+
+    process: subprocess.Popen[str]
+
+    def locust(self) -> psutil.Process | None:
+        """Return its Locust worker, once there is one."""
+        with contextlib.suppress(psutil.Error):
+            for child in psutil.Process(self.process.pid).children(recursive=True):
+                if "sitebench.workers.process" in child.cmdline():
+                    return child
+        return None
+
+    def end(self) -> str:
+        """Press Ctrl-C; return what it said."""
+        for pid in (self.process.pid, *_children(self.process.pid)):
+            with contextlib.suppress(psutil.Error):
+                if "worker" in psutil.Process(pid).cmdline():
+                    os.kill(pid, signal.SIGINT)
+        said, _ = self.process.communicate(timeout=SLOW_S)
+        return said
+
+
+def _children(pid: int) -> list[int]:
+    with contextlib.suppress(psutil.Error):
+        return [child.pid for child in psutil.Process(pid).children()]
+    return []
+
+
+@contextlib.contextmanager
+def worker(
+    folder: Path, master: str, host: Host | None, *more: str, before: Sequence[str] = ()
+) -> Iterator[Worker]:
+    """Have a worker wait on a host; `before` is put before the command."""
+    prefix = (*(() if host is None else host.prefix), *before)
+    environment = {FOLDER: str(folder), "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [*prefix, *SITEBENCH, "worker", "--master", master, *more],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    made = Worker(process)
+    try:
+        yield made
+    finally:
+        if process.poll() is None:
+            made.end()
+
+
+@dataclass
+class Master:
+    """A Locust master that records to a run file."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    web: str
+    spec: PointSpec
+
+    def counted(self) -> Counter[str]:
+        """Return what the run file has, by step."""
+        found: Counter[str] = Counter()
+        with RunFile(self.folder / "run") as run:
+            for point in run.points():
+                for row in run.timeline(point.id):
+                    found[row.step] += row.count
+        return found
+
+    # Its web UI.
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(f"{self.web}{path}", timeout=SLOW_S) as answer:
+            return str(answer.read().decode())
+
+    def swarm(self, users: int, user_class: str, **more: str) -> None:
+        fields = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
+        data = urllib.parse.urlencode(fields | more).encode()
+        with urllib.request.urlopen(f"{self.web}/swarm", data, timeout=SLOW_S) as answer:
+            assert json.loads(answer.read())["success"]
+
+    def stop(self) -> None:
+        urllib.request.urlopen(f"{self.web}/stop", b"", timeout=2 * SLOW_S).close()
+
+    def workers_ready(self) -> int:
+        # Of the web UI's statistics only this is not kept for two seconds.
+        with contextlib.suppress(urllib.error.URLError, ConnectionError):
+            found: dict[str, Any] = json.loads(self.get("/stats/requests"))
+            return sum(each["state"] == "ready" for each in found.get("workers", ()))
+        return 0
+
+    def shown(self) -> Counter[str]:
+        """Return what Locust's own statistics say, by step."""
+        rows = csv.DictReader(io.StringIO(self.get("/stats/requests/csv")))
+        return _summed((r["Name"], int(r["Request Count"])) for r in rows if r["Type"])
+
+    # Without one.
+
+    def end(self, how: signal.Signals | None = None) -> Counter[str]:
+        """Wait for its end, or bring it about; return Locust's own totals."""
+        if how is not None:
+            self.process.send_signal(how)
+        said, _ = self.process.communicate(timeout=2 * SLOW_S)
+        assert self.process.returncode == 0, said
+        totals: list[dict[str, Any]] = json.loads((self.folder / "totals.json").read_text())
+        return _summed((each["name"], each["num_requests"]) for each in totals)
+
+
+def _summed(counts: Iterable[tuple[str, int]]) -> Counter[str]:
+    """Add up by step: clients differ in what they call a request's type."""
+    found: Counter[str] = Counter()
+    for step, n in counts:
+        found[step] += n
+    return found
+
+
+@contextlib.contextmanager
+def master(folder: Path, locustfile: str, address: str, web_port: int, *more: str) -> Iterator[Any]:
+    """Start a master."""
+    folder.mkdir(parents=True)
+    spec = a_spec()
+    with RunStore(folder / "run") as store:
+        store.begin(spec)
+    argv = [sys.executable, "-m", "locust", "-f", str(HERE / locustfile), "--master"]
+    argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]
+    argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
+    argv += ["--store", str(folder / "run"), "--point", spec.key, "--json-file", "totals", *more]
+    process = subprocess.Popen(
+        argv,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(folder / "state")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield Master(process, folder, f"http://127.0.0.1:{web_port}", spec)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.communicate(timeout=SLOW_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+
+
+def waited_for(happened: Any, what: str) -> None:
+    """Wait for a condition, as long as a busy machine may need."""
+    assert eventually(happened, within_s=SLOW_S), what

@@ -1,0 +1,69 @@
+"""Hosts on one machine: network namespaces with addresses of their own, on a bridge.
+
+The test itself is the host `.1` of their network. Names and addresses are this process's, so that
+several can run at once, and all of it goes away with the context, whatever happens in it.
+"""
+
+import contextlib
+import os
+import string
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.faults.groups import unavailable
+from tests.support.programs import required_program
+
+_LETTERS = iter(string.ascii_lowercase)
+
+
+@dataclass(frozen=True)
+class Host:
+    """A namespace, and its address on the bridge."""
+
+    name: str
+    address: str
+    prefix: tuple[str, ...]
+    """What to put before a command that shall run there."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """The bridge's own address, and everybody else on it."""
+
+    address: str
+    hosts: Sequence[Host]
+
+
+@contextlib.contextmanager
+def network(size: int) -> Iterator[Network]:
+    """Make a network of so many hosts."""
+    ip = str(required_program("ip"))
+    # The kernel takes a namespace and its devices away some time after it is told to.
+    me = f"{os.getpid()}{next(_LETTERS)}"
+    bridge, subnet = f"sbb{me}", f"10.94.{os.getpid() % 250}"
+    with contextlib.ExitStack() as stack:
+        _do(ip, "link", "add", bridge, "type", "bridge")
+        stack.callback(_do, ip, "link", "del", bridge)
+        _do(ip, "addr", "add", f"{subnet}.1/24", "dev", bridge)
+        _do(ip, "link", "set", bridge, "up")
+        hosts = []
+        for n in range(size):
+            name, device = f"sitebench-worker-{me}-{n}", f"sbw{me}.{n}"
+            _do(ip, "netns", "add", name)
+            stack.callback(_do, ip, "netns", "del", name)
+            inner = ("type", "veth", "peer", "name", "eth0", "netns", name)
+            _do(ip, "link", "add", device, "master", bridge, *inner)
+            _do(ip, "link", "set", device, "up")
+            address = f"{subnet}.{n + 2}"
+            _do(ip, "-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
+            for each in ("eth0", "lo"):
+                _do(ip, "-n", name, "link", "set", each, "up")
+            hosts.append(Host(name, address, (ip, "netns", "exec", name)))
+        yield Network(f"{subnet}.1", hosts)
+
+
+def _do(*argv: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        unavailable(f"{' '.join(argv)}: {done.stderr.strip()}")

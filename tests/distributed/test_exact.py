@@ -1,0 +1,239 @@
+"""Four workers with addresses of their own: their totals are the directory's, to the last one.
+
+Ten runs. Each is compared four ways: what the workers' lanes say they did, what the run file has,
+what Locust shows, and what the directory or site counted itself.
+"""
+
+import contextlib
+import json
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from seeders.people import Spec, generate
+from seeders.upd import UpdSpec, build
+from sitebench._engine import Directory, Site
+from sitebench.ports import free_port
+from sitebench.runfile import RunFile
+from sitebench.source import SEQUENCE
+from tests.distributed.masters import PORT, Master, Worker, master, waited_for, worker
+from tests.distributed.network import Host, Network, network
+from tests.distributed.witness import seen, seen_by_process
+
+PEOPLE = 200
+LOCALES = ("en_US",)
+ENOUGH = 200
+LOOKS = 3
+"""For the base, for what the directory says of itself, and for cn=Monitor, which it has not."""
+POPULATION = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+HEADLESS = ("--headless", "--expect-workers", "4", "-u", "8", "-r", "100")
+
+
+@dataclass
+class Ground:
+    """A network, and the workers on it: three native ones and a portable one."""
+
+    net: Network
+    workers: list[Worker]
+    folder: Path
+
+    def saw(self) -> Counter[str]:
+        return sum(seen(self.folder), Counter())
+
+    def all_made_load(self) -> bool:
+        files = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
+        return len(files) == 4 and all(sum(each.values()) > 0 for each in files)
+
+
+@contextlib.contextmanager
+def ground(folder: Path, portable: str) -> Iterator[Ground]:
+    with network(4) as net, contextlib.ExitStack() as stack:
+        clients: list[tuple[str, ...]] = [(), (), (), ("--client", portable)]
+
+        def wait(host: Host, client: tuple[str, ...]) -> Worker:
+            where = f"{net.address}:{PORT}"
+            made = worker(folder, where, host, "--threads", "1", *client)
+            return stack.enter_context(made)
+
+        made = [wait(*each) for each in zip(net.hosts, clients, strict=True)]
+        yield Ground(net, made, folder)
+
+
+@pytest.fixture(scope="module")
+def ils(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    with ground(tmp_path_factory.mktemp("ils"), "ldap3") as made:
+        yield made
+
+
+@pytest.fixture
+def directory(ils: Ground) -> Iterator[Directory]:
+    """A directory of its own for each run, at the address of the test itself."""
+    people = generate(Spec(PEOPLE, locales=LOCALES)).population
+    config = {"host": ils.net.address, "port": 0, "suffix": "o=Intranet", "profile": "paper"}
+    made = Directory(json.dumps(config), people)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="class")
+def screen(ils: Ground, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
+    """A master with its web UI, and the master's port with it."""
+    folder = tmp_path_factory.mktemp("screen") / "master"
+    options = ("--disposable", *POPULATION)
+    with master(folder, "witnessed_ils.py", ils.net.address, free_port(), *options) as made:
+        yield made
+
+
+def did(directory: Directory) -> int:
+    done = directory.stats()
+    return done["adds"] + done["searches"] + done["connections"]
+
+
+def visible(counted: Counter[str]) -> Counter[str]:
+    """Leave out whole passes: Locust's screens have their steps."""
+    return Counter({step: n for step, n in counted.items() if step != SEQUENCE})
+
+
+def agree(directory: Directory, counted: Counter[str], tests: int = 1) -> None:
+    """Compare with the directory's own counts, less the looks of those who watch it."""
+    done, looks = directory.stats(), tests * LOOKS
+    assert done["adds"] == counted["add"]
+    assert done["searches"] == counted["lookup"] + looks
+    assert done["binds"] == counted["bind"] + looks
+
+
+class TestWithTheWebUi:
+    @pytest.mark.parametrize(
+        ("users", "user"),
+        [(8, "AddUser"), (12, "LookupUser"), (8, "ConnectUser"), (4, "AddUser"), (4, "LookupUser")],
+    )
+    def test_stopped_by_the_web_ui(
+        self, screen: Master, ils: Ground, directory: Directory, users: int, user: str
+    ) -> None:
+        waited_for(lambda: screen.workers_ready() == 4, "four workers did not come")
+        before = screen.counted()
+        screen.swarm(users, user, target=f"ldap://{directory.address}")
+        waited_for(lambda: ils.all_made_load() and did(directory) > ENOUGH, "nothing was done")
+        screen.stop()
+        counted = screen.counted() - before
+        assert counted == ils.saw()
+        assert screen.shown() == visible(counted)
+        agree(directory, counted)
+
+    def test_a_worker_killed(self, screen: Master, ils: Ground, directory: Directory) -> None:
+        """What it had sent stays; what the others did is all there."""
+        waited_for(lambda: screen.workers_ready() == 4, "four workers did not come")
+        before = screen.counted()
+        screen.swarm(8, "LookupUser", target=f"ldap://{directory.address}")
+        waited_for(lambda: ils.all_made_load() and did(directory) > ENOUGH, "nothing was done")
+        killed = ils.workers[1].locust()
+        assert killed is not None
+        killed.kill()
+        left = directory.stats()["searches"]
+        waited_for(lambda: directory.stats()["searches"] > left + ENOUGH, "the others stopped too")
+        screen.stop()
+        counted, saw = screen.counted() - before, seen_by_process(ils.folder)
+        lost = saw.pop(killed.pid)
+        of_the_others = sum(saw.values(), Counter())
+        # Its last drain may have been on its way.
+        sent = counted - of_the_others
+        assert all(0 < sent[step] <= lost[step] for step in lost)
+        assert counted == of_the_others + sent
+        unsent = directory.stats()["searches"] - LOOKS - counted["lookup"]
+        assert unsent >= 0
+
+
+def test_ended_by_its_run_time(ils: Ground, directory: Directory, tmp_path: Path) -> None:
+    counted: Counter[str] = Counter()
+    for tests, seconds in enumerate((2, 8, 32), 1):  # A busy machine needs some of it to begin.
+        folder = tmp_path / str(seconds)
+        with headless(folder, ils, directory, "-t", f"{seconds}s", "LookupUser") as run:
+            shown = run.end()
+        counted += run.counted()
+        assert run.counted() == ils.saw()
+        assert shown == visible(run.counted())
+        agree(directory, counted, tests)
+        if sum(counted.values()) > ENOUGH:
+            return
+    raise AssertionError("this machine is too busy to do anything in half a minute")
+
+
+def test_ended_by_ctrl_c(ils: Ground, directory: Directory, tmp_path: Path) -> None:
+    with headless(tmp_path, ils, directory, "AddUser") as run:
+        waited_for(lambda: ils.all_made_load() and did(directory) > ENOUGH, "nothing was done")
+        shown = run.end(signal.SIGINT)
+    exact(run, shown, ils, directory)
+
+
+def test_ended_by_its_measured_window(ils: Ground, directory: Directory, tmp_path: Path) -> None:
+    windows = ("--warmup", "300ms", "--measure", "1s")
+    with headless(tmp_path, ils, directory, *windows, "AddUser") as run:
+        shown = run.end()
+    exact(run, shown, ils, directory)
+    with RunFile(run.folder / "run") as file:
+        (point,) = file.points()
+        (whole,) = (each for each in file.histograms(point.id) if each.step == "add")
+    assert point.result is not None
+    result = point.result
+    assert len(result.workers) == 4
+    assert {each.client for each in result.workers} == {"native", "ldap3"}
+    assert {each.address for each in result.workers} == {host.address for host in ils.net.hosts}
+    assert sum(each.missing for each in result.workers) == 0
+    (add,) = (step for step in result.steps if step.step == "add")
+    assert whole.count == add.count == whole.service.count
+    rates = sum(each.operations / each.seconds for each in result.workers)
+    total = sum(step.count for step in result.steps if step.step != SEQUENCE)
+    assert total / result.seconds == pytest.approx(rates)
+    assert result.little is not None
+    assert result.little.holds, result.little.evidence
+
+
+@contextlib.contextmanager
+def headless(folder: Path, ils: Ground, directory: Directory, *more: str) -> Iterator[Master]:
+    target = ("--disposable", "--target", f"ldap://{directory.address}", *POPULATION)
+    run = folder / "master"
+    with master(
+        run, "witnessed_ils.py", ils.net.address, free_port(), *HEADLESS, *target, *more
+    ) as m:
+        yield m
+
+
+def exact(run: Master, shown: Counter[str], ils: Ground, directory: Directory) -> None:
+    counted = run.counted()
+    assert sum(counted.values()) > ENOUGH
+    assert counted == ils.saw()
+    assert shown == visible(counted)
+    agree(directory, counted)
+
+
+@pytest.fixture(scope="module")
+def ps(ils: Ground, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """The same native workers, and another portable one: whoever comes first is taken."""
+    ils.workers[3].end()
+    where = f"{ils.net.address}:{PORT}"
+    host, client = ils.net.hosts[3], ("--threads", "1", "--client", "fasthttp")
+    with worker(ils.folder, where, host, *client) as made:
+        yield Ground(ils.net, [*ils.workers[:3], made], ils.folder)
+
+
+def test_pages_of_native_lanes_and_of_fasthttp(ps: Ground, tmp_path: Path) -> None:
+    upd = build(UpdSpec(PEOPLE, locales=LOCALES), tmp_path / "upd.sqlite")
+    site = Site(json.dumps({"host": ps.net.address, "database": str(upd.path)}))
+    try:
+        target = ("--target", f"http://{site.address}", *POPULATION)
+        more = (*HEADLESS, *target, "ScenarioUser")
+        folder = tmp_path / "master"
+        with master(folder, "witnessed_ps.py", ps.net.address, free_port(), *more) as run:
+            waited_for(lambda: ps.all_made_load() and site.stats()["pages"] > ENOUGH, "no page")
+            shown = run.end(signal.SIGINT)
+        counted, done = run.counted(), site.stats()
+    finally:
+        site.stop()
+    assert counted == ps.saw()
+    assert done["pages"] == counted["page"] + counted["updated-page"]
+    assert (done["creates"], done["updates"]) == (counted["create"], counted["update"])
+    assert shown == visible(counted)

@@ -1,0 +1,146 @@
+"""Drains of workers, put together: nothing twice, nothing dropped, in order."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from sitebench.workers.merge import Merger
+from sitebench.workers.messages import Part, pack, unpack
+from tests.support.drains import Drain, Step, histogram
+
+MS = 1_000_000
+
+
+def part(
+    t0_ms: int, t1_ms: int, count: int, cpu_ns: int = 0, *, lanes: int = 1, underway_ns: int = 0
+) -> Part:
+    step = Step("lookup", "lookup", count, service=histogram(*[50_000] * count))
+    steps = (step, Step("lookup", "sequence", 1))
+    drained = Drain(t0_ms * MS, t1_ms * MS, steps, lanes, underway_ns=underway_ns)
+    return unpack(pack(drained, [cpu_ns]))
+
+
+def merger(*workers: str) -> Merger:
+    return Merger(dict.fromkeys(workers, (0,)), "ramp")
+
+
+def lookups(merged: Part) -> int:
+    return sum(step.count for step in merged.steps if step.step == "lookup")
+
+
+def test_a_drain_survives_the_way() -> None:
+    clocks = {"service": histogram(1, 2, 3_000_000), "lag": histogram(7), "censored": histogram(9)}
+    step = Step("p", "s", 4, {"timeout": 1}, 10, 20, processing_ns=30, **clocks)
+    found = unpack(pack(Drain(1, 2, (step,), 3, (4, 5), 6, 7, 8), [4, 5]))
+    (read,) = found.steps
+    assert (found.t0_ns, found.t1_ns, found.lanes, found.cpu_ns) == (1, 2, 3, (4, 5))
+    assert (found.lane_ns, found.waiting_ns, found.underway_ns) == (6, 7, 8)
+    assert (read.count, read.failures, read.bytes_out, read.bytes_in) == (4, {"timeout": 1}, 10, 20)
+    assert (read.service, read.latency) == (step.service, step.service)
+    assert (read.lag, read.censored, read.processing_ns) == (step.lag, step.censored, 30)
+
+
+def test_a_round_waits_for_everybody() -> None:
+    made = merger("a", "b")
+    asked = made.ask()
+    made.answer("a", asked.number, part(0, 500, 10))
+    assert not list(made.settled(0))
+    made.answer("b", asked.number, part(0, 510, 7, lanes=3))
+    ((settled, merged),) = made.settled(0)
+    assert settled is asked
+    assert lookups(merged) == 17
+    assert (merged.t1_ns, merged.lanes) == (505 * MS, 4)
+
+
+def test_a_phase_begins_for_all_with_the_same_round() -> None:
+    made = merger("a", "b")
+    boundary, after = made.ask("measure"), made.ask()
+    made.answer("a", boundary.number, part(0, 500, 1))
+    made.answer("a", after.number, part(500, 1_000, 10))
+    assert not list(made.settled(0)), "the other one is not there yet"
+    made.answer("b", boundary.number, part(0, 520, 2))
+    made.answer("b", after.number, part(520, 1_000, 20))
+    (_, before), (_, measured) = made.settled(0)
+    assert (lookups(before), lookups(measured)) == (3, 30)
+    assert {worker: s.operations for worker, s in made.shares["measure"].items()} == {
+        "a": 10,
+        "b": 20,
+    }
+
+
+def test_the_last_batch_of_one_that_leaves_unasked_is_taken_once() -> None:
+    made = merger("a", "b")
+    first, second = made.ask(), made.ask()
+    made.answer("a", None, part(0, 700, 5))
+    made.gone("a")
+    for asked in (first, second):
+        made.answer("b", asked.number, part(0, 500, 1))
+    assert [lookups(merged) for _, merged in made.settled(0)] == [6, 1]
+    assert made.ask().waiting == {"b"}
+
+
+def test_what_arrives_late_is_still_counted() -> None:
+    made = merger("a", "b")
+    asked = made.ask()
+    made.answer("a", asked.number, part(0, 500, 1))
+    made.gone("b")
+    assert [lookups(merged) for _, merged in made.settled(0)] == [1]
+    made.answer("b", asked.number, part(0, 500, 9))
+    last = made.ask()
+    made.answer("a", last.number, part(500, 600, 1))
+    assert [lookups(merged) for _, merged in made.settled(0)] == [10]
+
+
+def test_nothing_is_lost_in_any_order() -> None:
+    chance = Random(1)
+    for _ in range(50):
+        made, sent, found = merger("a", "b", "c"), Counter[str](), 0
+        open_: dict[str, list[int]] = {"a": [], "b": [], "c": []}
+        for _ in range(60):
+            if chance.random() < 0.4:
+                asked = made.ask()
+                for worker in asked.waiting:
+                    open_[worker].append(asked.number)
+            worker = chance.choice("abc")
+            if worker in made.present and open_[worker]:
+                count = chance.randrange(5)
+                sent[worker] += count
+                made.answer(worker, open_[worker].pop(0), part(0, 1, count))
+            if chance.random() < 0.01:
+                made.gone(worker)
+            found += sum(lookups(merged) for _, merged in made.settled(0))
+        for worker in made.present:
+            made.answer(worker, None, part(0, 1, 1))
+            sent[worker] += 1
+            made.gone(worker)
+        made.ask()
+        found += sum(lookups(merged) for _, merged in made.settled(0))
+        assert found == sent.total()
+
+
+def test_the_rate_is_the_sum_of_the_workers_own() -> None:
+    made = merger("a", "b")
+    start = made.ask("measure")
+    made.answer("a", start.number, part(0, 0, 0))
+    made.answer("b", start.number, part(0, 0, 0))
+    end = made.ask("after")
+    made.answer("a", end.number, part(0, 1_000, 100))
+    made.answer("b", end.number, part(0, 1_250, 1_000))
+    length = made.window_s("measure")
+    assert length is not None
+    assert 1_100 / length == pytest.approx(100 / 1.0 + 1_000 / 1.25)
+
+
+def test_cpu_is_that_of_the_phase_and_underway_what_was_known_last() -> None:
+    made = merger("a", "b")
+    start, end = made.ask("measure"), made.ask("after")
+    made.answer("a", start.number, part(0, 500, 1, 100, underway_ns=4))
+    made.answer("b", start.number, part(0, 500, 1, 10, underway_ns=5))
+    made.answer("a", end.number, part(500, 900, 1, 160, underway_ns=6))
+    made.gone("b")
+    (_, first), (_, second) = made.settled(0)
+    assert made.shares["measure"]["a"].cpu_ns == (60,)
+    # As of each round's end, although both were settled at once.
+    assert (first.cpu_ns, second.cpu_ns) == ((100, 10), (160, 10))
+    assert (first.underway_ns, second.underway_ns) == (9, 11)

@@ -1,0 +1,61 @@
+"""How people and rates are divided among processes."""
+
+import json
+import math
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from ils_bench.engine_config import engine_config as directory_config
+from ils_bench.options import IlsOptions
+from ils_bench.probe import Address as DirectoryAddress
+from ils_bench.sequences import ADD
+from ps_bench.address import Address
+from ps_bench.engine_config import engine_config as site_config
+from ps_bench.options import PsOptions
+from ps_bench.scenario import PAPER
+from sitebench.place import Place
+
+CHANCE = Random(1997)
+RATES = [1.0, 0.1, 5_000.0, 10_000 / 3, 123_456.789, 1e-3, 2.0**40, *(CHANCE.uniform(0, 1e6),) * 20]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 1_000])
+def test_parts_of_a_rate_add_up_to_it_to_the_last_digit(count: int) -> None:
+    for rate in RATES:
+        parts = [Place(index, count).rate(rate) or 0.0 for index in range(count)]
+        assert sum(map(Fraction, parts)) == Fraction(rate)
+        assert math.fsum(parts) == rate
+        assert sum(reversed(parts)) == sum(parts) == rate
+        assert max(parts) - min(parts) <= math.ulp(rate)
+
+
+def test_no_rate_has_no_parts() -> None:
+    assert Place(1, 3).rate(None) is None
+
+
+def test_engines_are_told_parts_that_add_up() -> None:
+    rate, count = 1_000.0, 3
+    address = DirectoryAddress("127.0.0.1", 389)
+    told = [
+        json.loads(
+            directory_config(
+                IlsOptions(rate=rate), address, [ADD], place=Place(n, count), first_added=0
+            )
+        )
+        for n in range(count)
+    ]
+    assert sum(each["schedule"]["rate"] for each in told) == rate
+    assert len({each["keys"]["seed"] for each in told}) == count
+
+
+def test_newcomers_of_sites_never_collide() -> None:
+    options, address = PsOptions(entries=500), Address("127.0.0.1", 80)
+    adds = [
+        json.loads(site_config(options, address, [PAPER], place=Place(n, 4)))["adds"]
+        for n in range(4)
+    ]
+    ends = [each["start"] + each["keys"] for each in adds]
+    assert adds[0]["start"] == 500
+    assert all(end <= after["start"] for end, after in zip(ends, adds[1:], strict=False))

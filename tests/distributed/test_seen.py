@@ -1,0 +1,106 @@
+"""What a verdict makes of its workers: who spoils a point is named, with a remedy."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from sitebench.evidence import Evidence
+from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.point import PointResult, summarise
+from sitebench.verdict import Bound, Verdict, judge
+from sitebench.workers.here import this_machine
+from sitebench.workers.seen import WorkerSeen, judged, use_of_all
+from tests.support.points import a_spec, a_tally, a_use
+
+
+def a_worker(index: int, cpu_s: float = 0.5, **other: Any) -> WorkerSeen:
+    """Return a worker of a machine of its own, whose one thread used so much of 2 s."""
+    machine = MachineUse(busy_per_core=(0.4, 0.4), available_bytes=1)
+    use = Use(2.0, None, ProcessUse(cpu_s + 0.05, 1_000), machine)
+    made = WorkerSeen(
+        index, f"host-{index}", f"10.0.0.{index + 2}", 10, f"boot-{index}", "native", 2.0, 1_000
+    )
+    return replace(
+        made, cpu_s=(cpu_s,), use=use, **{"round_trip_s": 1e-4, "skew_s": 0.001, **other}
+    )
+
+
+def evidence() -> Evidence:
+    return Evidence(2.0, 20_000, {}, (0.5, 0.5), a_use(target_cpu_s=0.4), target_cores=1)
+
+
+def verdict(*workers: WorkerSeen, expected: int = 2) -> Verdict:
+    return judged(judge(evidence()), evidence(), workers, expected)
+
+
+def kinds(found: Verdict) -> set[str]:
+    return {doubt.kind for doubt in found.doubts} & {"worker-lost", "workers-missing", "clock-skew"}
+
+
+def test_workers_without_a_blemish_change_nothing() -> None:
+    assert verdict(a_worker(0), a_worker(1)) == judge(evidence())
+
+
+def test_a_lost_worker_is_named_and_takes_the_validity() -> None:
+    found = verdict(a_worker(0), a_worker(1, ended="lost"))
+    assert (found.bound, found.valid) == (Bound.GENERATOR, False)
+    assert "worker 1 (host-1, 10.0.0.3)" in found.evidence
+    assert kinds(found) == {"worker-lost"}
+    assert all(doubt.remedy for doubt in found.doubts)
+
+
+def test_operations_that_arrived_nowhere_take_the_validity() -> None:
+    found = verdict(a_worker(0, missing=3), a_worker(1))
+    assert not found.valid
+    assert "3 operations that it did arrived nowhere" in found.evidence
+
+
+def test_fewer_workers_than_asked_for_are_a_doubt_and_no_more() -> None:
+    found = verdict(a_worker(0), expected=2)
+    assert found.valid
+    assert kinds(found) == {"workers-missing"}
+
+
+def test_one_worker_at_its_ceiling_invalidates_the_point_and_is_named() -> None:
+    found = verdict(a_worker(0), a_worker(1, cpu_s=1.99))
+    assert (found.bound, found.valid) == (Bound.GENERATOR, False)
+    assert found.evidence.startswith("worker 1 (host-1, 10.0.0.3): ")
+
+
+def test_a_ceiling_does_not_matter_where_the_target_was_at_its_own() -> None:
+    seen = replace(evidence(), use=a_use(target_cpu_s=1.99))
+    before = judge(seen)
+    assert judged(before, seen, (a_worker(0, cpu_s=1.99),), 1).valid == before.valid
+
+
+def test_a_clock_that_is_off_is_a_doubt() -> None:
+    assert kinds(verdict(a_worker(0), a_worker(1, skew_s=0.1))) == set()
+    assert kinds(verdict(a_worker(0), a_worker(1, skew_s=-3.0))) == {"clock-skew"}
+    assert kinds(verdict(a_worker(0), a_worker(1, round_trip_s=2.0))) == {"clock-skew"}
+
+
+def test_the_generator_is_all_workers_on_the_busiest_ones_machine() -> None:
+    here = a_use()
+    found = use_of_all(here, (a_worker(0), a_worker(1, cpu_s=0.9)))
+    assert found.generator.cpu_s == 0.55 + 0.95
+    assert found.machine.available_bytes == 1
+    assert found.target_machine == here.machine
+    assert not found.target_is_local
+
+
+def test_a_worker_beside_the_target_shares_its_machine() -> None:
+    here = a_use()
+    found = use_of_all(here, (a_worker(0), a_worker(1, machine=this_machine())))
+    assert found.machine == here.machine
+    assert found.target_is_local
+
+
+def test_workers_survive_being_written() -> None:
+    workers = (a_worker(0), a_worker(1, ended="left"))
+    spec = a_spec(settings={"workers": "2"})
+    counts = [("lookup", "lookup")]
+    result = summarise(
+        spec, a_tally(), counts, a_use(), target_cores=1, native=True, workers=workers
+    )
+    assert PointResult.read(json.loads(json.dumps(result.to_json()))) == result
+    assert not result.verdict.valid

@@ -1,0 +1,144 @@
+"""`--workers N` on the command line: workers that stay, that are lost, and that never came."""
+
+import contextlib
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sitebench.errors import SitebenchError
+from sitebench.ports import free_port
+from sitebench.runfile import RunFile
+from tests.distributed.masters import SLOW_S, Worker, waited_for, worker
+from tests.distributed.network import Network, network
+from tests.support.cli import SITEBENCH, sitebench
+from tests.support.programs import required_program
+
+PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
+LATER_S = 5_000
+"""How far ahead the monotonic clock of one worker is: machines do not start together."""
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[tuple[Network, list[Worker], str]]:
+    """Two workers on hosts of their own, one of which has another clock."""
+    unshare = str(required_program("unshare"))
+    clock = (unshare, "--time", "--monotonic", str(LATER_S), "--fork", "--kill-child")
+    with network(2) as net, contextlib.ExitStack() as stack:
+        where = f"{net.address}:{free_port()}"
+        here = stack.enter_context(worker(tmp_path, where, net.hosts[0]))
+        later = stack.enter_context(worker(tmp_path, where, net.hosts[1], before=clock))
+        yield net, [here, later], where
+
+
+def points(path: Path) -> list[Any]:
+    with contextlib.suppress(SitebenchError), RunFile(path) as run:
+        return [(point, run.timeline(point.id)) for point in run.points()]
+    return []
+
+
+def measuring(path: Path) -> bool:
+    """Return whether a point is within its measured window."""
+    return any(row.phase == "measure" and row.count for _, rows in points(path) for row in rows)
+
+
+def test_a_sweep_goes_on_when_a_worker_is_lost(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
+    net, workers, where = ground
+    out = tmp_path / "run"
+    argv = ["ils", "sweep", "--sizes", "500", "--operations", "lookup,connect", *PEOPLE]
+    argv += ["--workers", "2", "--bind", where, "--target-host", net.address]
+    argv += ["--warmup", "200ms", "--measure", "6s", "--out", str(out), "--json"]
+    sweep = subprocess.Popen(
+        [*SITEBENCH, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        waited_for(lambda: measuring(out) or sweep.poll() is not None, "nothing was measured")
+        killed = workers[0].locust()
+        assert killed is not None
+        killed.kill()
+        said, wrong = sweep.communicate(timeout=2 * SLOW_S)
+    finally:
+        if sweep.poll() is None:
+            sweep.terminate()
+            sweep.communicate()
+    assert sweep.returncode == 0, wrong
+    first, second = (json.loads(line) for line in said.splitlines())
+    assert not first["valid"]
+    (lost,) = (each for each in first["workers"] if each["ended"])
+    assert (lost["ended"], lost["address"], lost["pid"]) == (
+        "lost",
+        net.hosts[0].address,
+        killed.pid,
+    )
+    assert f"worker {lost['index']} (" in first["evidence"]
+    (doubt,) = (each for each in first["warnings"] if each["kind"] == "worker-lost")
+    assert net.hosts[0].address in doubt["message"]
+    assert lost["operations"] > 0
+    # Started again by whoever looks after it, it was there for the next point.
+    assert [each["ended"] for each in second["workers"]] == [None, None]
+    assert second["operations"] > 0
+    within_its_time(out)
+
+
+def within_its_time(out: Path) -> None:
+    """Check that every instant of a timeline is on the master's clock, and so after the next."""
+    now = time.monotonic_ns()
+    for _, rows in points(out):
+        instants = [row.t_ns for row in rows]
+        assert instants == sorted(instants)
+        assert now - 600e9 < instants[0] < instants[-1] < now
+
+
+def test_whoever_did_not_come_is_missed(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
+    net, _, where = ground
+    argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
+    argv += ["--workers-wait", "3s", "--target-host", net.address]
+    ran = sitebench(*argv)
+    assert ran.code == 1
+    (what, remedy) = ran.err.strip().splitlines()[-2:]
+    assert "of 3 workers came" in what or "no worker came" in what
+    assert f"sitebench worker --master {where}" in remedy
+
+
+def test_a_target_that_workers_cannot_reach_is_refused(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
+    _, _, where = ground
+    argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
+    ran = sitebench(*argv)
+    assert ran.code == 2
+    assert "worker" in ran.err
+    assert "127.0.0.1 of the master's machine" in ran.err
+    assert "--target-host" in ran.err
+
+
+def test_a_worker_says_one_line_more_at_its_end_and_leaves_nothing(tmp_path: Path) -> None:
+    with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
+        family = psutil.Process(one.process.pid)
+        waited_for(lambda: len(family.children(recursive=True)) == 2, "no Locust was started")
+        children = family.children(recursive=True)
+        said = one.end()
+    assert len(said.splitlines()) == 2, said
+    assert not any(child.is_running() for child in children)
+
+
+def test_workers_do_not_outlive_whoever_looked_after_them(tmp_path: Path) -> None:
+    with worker(tmp_path, f"127.0.0.1:{free_port()}", None) as one:
+        waited_for(lambda: one.locust() is not None, "no Locust was started")
+        left = one.locust()
+        assert left is not None
+        one.process.kill()
+        one.process.communicate()
+        left_s = time.monotonic() + SLOW_S
+        while left.is_running() and left.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < left_s
+            time.sleep(0.1)

@@ -1,0 +1,9 @@
+"""The directory half's locustfile, with a witness."""
+
+from ils_bench.workload import IlsWorkload
+from locustfiles.ils import AddUser, ConnectUser, LookupUser
+from tests.distributed.witness import witnessed
+
+__all__ = ["AddUser", "ConnectUser", "LookupUser"]
+
+witnessed(IlsWorkload)

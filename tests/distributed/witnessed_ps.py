@@ -1,0 +1,9 @@
+"""The site half's locustfile, with a witness."""
+
+from locustfiles.ps import ScenarioUser
+from ps_bench.workload import SiteWorkload
+from tests.distributed.witness import witnessed
+
+__all__ = ["ScenarioUser"]
+
+witnessed(SiteWorkload)

@@ -1,0 +1,68 @@
+"""Commands as pages show them, and sitebench's parser for them; nothing is executed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tests.docs.cli_page import commands
+
+FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`(sitebench [^`]+)`")
+KNOWN: dict[tuple[str, ...], Any] = dict(commands())
+
+
+def command_of(argv: Sequence[str]) -> tuple[tuple[str, ...], Any]:
+    """Return the command that arguments begin with, and the words that name it."""
+    for length in (2, 1):
+        words = tuple(argv[:length])
+        if words in KNOWN:
+            return words, KNOWN[words]
+    raise AssertionError(f"no such command: {' '.join(argv)}")
+
+
+def parse(argv: Sequence[str]) -> None:
+    """Have the command read its arguments, as it would before it begins; raises what it says."""
+    words, command = command_of(argv)
+    command.make_context(" ".join(words), list(argv[len(words) :]))
+
+
+def blocks(text: str, *languages: str) -> Iterator[str]:
+    """Yield the fenced blocks in these languages."""
+    for found in FENCE.finditer(text):
+        if found[2] in languages:
+            yield found[3]
+
+
+def console(text: str) -> Iterator[list[str]]:
+    """Yield what a page types: `$ sitebench ...`, continued lines joined, comments left out."""
+    for block in blocks(text, "console"):
+        for line in re.sub(r"\\\n\s*", "", block).splitlines():
+            if line.strip().startswith("$ sitebench "):
+                yield shlex.split(line.strip()[2:], comments=True)[1:]
+
+
+def mentioned(text: str) -> Iterator[list[str]]:
+    """Yield commands in running text, which may leave things out."""
+    for found in SPAN.findall(FENCE.sub("", text)):
+        yield shlex.split(found)[1:]
+
+
+def scripted(text: str) -> Iterator[list[str]]:
+    """Yield commands in pipelines' YAML, up to the next key or item."""
+    for block in blocks(text, "yaml"):
+        for found in re.findall(r"sitebench ((?:ils|ps) (?:(?!\n\s*(?:- |\w+:)).)*)", block, re.S):
+            yield shlex.split(found)
+
+
+def options(argv: Sequence[str]) -> list[str]:
+    """Return the names of options among arguments."""
+    return [part.split("=")[0].rstrip(",") for part in argv if part.startswith("--")]
+
+
+def known_options(command: Any) -> set[str]:
+    """Return every spelling of a command's options."""
+    spelled = {text for each in command.params for text in (*each.opts, *each.secondary_opts)}
+    return spelled | {"--help"}

@@ -1,0 +1,100 @@
+"""What deploy/ holds is what Compose and Kubernetes take, and what sitebench takes."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.docs.cli_page import ROOT
+from tests.docs.shown import parse
+
+DEPLOY = ROOT / "deploy"
+MANIFESTS = sorted(p for p in (DEPLOY / "kubernetes").glob("*.yaml") if p.stem != "kustomization")
+
+
+def documents(path: Path) -> list[Any]:
+    """Read every document of a file; a key that is there twice is an error."""
+    return list(YAML(typ="safe").load_all(path.read_text()))
+
+
+def checked(*command: str) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def containers() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for path in MANIFESTS:
+        for each in documents(path):
+            spec = each.get("spec", {})
+            pod = spec.get("template", {}).get("spec") or spec
+            found |= {one["name"]: one for one in pod.get("containers", [])}
+    return found
+
+
+def test_all_of_it_is_clean_yaml() -> None:
+    checked("yamllint", "--strict", "-c", "deploy/.yamllint", "deploy")
+
+
+def test_compose_takes_the_compose_file() -> None:
+    checked("check_jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml")
+
+
+def test_kubernetes_takes_the_manifests() -> None:
+    assert len(MANIFESTS) > 1
+    checked("kubernetes_validate", "--strict", *map(str, MANIFESTS))
+
+
+def test_a_manifest_with_a_slip_would_be_noticed(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    text = (DEPLOY / "kubernetes/workers.yaml").read_text()
+    wrong.write_text(text.replace("replicas: 2", "replica: 2"))
+    with pytest.raises(AssertionError, match="replica"):
+        checked("kubernetes_validate", "--strict", str(wrong))
+
+
+def test_kustomize_names_every_manifest_but_the_reader() -> None:
+    [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
+    named = set(kustomization["resources"])
+    assert named == {path.name for path in MANIFESTS} - {"reader.yaml"}
+
+
+def test_the_master_waits_for_as_many_workers_as_there_are() -> None:
+    [kustomization] = documents(DEPLOY / "kubernetes/kustomization.yaml")
+    [replicas] = kustomization["replicas"]
+    [values] = kustomization["configMapGenerator"]
+    assert f"WORKERS={replicas['count']}" in values["literals"]
+
+
+def test_sitebench_takes_what_the_pods_are_told() -> None:
+    values = {"WORKERS": "2", "TARGET": "ldap://there:389", "SIZES": "1k", "POD_IP": "10.0.0.1"}
+    for name in ("master", "worker", "directory"):
+        argv = containers()[name]["args"]
+        for variable, value in values.items():
+            argv = [part.replace(f"$({variable})", value) for part in argv]
+        parse(argv)
+
+
+def test_sitebench_takes_what_the_services_are_told() -> None:
+    [compose] = documents(DEPLOY / "compose.yaml")
+    values = {"${WORKERS:-2}": "2", "${TARGET:-ldap://directory:10389}": "ldap://directory:10389"}
+    values["${SIZES:-1k,10k}"] = "1k,10k"
+    for service in compose["services"].values():
+        argv = service["command"]
+        for variable, value in values.items():
+            argv = [part.replace(variable, value) for part in argv]
+        parse(argv)
+
+
+def test_the_image_is_made_of_what_is_there() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
+    copies = [line for line in lines if line.startswith("COPY") and "--from" not in line]
+    sources = [source for line in copies for source in line.split()[1:-1]]
+    assert "native" in sources
+    for source in sources:
+        assert (ROOT / source).exists(), source

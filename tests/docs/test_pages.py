@@ -1,0 +1,122 @@
+"""Pages lead somewhere, are in the navigation, and show commands that exist."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.docs import cli_page
+from tests.docs.cli_page import ROOT
+from tests.docs.shown import (
+    FENCE,
+    command_of,
+    console,
+    known_options,
+    mentioned,
+    options,
+    parse,
+    scripted,
+)
+
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", path.read_text()), re.MULTILINE)
+    kept = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in headings)
+    return {re.sub(r"\s+", "-", text.strip()) for text in kept}
+
+
+def broken(page: Path) -> list[str]:
+    found = []
+    for link in LINK.findall(FENCE.sub("", page.read_text())):
+        if re.match(r"\w+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            found.append(link)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_and_anchors_lead_somewhere(page: Path) -> None:
+    assert broken(page) == []
+
+
+def test_a_broken_link_would_be_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# One\n[a](#one) [b](#two) [c](other.md) [d](https://example.org)\n")
+    assert broken(page) == ["#two", "other.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_that_are_shown_parse(page: Path) -> None:
+    for argv in console(page.read_text()):
+        if argv[0].startswith("--"):
+            continue
+        parse(argv)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_that_are_mentioned_have_the_options_named(page: Path) -> None:
+    text = page.read_text()
+    for argv in (*mentioned(text), *scripted(text)):
+        if argv[0].startswith("--") or len(argv) == 1:
+            continue
+        _, command = command_of(argv)
+        assert set(options(argv)) <= known_options(command), argv
+
+
+def test_an_option_that_is_not_there_would_be_noticed() -> None:
+    assert [*console("```console\n$ sitebench ils run \\\n    add --nope  # why\n```\n")] == [
+        ["ils", "run", "add", "--nope"]
+    ]
+    with pytest.raises(Exception, match="--nope"):
+        parse(["ils", "run", "add", "--nope"])
+    with pytest.raises(AssertionError, match="no such command"):
+        parse(["ils", "walk"])
+
+
+def test_the_command_line_page_is_what_the_commands_say() -> None:
+    again = "run `python -m tests.docs.cli_page` and commit docs/cli.md"
+    assert cli_page.PAGE.read_text() == cli_page.page(), again
+
+
+def leaves(nav: Any) -> list[str]:
+    if isinstance(nav, str):
+        return [nav]
+    parts = nav.values() if isinstance(nav, dict) else nav
+    return [leaf for part in parts for leaf in leaves(part)]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    nav = YAML(typ="safe").load((ROOT / "mkdocs.yml").read_text())["nav"]
+    assert sorted(leaves(nav)) == sorted(str(p.relative_to(ROOT / "docs")) for p in DOCS)
+
+
+def test_the_site_is_built_and_asks_nothing_of_any_network(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    pages = [*tmp_path.rglob("*.html")]
+    assert len(pages) >= len(DOCS)
+    fetched = r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=\"?(https?://[^\">\s]+)"
+    for page in pages:
+        assert re.findall(fetched, page.read_text()) == [], page

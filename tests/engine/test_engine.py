@@ -1,0 +1,211 @@
+"""Lanes run programs on real sockets, and every operation is in exactly one snapshot."""
+
+import itertools
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from sitebench._engine import Directory, Engine, EngineError, Snapshot
+from tests.support.people import BASE, small_population
+
+PEOPLE = small_population(200)
+LOOKUPS = {
+    "name": "lookup",
+    "counts": "lookup",
+    "steps": [
+        {"op": "connect"},
+        {"op": "bind"},
+        {"op": "repeat", "times": 100, "steps": [{"op": "lookup", "person": "random"}]},
+        {"op": "unbind"},
+    ],
+}
+ADDS = {
+    "name": "add",
+    "counts": "add",
+    "steps": [
+        {"op": "connect"},
+        {"op": "bind"},
+        {"op": "repeat", "times": 10, "steps": [{"op": "add", "person": "new"}]},
+        {"op": "unbind"},
+    ],
+}
+
+
+def config(port: int, **more: Any) -> str:
+    target = {"host": "127.0.0.1", "port": port, "base": BASE, "profile": "paper"}
+    return json.dumps({"target": target, "programs": [LOOKUPS, ADDS], **more})
+
+
+@pytest.fixture
+def directory() -> Iterator[Directory]:
+    serving = Directory("{}", PEOPLE)
+    yield serving
+    serving.stop()
+
+
+def run(engine: Engine, program: str, lanes: int, seconds: float) -> list[Snapshot]:
+    """Run lanes, draining as the bridge does, and return every snapshot."""
+    engine.start_lanes(program, lanes)
+    drained = []
+    for _ in range(5):
+        time.sleep(seconds / 5)
+        drained.append(engine.drain())
+    return [*drained, engine.stop(5.0)]
+
+
+def settled(directory: Directory) -> dict[str, int]:
+    """Return the counters once all connections are over: its threads publish them in turns."""
+    stats = directory.stats()
+    while stats["disconnections"] < stats["connections"] or stats != directory.stats():
+        time.sleep(0.05)
+        stats = directory.stats()
+    return stats
+
+
+def counted(snapshots: list[Snapshot], step: str) -> int:
+    return sum(each.count for one in snapshots for each in one.steps if each.step == step)
+
+
+def failures(snapshots: list[Snapshot]) -> dict[str, int]:
+    return {kind: n for one in snapshots for each in one.steps for kind, n in each.failures.items()}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_the_lanes_count_is_what_the_directory_served(
+    directory: Directory, threads: int
+) -> None:
+    snapshots = run(Engine(config(directory.port, threads=threads), PEOPLE), "lookup", 4, 0.5)
+    stats = settled(directory)
+    assert failures(snapshots) == {}
+    assert counted(snapshots, "lookup") == stats["searches"] == stats["entries_sent"] > 100
+    assert counted(snapshots, "connect") == stats["connections"]
+    assert counted(snapshots, "bind") == stats["binds"]
+
+
+def test_bytes_are_those_the_directory_saw(directory: Directory) -> None:
+    snapshots = run(Engine(config(directory.port), PEOPLE), "lookup", 2, 0.2)
+    stats = settled(directory)
+    own = [step for snapshot in snapshots for step in snapshot.steps if step.step != "sequence"]
+    # Lanes that are stopped say goodbye, 7 bytes that belong to no operation.
+    goodbyes = stats["bytes_in"] - sum(step.bytes_out for step in own)
+    assert goodbyes in (0, 7, 14)
+    assert sum(step.bytes_in for step in own) == stats["bytes_out"]
+
+
+def test_adds_stay_within_their_ring(directory: Directory) -> None:
+    adds = {"start": 1_000, "keys": 50}
+    snapshots = run(Engine(config(directory.port, adds=adds), PEOPLE), "add", 2, 0.3)
+    assert failures(snapshots) == {}
+    assert counted(snapshots, "add") == settled(directory)["adds"] > 50
+    first, end = snapshots[-1].adds_used
+    assert (first, end) == (1_000, 1_050)
+    assert directory.stats()["entries"] <= 200 + 2 + 50
+
+
+def test_windows_follow_one_another(directory: Directory) -> None:
+    before = time.monotonic_ns()
+    snapshots = run(Engine(config(directory.port), PEOPLE), "lookup", 2, 0.3)
+    assert before <= snapshots[0].t0_ns
+    assert snapshots[-1].t1_ns <= time.monotonic_ns()
+    for one, next_one in itertools.pairwise(snapshots):
+        assert one.t0_ns < one.t1_ns == next_one.t0_ns
+        assert one.lanes == 2
+        assert one.cpu_ns <= next_one.cpu_ns
+    assert snapshots[-1].lanes == 0
+
+
+def test_a_closed_schedule_has_one_clock_and_an_open_one_three(directory: Directory) -> None:
+    closed = run(Engine(config(directory.port), PEOPLE), "lookup", 1, 0.1)
+    (lookup,) = (step for step in closed[0].steps if step.step == "lookup")
+    assert lookup.latency is lookup.service
+    assert lookup.service.count + lookup.censored.count == lookup.count
+    assert lookup.lag.count == 0
+
+    schedule = {"kind": "open", "rate": 1_000.0}
+    opened = run(Engine(config(directory.port, schedule=schedule), PEOPLE), "lookup", 4, 0.5)
+    lookups = [step for one in opened for step in one.steps if step.step == "lookup"]
+    assert sum(step.lag.count for step in lookups) == counted(opened, "lookup")
+    due = (opened[-1].t1_ns - opened[0].t0_ns) / 1e9 * 1_000.0
+    assert due / 2 <= counted(opened, "lookup") <= due + 1
+
+
+def test_stopping_lanes_leaves_the_others(directory: Directory) -> None:
+    engine = Engine(config(directory.port), PEOPLE)
+    engine.start_lanes("lookup", 5)
+    engine.stop_lanes("lookup", 3)
+    time.sleep(0.3)
+    assert engine.drain().lanes == 2
+    engine.stop()
+
+
+def test_a_target_that_is_not_there_is_a_failure_of_its_kind() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    snapshots = run(Engine(config(port), PEOPLE), "lookup", 2, 0.3)
+    assert set(failures(snapshots)) == {"connect-refused"}
+
+
+def test_waiting_for_an_answer_does_not_hold_up_python() -> None:
+    ticks = 0
+    done = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.wait(0.01):
+            ticks += 1
+
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        engine = Engine(config(deaf.getsockname()[1]), PEOPLE)
+        engine.start_lanes("lookup", 1)
+        time.sleep(0.1)
+        ticker = threading.Thread(target=tick)
+        ticker.start()
+        last = engine.stop(0.5)
+        done.set()
+        ticker.join()
+    assert failures([last]) == {"timeout": 1}
+    assert ticks >= 10
+
+
+def test_a_stopped_engine_says_so(directory: Directory) -> None:
+    engine = Engine(config(directory.port), PEOPLE)
+    engine.stop()
+    for refused in (engine.stop, engine.drain, lambda: engine.start_lanes("lookup", 1)):
+        with pytest.raises(EngineError, match="stopped"):
+            refused()
+
+
+def test_an_unknown_program_is_named(directory: Directory) -> None:
+    engine = Engine(config(directory.port), PEOPLE)
+    with pytest.raises(EngineError, match="dance"):
+        engine.start_lanes("dance", 1)
+    with pytest.raises(EngineError, match="only 0 run"):
+        engine.stop_lanes("lookup", 1)
+    with pytest.raises(OverflowError):
+        engine.start_lanes("lookup", -1)
+
+
+@pytest.mark.parametrize("timeout_s", [-1.0, float("nan"), float("inf")])
+def test_a_timeout_that_makes_no_sense_is_refused(directory: Directory, timeout_s: float) -> None:
+    with pytest.raises(ValueError, match="timeout_s"):
+        Engine(config(directory.port), PEOPLE).stop(timeout_s)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"threads": 0}, "threads"),
+        ({"schedule": {"kind": "open", "rate": -1.0}}, "rate"),
+        ({"height": 1}, "height"),
+        ({"programs": [LOOKUPS | {"steps": [{"op": "fly"}]}]}, "fly"),
+        ({"programs": [LOOKUPS | {"counts": "dance"}]}, "dance"),
+    ],
+)
+def test_a_configuration_that_makes_no_sense_is_refused(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(EngineError, match=message):
+        Engine(config(1, **more), PEOPLE)

@@ -1,0 +1,67 @@
+"""The floor: two raw loops, which everybody is held against."""
+
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from sitebench._engine import EngineError, NullResponder, floor_connect, floor_exchange
+
+REQUEST, RESPONSE = 104, 1_283
+
+
+@pytest.fixture
+def responder() -> Iterator[NullResponder]:
+    serving = NullResponder(REQUEST, RESPONSE)
+    yield serving
+    serving.stop()
+
+
+def receive(client: socket.socket, size: int) -> bytes:
+    return client.recv(size, socket.MSG_WAITALL)
+
+
+def test_it_answers_a_request_with_a_response_whatever_they_say(responder: NullResponder) -> None:
+    with socket.create_connection(("127.0.0.1", responder.port), timeout=10) as client:
+        client.sendall(b"?" * (REQUEST - 1))
+        client.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            client.recv(1)
+        client.settimeout(10)
+        client.sendall(b"?" * (REQUEST + 1))
+        assert len(receive(client, 2 * RESPONSE)) == 2 * RESPONSE
+
+
+@pytest.mark.parametrize("measure", [floor_exchange, floor_connect])
+@pytest.mark.parametrize("connections", [1, 8])
+def test_a_loop_reports_what_it_traded(
+    responder: NullResponder, measure: Callable[..., dict[str, float]], connections: int
+) -> None:
+    found = measure(responder.port, connections, 0.2, REQUEST, RESPONSE)
+    assert set(found) == {"operations", "seconds", "cpu_ns", "p50_ns", "p99_ns", "max_ns"}
+    assert found["operations"] > 100
+    assert 0.2 <= found["seconds"] < 5
+    assert 0 < found["cpu_ns"] <= found["seconds"] * 1e9
+    assert 0 < found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
+
+
+def test_once_stopped_nobody_answers_and_stopping_again_is_nothing() -> None:
+    responder = NullResponder(REQUEST, RESPONSE)
+    responder.stop()
+    responder.stop()
+    with pytest.raises(EngineError, match="is it running"):
+        floor_exchange(responder.port, 1, 0.1, REQUEST, RESPONSE)
+
+
+def test_a_port_in_use_is_named(responder: NullResponder) -> None:
+    with pytest.raises(EngineError, match=f"127.0.0.1:{responder.port}"):
+        NullResponder(REQUEST, RESPONSE, responder.port)
+
+
+def test_sizes_and_times_that_make_no_sense_are_refused(responder: NullResponder) -> None:
+    with pytest.raises(EngineError, match="cannot be traded"):
+        NullResponder(0, RESPONSE)
+    with pytest.raises(EngineError, match="0 connections"):
+        floor_exchange(responder.port, 0, 0.1, REQUEST, RESPONSE)
+    with pytest.raises(ValueError, match="seconds"):
+        floor_exchange(responder.port, 1, -1.0, REQUEST, RESPONSE)

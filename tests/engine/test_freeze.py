@@ -1,0 +1,112 @@
+"""A real server that is stopped for a second: what its histograms must then hold.
+
+native/load/tests holds every sample to its own closed form with a target that keeps a log. Here the
+whole server stands still, as a stopped machine does, and the distribution is held to what the rate
+and the instants of the stop leave possible.
+"""
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench._engine import Engine, Histogram, Snapshot
+from tests.support.frozen import PEOPLE, freeze, served, visitors
+from tests.support.people import BASE, small_population
+
+LANES = 4
+RATE = 1_000.0
+STALL_S = 1.0
+LDAP = [
+    {"op": "connect"},
+    {"op": "bind"},
+    {"op": "repeat", "times": 1_000_000, "steps": [{"op": "lookup", "person": "random"}]},
+]
+HTTP = [{"op": "request", "name": "page", "path": "/?user={id}", "expect": {"status": [200]}}]
+
+
+def engine(kind: str, port: int, schedule: dict[str, Any]) -> tuple[Engine, str]:
+    """Return an engine of one program, and the step that counts."""
+    target: dict[str, Any] = {"host": "127.0.0.1", "port": port}
+    if kind == "directory":
+        target |= {"base": BASE, "profile": "paper"}
+    else:
+        target |= {"protocol": "http", "size": PEOPLE}
+    step = "lookup" if kind == "directory" else "page"
+    steps = LDAP if kind == "directory" else HTTP
+    program = {"name": "p", "counts": step, "steps": steps}
+    config = json.dumps({"target": target, "programs": [program], "schedule": schedule})
+    return Engine(config, small_population(PEOPLE) if kind == "directory" else visitors()), step
+
+
+def clock(snapshots: list[Snapshot], step: str, name: str) -> Histogram:
+    """Return one clock of a step over all snapshots; nothing may have failed."""
+    merged = Histogram()
+    for snapshot in snapshots:
+        for each in snapshot.steps:
+            assert each.failures == {}, each.step
+            if each.step == step:
+                merged.add(getattr(each, name))
+    return merged
+
+
+def longer(histogram: Histogram, ns: float) -> int:
+    """Count samples in buckets beyond `ns`."""
+    return sum(n for highest, n in histogram.buckets() if highest > ns)
+
+
+def warm(running: Engine, step: str) -> Snapshot:
+    """Drain until the lanes are at work and nothing is overdue; return the last drain."""
+    running.start_lanes("p", LANES)
+    ended = 0
+    while True:
+        time.sleep(0.02)
+        drained = running.drain()
+        ended += sum(each.count for each in drained.steps if each.step == step)
+        if ended >= 200 and drained.backlog < LANES:
+            return drained
+
+
+@pytest.mark.parametrize("kind", ["directory", "site"])
+def test_an_open_schedule_shows_all_of_a_stopped_server(kind: str, tmp_path: Path) -> None:
+    with served(kind, tmp_path) as (pid, port):
+        running, step = engine(kind, port, {"kind": "open", "rate": RATE})
+        before = warm(running, step)
+        stopped_ns, goes_on_ns = freeze(pid, STALL_S)
+        snapshots = [running.drain()]
+        while snapshots[-1].backlog > 0:
+            time.sleep(0.005)
+            snapshots.append(running.drain())
+        snapshots.append(running.stop(5.0))
+    latency = clock(snapshots, step, "latency")
+    per_ns = RATE / 1e9
+    # Arrivals come evenly. One that was due while the server stood still waited until it went on at
+    # least; one that ended later than `before` was due since, or was on its way or overdue then.
+    surely_ns, perhaps_ns = goes_on_ns - stopped_ns, snapshots[-1].t1_ns - before.t1_ns
+    for tenth in range(1, 10):
+        x = tenth / 10 * STALL_S * 1e9
+        least = math.floor(per_ns * (surely_ns - x * 1.001)) - 1
+        most = math.ceil(per_ns * (perhaps_ns - x * 0.999)) + 1 + LANES + before.backlog
+        assert least <= longer(latency, x) <= most
+    # A clock started at the sending would have seen one long answer a lane.
+    assert longer(clock(snapshots, step, "service"), STALL_S * 0.5e9) == LANES
+
+
+@pytest.mark.parametrize("kind", ["directory", "site"])
+def test_a_closed_schedule_hides_it_but_for_one_sample_a_lane(kind: str, tmp_path: Path) -> None:
+    with served(kind, tmp_path) as (pid, port):
+        running, step = engine(kind, port, {"kind": "closed"})
+        warm(running, step)
+        freeze(pid, STALL_S)
+        snapshots = [running.drain()]
+        while longer(clock(snapshots, step, "latency"), 0) < 2_000:
+            time.sleep(0.02)
+            snapshots.append(running.drain())
+        snapshots.append(running.stop(5.0))
+    latency = clock(snapshots, step, "latency")
+    assert longer(latency, STALL_S * 0.5e9) == LANES
+    assert latency.percentile(99) < STALL_S * 0.5e9
+    assert clock(snapshots, step, "lag").count == 0

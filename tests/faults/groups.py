@@ -1,0 +1,116 @@
+"""Control groups that hold processes back: version 1 or 2, whichever this machine rations with."""
+
+import contextlib
+import itertools
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from tests.support.waiting import eventually
+
+PERIOD_US = 100_000
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Group:
+    """A control group of the test's own."""
+
+    path: Path
+
+    def add(self, pid: int) -> None:
+        """Put a process into it, with all of its threads."""
+        (self.path / "cgroup.procs").write_text(str(pid))
+
+    def write(self, name: str, value: str) -> None:
+        """Set one of its files."""
+        (self.path / name).write_text(value)
+
+    def remove(self) -> None:
+        """Let whoever is still in it go, and remove it."""
+        for pid in (self.path / "cgroup.procs").read_text().split():
+            with contextlib.suppress(OSError):
+                (self.path.parent / "cgroup.procs").write_text(pid)
+        assert eventually(self._gone), f"{self.path} is still in use"
+
+    def _gone(self) -> bool:
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+        return not self.path.exists()
+
+
+def unavailable(what: str) -> NoReturn:
+    """Skip on somebody's machine, and fail where CI is set: see tests/support/programs.py."""
+    if os.environ.get("CI"):
+        pytest.fail(what)
+    pytest.skip(what)
+
+
+@contextlib.contextmanager
+def cpu_quota(cores: float) -> Iterator[Group]:
+    """Make a group whose processes get this much CPU together, in any tenth of a second."""
+    with _group("cpu") as (version, group):
+        quota = round(cores * PERIOD_US)
+        if version == 1:
+            group.write("cpu.cfs_period_us", str(PERIOD_US))
+            group.write("cpu.cfs_quota_us", str(quota))
+        else:
+            group.write("cpu.max", f"{quota} {PERIOD_US}")
+        yield group
+
+
+@contextlib.contextmanager
+def slow_writes(folder: Path, per_s: int) -> Iterator[Group]:
+    """Make a group whose processes get this many writes a second to the disk under a folder."""
+    device = _disk_under(folder)
+    with _group("blkio", "io") as (version, group):
+        if version == 1:
+            group.write("blkio.throttle.write_iops_device", f"{device} {per_s}")
+        else:
+            group.write("io.max", f"{device} wiops={per_s}")
+        yield group
+
+
+@contextlib.contextmanager
+def _group(old: str, new: str | None = None) -> Iterator[tuple[int, Group]]:
+    version, parent = _parent(old, new or old)
+    group = Group(parent / f"sitebench-test-{os.getpid()}-{next(_numbers)}")
+    try:
+        group.path.mkdir()
+    except OSError as error:
+        unavailable(f"control groups of {parent} cannot be made: {error.strerror}")
+    try:
+        yield version, group
+    finally:
+        group.remove()
+
+
+def _parent(old: str, new: str) -> tuple[int, Path]:
+    """Return where groups with this controller are made, and of which version they are."""
+    for line in Path("/proc/mounts").read_text().splitlines():
+        _, place, kind, options, *_ = line.split()
+        if kind == "cgroup" and old in options.split(","):
+            return 1, Path(place)
+    for line in Path("/proc/mounts").read_text().splitlines():
+        _, place, kind, *_ = line.split()
+        if kind == "cgroup2" and new in (Path(place) / "cgroup.controllers").read_text().split():
+            with contextlib.suppress(OSError):  # refused, or there already: making one will tell
+                (Path(place) / "cgroup.subtree_control").write_text(f"+{new}")
+            if new in (Path(place) / "cgroup.subtree_control").read_text().split():
+                return 2, Path(place)
+    unavailable(f"this machine has no control groups with the {new} controller for us")
+
+
+def _disk_under(folder: Path) -> str:
+    """Return the whole disk that holds a folder, as control groups name it."""
+    device = folder.stat().st_dev
+    place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
+    if not place.exists():
+        unavailable(f"{folder} is on no disk of its own (set TMPDIR to a folder that is)")
+    if (place / "partition").exists():
+        return (place.resolve().parent / "dev").read_text().strip()
+    return f"{os.major(device)}:{os.minor(device)}"

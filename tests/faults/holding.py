@@ -1,0 +1,123 @@
+"""Runs the command line, and gets hold of one of its processes once it makes load."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from sitebench.errors import SitebenchError
+from sitebench.runfile import RunFile
+from tests.support.cli import SITEBENCH
+from tests.support.waiting import eventually
+
+GENERATOR = "locust"
+DIRECTORY = "ils_bench.targets.embedded"
+SITE = "ps_bench.targets.embedded"
+"""Modules by which the processes of a run are known."""
+
+Pids = dict[str, int]
+
+WARMUPS_S = (1, 3, 9)
+
+
+def measured(
+    folder: Path,
+    *argv: str,
+    held: Callable[[Pids], object] = lambda pids: None,
+    prefix: Sequence[str] = (),
+    spared: str | None = None,
+) -> dict[str, Any]:
+    """Run a point; when its lanes have begun to run, hand out its processes. Return the point.
+
+    They are held back within the warm-up: a Locust that is held back earlier takes a minute to
+    start. Where that came too late, or a busy machine starved the side that was to be `spared`
+    ("target" or "generator"), the fault is not the one to be shown: the point is measured again.
+    """
+    for attempt, warmup_s in enumerate(WARMUPS_S):
+        run = folder / f"{attempt}.sitebench"
+        whole = [*prefix, *SITEBENCH, *argv, "--warmup", f"{warmup_s}s", "--measure", "2s"]
+        point, held_ns = _measured_once(run, [*whole, "--json", "--out", str(run)], held)
+        if held_ns <= _window_began_ns(run) and not _starved(point, spared):
+            return point
+    raise AssertionError("this machine is too busy to hold one side back and not the other")
+
+
+def _starved(point: dict[str, Any], who: str | None) -> bool:
+    """Return whether a side had to wait for a core for more than a third of the window."""
+    if who is None:
+        return False
+    return bool(point["resources"][who]["waited_s"] > point["measure_s"] / 3)
+
+
+def _measured_once(
+    run: Path, argv: Sequence[str], held: Callable[[Pids], object]
+) -> tuple[dict[str, Any], int]:
+    """Return a point, and when its processes were held back."""
+    process = subprocess.Popen(
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(run.parent)},
+    )
+    try:
+        assert eventually(lambda: _makes_load(run) or process.poll() is not None, within_s=60)
+        if process.poll() is None:
+            held(_processes(process.pid))
+        held_ns = time.monotonic_ns()
+        out, err = process.communicate(timeout=100)
+    finally:
+        _end(process)
+    assert process.returncode == 0, err
+    (point,) = (json.loads(line) for line in out.splitlines())
+    return dict(point), held_ns
+
+
+def _window_began_ns(run: Path) -> int:
+    file = RunFile(run)
+    return min(
+        row.t_ns - round(row.seconds * 1e9)
+        for point in file.points()
+        for row in file.timeline(point.id)
+        if row.phase == "measure"
+    )
+
+
+def _makes_load(run: Path) -> bool:
+    with contextlib.suppress(SitebenchError):
+        file = RunFile(run)
+        return any(file.timeline(point.id) for point in file.points())
+    return False
+
+
+def _processes(pid: int) -> Pids:
+    """Return the helper processes of a run by their module."""
+    found: dict[str, int] = {}
+    for child in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            argv = child.cmdline()
+            if "-m" in argv:
+                found.setdefault(argv[argv.index("-m") + 1], child.pid)
+    return found
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def grades(point: dict[str, Any]) -> dict[str, str]:
+    """Return the grade of every resource of a point."""
+    return {each["resource"]: each["grade"] for each in point["bottlenecks"]}

@@ -1,0 +1,135 @@
+"""A tester or a target without CPU: who lacks it is named, and a tester's number is not shown off.
+
+The processes of a real run are held back, by a quota of their control group, or pinned to a core
+that others are busy on.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.groups import cpu_quota, unavailable
+from tests.faults.holding import DIRECTORY, GENERATOR, Pids, grades, measured
+
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(300)]
+"""Alone, as rivals would starve other tests; and with time to try again on a busy machine."""
+
+RUN = ("ils", "run", "lookup", "--entries", "1k", "--users", "256", "--threads", "1")
+SLIVER = 0.2
+RIVALS = 4
+
+
+RIVAL = "import sys; sys.stdin.read()\nwhile True: pass"
+
+
+@contextlib.contextmanager
+def rivals(core: int) -> Iterator[Callable[[], None]]:
+    """Have programs ready that want all of a core; return what lets them loose."""
+    # A session each: the kernel shares a core out by session first (sched_autogroup).
+    waiting = [
+        subprocess.Popen(
+            [sys.executable, "-c", RIVAL], stdin=subprocess.PIPE, start_new_session=True
+        )
+        for _ in range(RIVALS)
+    ]
+
+    def loose() -> None:
+        for each in waiting:
+            assert each.stdin is not None
+            each.stdin.close()
+
+    try:
+        for each in waiting:
+            os.sched_setaffinity(each.pid, {core})
+        yield loose
+    finally:
+        for each in waiting:
+            each.kill()
+            each.communicate()
+
+
+def pin(pid: int, core: int) -> None:
+    """Put every thread of a process on one core."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), {core})
+
+
+def put_ahead(pid: int) -> None:
+    """Let a process run before all others, so that a busy machine starves nobody but whom we do."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(PermissionError):  # without root: on a quiet machine
+            os.sched_setscheduler(int(task.name), os.SCHED_RR, os.sched_param(1))
+
+
+def two_cores() -> tuple[int, int]:
+    """Return two cores that we may use."""
+    usable = sorted(os.sched_getaffinity(0))
+    if len(usable) < 2:
+        unavailable("there is one core only")
+    return usable[0], usable[1]
+
+
+def test_a_generator_with_a_sliver_of_cpu_is_called_the_bottleneck(tmp_path: Path) -> None:
+    with cpu_quota(SLIVER) as group:
+
+        def held(pids: Pids) -> None:
+            group.add(pids[GENERATOR])
+            put_ahead(pids[DIRECTORY])
+
+        point = measured(tmp_path, *RUN, held=held, spared="target")
+    assert (point["verdict"], point["valid"]) == ("generator", False), point["evidence"]
+    # Beside other programs it may not even get its quota.
+    assert "quota of 0.2 cores" in point["evidence"] or "waited for one" in point["evidence"]
+    assert grades(point)["cpu"] == "no"
+    assert "generator-starved" in {each["kind"] for each in point["warnings"]}
+
+
+def test_a_target_with_a_sliver_of_cpu_is_called_cpu_bound(tmp_path: Path) -> None:
+    with cpu_quota(SLIVER) as group:
+
+        def held(pids: Pids) -> None:
+            group.add(pids[DIRECTORY])
+            put_ahead(pids[GENERATOR])
+
+        point = measured(tmp_path, *RUN, held=held, spared="generator")
+    assert (point["verdict"], point["valid"]) == ("target-cpu", True), point["evidence"]
+    assert grades(point)["cpu"] == "primary"
+    assert "0.2 cores that its quota allows" in point["evidence"]
+
+
+def test_a_generator_whose_core_others_are_busy_on_is_called_the_bottleneck(tmp_path: Path) -> None:
+    crowded, free = two_cores()
+
+    with rivals(crowded) as loose:
+
+        def held(pids: Pids) -> None:
+            pin(pids[GENERATOR], crowded)
+            pin(pids[DIRECTORY], free)
+            put_ahead(pids[DIRECTORY])
+            loose()
+
+        point = measured(tmp_path, *RUN, held=held, spared="target")
+    assert (point["verdict"], point["valid"]) == ("generator", False), point["evidence"]
+    assert "its threads waited" in point["evidence"]
+
+
+def test_a_target_whose_core_others_are_busy_on_is_called_cpu_bound(tmp_path: Path) -> None:
+    crowded, free = two_cores()
+
+    with rivals(crowded) as loose:
+
+        def held(pids: Pids) -> None:
+            pin(pids[DIRECTORY], crowded)
+            pin(pids[GENERATOR], free)
+            put_ahead(pids[GENERATOR])
+            loose()
+
+        point = measured(tmp_path, *RUN, held=held, spared="generator")
+    assert (point["verdict"], point["valid"]) == ("target-cpu", True), point["evidence"]
+    assert grades(point)["cpu"] == "primary"
+    assert "for one that others had" in point["evidence"]

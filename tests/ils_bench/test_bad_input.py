@@ -1,0 +1,207 @@
+"""Everything that can be asked for wrongly: one line, its remedy, and an exit code."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.sweep import locustfile
+from ils_bench.targets import openldap as openldap_target
+from ils_bench.targets.target import OpenTarget
+from sitebench.errors import ProgramMissing
+from sitebench.ports import free_port
+from tests.ils_bench.conftest import LOCALES
+from tests.support.cli import Ran, sitebench
+
+SHORT = ("--users", "2", "--warmup", "100ms", "--measure", "500ms")
+
+
+def refused(ran: Ran, code: int, *words: str) -> None:
+    """Check that a command said what was wrong in one line, then what to do, and nothing else."""
+    assert ran.code == code, ran.err
+    lines = ran.err.strip().splitlines()
+    assert len(lines) == 2, ran.err
+    assert lines[0].startswith("sitebench: ")
+    assert lines[1].startswith("  ")
+    for word in words:
+        assert word in ran.err
+
+
+@pytest.fixture
+def talker(request: pytest.FixtureRequest) -> Iterator[int]:
+    """A server that says to everyone what it was given to say, or nothing at all."""
+    server = socket.create_server(("127.0.0.1", 0))
+    said: bytes = request.param
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            kept.append(connection)
+            if said:
+                connection.sendall(said)
+
+    kept: list[socket.socket] = [server]
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield server.getsockname()[1]
+    server.shutdown(socket.SHUT_RDWR)
+    thread.join()
+    for each in kept:
+        each.close()
+
+
+@pytest.mark.parametrize("size", ["10x", "0", "-5", "", "1.0001k"])
+def test_an_unknown_size(size: str) -> None:
+    refused(sitebench("ils", "run", "lookup", f"--entries={size}"), 2, "size", "10k")
+
+
+def test_an_unknown_size_in_a_list() -> None:
+    refused(sitebench("ils", "sweep", "--sizes", "1k,many"), 2, "'many'")
+
+
+def test_an_unknown_operation() -> None:
+    refused(sitebench("ils", "run", "fly"), 2, "unknown operation 'fly'", "connect, add, lookup")
+
+
+@pytest.mark.parametrize("target", ["exchange", "ldaps://127.0.0.1", "http://a", "ldap://a:x"])
+def test_an_unknown_target(target: str) -> None:
+    refused(sitebench("ils", "run", "lookup", "--target", target), 2, target, "write embedded")
+
+
+def test_an_unreachable_target(unused_port: int) -> None:
+    ran = sitebench("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{unused_port}", *SHORT)
+    refused(ran, 1, f"nothing answers at ldap://127.0.0.1:{unused_port}", "is running")
+
+
+def test_a_host_that_does_not_exist() -> None:
+    ran = sitebench("ils", "run", "lookup", "--target", "ldap://no-such-host.invalid:389", *SHORT)
+    refused(ran, 1, "nothing answers at ldap://no-such-host.invalid:389")
+
+
+@pytest.fixture
+def unused_port() -> int:
+    return free_port()
+
+
+@pytest.mark.parametrize(
+    "talker",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x00" * 64, b""],
+    indirect=True,
+)
+def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
+    ran = sitebench("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
+    refused(ran, 1, "does not answer as an LDAP server does", "check host and port")
+
+
+def test_a_wrong_base(openldap: OpenTarget) -> None:
+    ran = sitebench(
+        *("ils", "run", "lookup", "--target", str(openldap.address)),
+        *("--base", "ou=Nobody,o=Intranet", *SHORT),
+    )
+    refused(ran, 2, "has no entry 'ou=Nobody,o=Intranet'", "--base")
+
+
+def test_a_wrong_password(openldap: OpenTarget, tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("guess\n")
+    ran = sitebench(
+        *("ils", "run", "lookup", "--target", str(openldap.address)),
+        *("--bind-dn", "cn=admin,o=Intranet", "--password-file", str(tmp_path / "password")),
+        *SHORT,
+    )
+    refused(ran, 2, "refuses the bind of 'cn=admin,o=Intranet'", "--password-file")
+
+
+def test_a_password_in_the_environment_is_used(openldap: OpenTarget) -> None:
+    ran = sitebench(
+        *("ils", "run", "lookup", "--target", str(openldap.address)),
+        *("--bind-dn", "cn=admin,o=Intranet", *SHORT),
+        SITEBENCH_BIND_PASSWORD="guess",
+    )
+    refused(ran, 2, "invalidCredentials")
+
+
+def test_a_password_file_that_is_not_there(openldap: OpenTarget) -> None:
+    ran = sitebench(
+        *("ils", "run", "lookup", "--target", str(openldap.address)),
+        *("--bind-dn", "cn=admin,o=Intranet", "--password-file", "/no/such/file", *SHORT),
+    )
+    refused(ran, 2, "cannot read the password file /no/such/file")
+
+
+def test_a_run_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("these are notes\n" * 100)
+    ran = sitebench("ils", "run", "lookup", "--out", str(tmp_path / "run"))
+    refused(ran, 2, "is no run file of sitebench", "--out")
+
+
+def test_a_run_file_in_no_folder(tmp_path: Path) -> None:
+    ran = sitebench("ils", "run", "lookup", "--out", str(tmp_path / "absent" / "run"))
+    refused(ran, 2, "cannot open run file")
+
+
+def test_an_unknown_locale() -> None:
+    refused(sitebench("ils", "run", "lookup", "--locales", "xx_XX", *SHORT), 2, "xx_XX")
+
+
+def test_no_slapd_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openldap_target, "PLACES", ())
+    monkeypatch.setenv("PATH", os.devnull)
+    with pytest.raises(ProgramMissing, match=r"slapd is not installed.*apt-get install slapd"):
+        openldap_target.find("slapd")
+
+
+def test_an_option_that_does_not_exist_is_the_usual_usage_error() -> None:
+    ran = sitebench("ils", "run", "lookup", "--entires", "10k")
+    assert ran.code == 2
+    assert "--entries" in ran.err
+
+
+def limited(files: int, *argv: str) -> Ran:
+    """Run a command that may have this many files open, and no more."""
+    code = (
+        "import resource, runpy, sys;"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}));"
+        "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False, timeout=90
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def test_too_few_file_descriptors_for_so_many_users() -> None:
+    ran = limited(200, "ils", "run", "lookup", "--users", "300", *SHORT[2:])
+    refused(ran, 1, "300 users need 396 open files", "ulimit -Hn 396")
+
+
+def test_file_descriptors_that_run_out_on_the_way(openldap: OpenTarget) -> None:
+    # As Locust is started by hand: nobody has looked at the limit before.
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", LIMITED_LOCUST, "-f", str(locustfile()), "--headless"),
+            *("-u", "300", "-r", "300", "--measure", "1s", "--target", str(openldap.address)),
+            *("--entries", "300", "--locales", ",".join(LOCALES), "--disposable", "LookupUser"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "this process may open no more files; raise `ulimit -n`" in done.stdout + done.stderr
+
+
+LIMITED_LOCUST = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (120, 120))
+from locust.main import main
+main()
+"""

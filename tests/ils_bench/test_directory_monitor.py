@@ -1,0 +1,150 @@
+"""What slapd says of itself, held against what it was asked to do."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import ldap3
+import pytest
+
+from ils_bench.monitor import DirectoryMonitor
+from ils_bench.probe import Address
+from ils_bench.targets.openldap import open_openldap
+from ils_bench.targets.target import OpenTarget
+from seeders.people import Spec
+from sitebench.monitor import Monitor, use_between
+from tests.conformance.served import Served
+from tests.conformance.slapd import running_slapd
+from tests.support.cli import sitebench
+from tests.support.waiting import eventually
+
+SEARCHES = 100
+OWN = 5
+"""Searches of one reading."""
+
+
+def opened(served: Served, dn: str | None = None, password: str | None = None) -> OpenTarget:
+    address = Address(served.host, served.port)
+    return OpenTarget("slapd", address, served.suffix, dn, password)
+
+
+@pytest.fixture(scope="module")
+def slapd_there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A slapd whose cn=Monitor its administrator may read, and nobody else."""
+    with running_slapd(tmp_path_factory.mktemp("slapd") / "monitored") as served:
+        yield served
+
+
+@pytest.fixture
+def probe(slapd_there: Served) -> Iterator[DirectoryMonitor]:
+    target = opened(slapd_there, slapd_there.admin_dn, slapd_there.admin_password)
+    made = DirectoryMonitor(target)
+    yield made
+    made.close()
+
+
+def _search(served: Served, times: int) -> None:
+    server = ldap3.Server(served.host, served.port, get_info=ldap3.NONE)
+    with ldap3.Connection(server) as connection:
+        for _ in range(times):
+            connection.search("", "(objectClass=*)", ldap3.BASE)
+
+
+def test_every_search_is_counted_the_readings_own_too(
+    probe: DirectoryMonitor, slapd_there: Served
+) -> None:
+    before = probe.read()
+    _search(slapd_there, SEARCHES)
+    after = probe.read()
+    assert before is not None
+    assert after is not None
+    done = after["search_completed_total"] - before["search_completed_total"]
+    assert done == SEARCHES + OWN
+    assert after["connections_total"] == before["connections_total"] + 1
+    assert after["bytes_total"] > before["bytes_total"]
+    assert after["entries_total"] > before["entries_total"] + SEARCHES
+
+
+def test_it_tells_connections_and_threads_as_they_are(
+    probe: DirectoryMonitor, slapd_there: Served
+) -> None:
+    server = ldap3.Server(slapd_there.host, slapd_there.port, get_info=ldap3.NONE)
+    alone = probe.read()
+    with ldap3.Connection(server):
+        together = probe.read()
+    assert alone is not None
+    assert together is not None
+    assert together["connections"] == alone["connections"] + 1
+    assert together["threads_max"] == 16
+    assert together["operations_initiated_total"] > together["operations_completed_total"]
+
+
+def test_whoever_may_not_read_it_is_told_nothing(slapd_there: Served) -> None:
+    probe = DirectoryMonitor(opened(slapd_there))
+    assert probe.read() is None
+
+
+def test_a_wrong_password_is_nothing_too(slapd_there: Served) -> None:
+    probe = DirectoryMonitor(opened(slapd_there, slapd_there.admin_dn, "wrong"))
+    assert probe.read() is None
+
+
+def test_the_monitor_does_not_ask_again_where_nothing_is_told(slapd_there: Served) -> None:
+    monitor = Monitor(None, probe=DirectoryMonitor(opened(slapd_there)))
+    start = monitor.sample()
+    monitor.close()
+    assert start.directory is None
+    assert start.answers == ()
+
+
+def test_a_directory_that_ends_is_a_gap(tmp_path: Path) -> None:
+    with running_slapd(tmp_path / "ending") as served:
+        target = opened(served, served.admin_dn, served.admin_password)
+        monitor = Monitor(None, probe=DirectoryMonitor(target))
+        start = monitor.sample()
+        assert start.directory is not None
+    try:
+        assert eventually(lambda: monitor.sample().answers[0].missing > 0)
+        (gap,) = use_between(start, monitor.sample(), 1.0).gaps
+    finally:
+        monitor.close()
+    assert gap.source == f"cn=Monitor of ldap://127.0.0.1:{served.port}"
+    assert gap.reason
+
+
+def test_the_slapd_we_start_lets_everyone_read_it() -> None:
+    target = open_openldap(Spec(10, locales=("en_US",)))
+    try:
+        probe = DirectoryMonitor(target)
+        found = probe.read()
+        probe.close()
+    finally:
+        target.close()
+    assert found is not None
+    assert found["operations_initiated_total"] > 0
+
+
+RUN = (
+    *("ils", "run", "lookup", "--entries", "200", "--locales", "en_US", "--users", "4"),
+    *("--warmup", "500ms", "--measure", "2500ms", "--json"),
+)
+
+
+def test_a_point_keeps_what_slapd_said_of_itself() -> None:
+    (point,) = sitebench(*RUN, "--target", "openldap").objects
+    said = point["resources"]["directory"]
+    # slapd counts from a moment before the window to one before its end, the engine its window.
+    assert said["search_completed_total"] > 0
+    assert said["search_completed_total"] < 5 * point["operations"]
+    assert said["connections"] >= 4
+    assert point["resources"]["gaps"] == []
+
+
+def test_a_point_is_measured_though_its_exporter_is_missing(tmp_path: Path) -> None:
+    ran = sitebench(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1")
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    (gap,) = point["resources"]["gaps"]
+    assert gap["missing"] == gap["asked"] > 0
+    assert "directory" not in point["resources"]
+    assert "refused" in json.dumps(gap)

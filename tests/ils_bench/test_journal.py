@@ -1,0 +1,73 @@
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ils_bench import journal
+
+ASKED: dict[str, Any] = {
+    "base": "ou=Dynamic,o=Intranet",
+    "bind_dn": None,
+    "profile": "paper",
+    "seed": 1997,
+    "locales": ("en_US",),
+    "keys": 1_000,
+}
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_reservation_is_kept_until_it_is_released() -> None:
+    made = journal.reserve("ldap://a:389", **ASKED)
+    assert list(journal.entries()) == [made]
+    journal.release(made)
+    assert not list(journal.entries())
+
+
+def test_it_is_one_line_in_the_state_folder(state: Path) -> None:
+    journal.reserve("ldap://a:389", **ASKED)
+    (path,) = (state / "sitebench" / "journal").iterdir()
+    assert path.read_text().count("\n") == 1
+
+
+def test_reservations_of_one_directory_never_overlap() -> None:
+    first, second = (journal.reserve("ldap://a:389", **ASKED) for _ in range(2))
+    elsewhere = journal.reserve("ldap://b:389", **ASKED)
+    assert first.start == elsewhere.start == journal.FIRST_ADDED
+    assert second.start == first.stop
+
+
+def test_a_gap_left_by_a_finished_run_is_used_again() -> None:
+    first, second, third = (journal.reserve("ldap://a:389", **ASKED) for _ in range(3))
+    journal.release(second)
+    again = journal.reserve("ldap://a:389", **ASKED)
+    assert (again.start, again.stop) == (second.start, second.stop)
+    assert first.stop == again.start
+    assert third.start == again.stop
+
+
+def test_only_what_a_dead_process_left_is_abandoned() -> None:
+    mine = journal.reserve("ldap://a:389", **ASKED)
+    code = f"from ils_bench import journal;journal.reserve('ldap://a:389', **{ASKED!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    abandoned = [each for each in journal.entries() if each.abandoned]
+    assert len(abandoned) == 1
+    assert mine not in abandoned
+
+
+def test_a_damaged_file_is_left_alone(state: Path) -> None:
+    made = journal.reserve("ldap://a:389", **ASKED)
+    (state / "sitebench" / "journal" / "broken.json").write_text("{")
+    assert list(journal.entries()) == [made]
+
+
+def test_who_is_seeded_is_reserved_as_given_whatever_a_crash_left() -> None:
+    for _ in range(2):
+        made = journal.reserve("ldap://a:389", **ASKED, first=300)
+        assert (made.start, made.stop) == (300, 1_300)

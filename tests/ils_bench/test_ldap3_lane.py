@@ -1,0 +1,52 @@
+"""The portable lanes, against a real slapd, through the whole of `sitebench ils run`."""
+
+import pytest
+
+from ils_bench.targets.target import OpenTarget
+from tests.support.cli import sitebench
+
+SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")
+LOCALES = ("--locales", "en_US,de_DE,ja_JP")
+
+
+@pytest.mark.parametrize("operation", ["connect", "add", "lookup", "retrieve", "register"])
+def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) -> None:
+    ran = sitebench(
+        *("ils", "run", operation, "--target", "openldap", "--entries", "300"), *LOCALES, *SHORT
+    )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["operation"] == operation
+    assert point["entries"] == 300
+    assert point["ops_per_s"] > 0
+    assert (point["failures"], point["failures_by_kind"]) == (0, {})
+    assert point["latency_us"]["mean"] > 0
+    assert point["generator"]["client"] == "ldap3"
+    assert point["generator"]["cpu_us_per_op"] > 0
+    assert point["target"]["cpu_s"] > 0
+    assert point["bytes_in"] > 0
+
+
+def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenTarget) -> None:
+    # The same names, but another seed's: what comes back is not what was asked for.
+    ran = sitebench(
+        *("ils", "run", "lookup", "--target", str(openldap.address), "--names", "cn={i}"),
+        *("--entries", "300"),
+        *LOCALES,
+        *SHORT,
+    )
+    (point,) = ran.objects
+    assert point["operations"] == 0
+    assert set(point["failures_by_kind"]) == {"wrong-answer"}
+    assert ran.code == 1
+    assert "wrong-answer" in ran.err
+
+
+def test_think_times_slow_a_user_down(slapd: object) -> None:
+    ran = sitebench(
+        *("ils", "run", "lookup", "--target", "openldap", "--entries", "300"),
+        *("--think", "50ms", *LOCALES, *SHORT),
+    )
+    assert ran.code == 0, ran.err
+    # 4 users that think 50 ms between lookups: 80 a second at most, and some of them.
+    assert 20 < ran.objects[0]["ops_per_s"] < 100

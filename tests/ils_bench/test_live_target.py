@@ -1,0 +1,188 @@
+"""Directories of the user's: filled as far as needed, left as they were, also after a crash."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ils_bench import journal
+from ils_bench.targets.target import OpenTarget
+from sitebench._engine import Directory
+from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.waiting import eventually
+
+LOCALES = ("--locales", "en_US,de_DE,ja_JP")
+SHORT = ("--users", "4", "--warmup", "100ms", "--measure", "600ms", "--json")
+BASE_AND_SUFFIX = 2
+
+
+@dataclass
+class Live:
+    """A directory that nobody of ours started."""
+
+    directory: Directory
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"ldap://{self.directory.address}"
+
+    @property
+    def people(self) -> int:
+        """How many entries it has beside its base and suffix."""
+        return self.directory.stats()["entries"] - BASE_AND_SUFFIX
+
+    def ils(self, *argv: str) -> Ran:
+        """Run a command of the directory half against it."""
+        return sitebench("ils", *argv, "--target", self.url, *LOCALES)
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    """An empty directory that has the base."""
+    ldif = tmp_path / "base.ldif"
+    ldif.write_text(
+        "dn: o=Intranet\nobjectClass: organization\no: Intranet\n\n"
+        "dn: ou=Dynamic,o=Intranet\nobjectClass: organizationalUnit\nou: Dynamic\n"
+    )
+    config = {"host": "127.0.0.1", "port": 0, "suffix": "o=Intranet", "ldif": str(ldif)}
+    directory = Directory(json.dumps(config))
+    yield Live(directory)
+    directory.stop()
+
+
+@pytest.mark.parametrize("operation", ["lookup", "add", "register"])
+def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
+    ran = live.ils("run", operation, "--entries", "300", *SHORT)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures"] == 0
+    assert point["ops_per_s"] > 0
+    assert live.people == 0
+    assert not list(journal.entries())
+
+
+def test_people_who_were_there_stay(live: Live) -> None:
+    assert live.ils("seed", "--entries", "200").code == 0
+    assert live.people == 200
+    ran = live.ils("run", "add", "--entries", "500", *SHORT)
+    assert ran.code == 0, ran.err
+    assert live.people == 200
+
+
+def test_a_sweep_goes_through_its_sizes_and_back(live: Live, tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "run"))
+    ran = live.ils("sweep", "--sizes", "100,400", "--operations", "lookup,add", *out, *SHORT)
+    assert ran.code == 0, ran.err
+    assert [(p["operation"], p["entries"], p["failures"]) for p in ran.objects] == [
+        ("lookup", 100, 0),
+        ("add", 100, 0),
+        ("lookup", 400, 0),
+        ("add", 400, 0),
+    ]
+    assert live.people == 0
+
+
+def test_seeding_goes_on_where_it_was_interrupted(live: Live) -> None:
+    assert live.ils("seed", "--entries", "50").code == 0
+    ran = live.ils("seed", "--entries", "120")
+    assert ran.code == 0
+    assert live.people == 120
+    assert live.ils("clean", "--seeded", "--entries", "120").code == 0
+    assert live.people == 0
+
+
+def test_seeding_makes_the_base(live: Live) -> None:
+    base = ("--base", "ou=people,ou=new,o=Intranet")
+    assert live.ils("seed", "--entries", "10", *base).code == 0
+    assert live.people == 10 + 2
+    ran = live.ils("run", "lookup", "--entries", "10", *base, *SHORT)
+    assert ran.code == 0, ran.err
+
+
+def test_a_crashed_run_is_cleaned_up_after(live: Live) -> None:
+    argv = ["ils", "run", "add", "--target", live.url, "--entries", "300", "--measure", "30s"]
+    with subprocess.Popen([*SITEBENCH, *argv, *LOCALES], stderr=subprocess.DEVNULL) as process:
+        give_up = time.monotonic() + 30
+        while live.people < 2_000:
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+        for child in psutil.Process(process.pid).children(recursive=True):
+            child.send_signal(signal.SIGKILL)
+        process.kill()
+    assert live.people >= 2_000
+    # What was killed takes a moment to be gone.
+    assert eventually(lambda: all(each.abandoned for each in journal.entries()))
+    cleaned = sitebench("ils", "clean")
+    assert cleaned.code == 0, cleaned.err
+    assert live.people == 0
+    assert not list(journal.entries())
+    assert "nothing was left behind" in sitebench("ils", "clean").err
+
+
+def test_ctrl_c_removes_what_was_added(live: Live, tmp_path: Path) -> None:
+    argv = ["ils", "run", "add", "--target", live.url, "--entries", "300", "--measure", "30s"]
+    with subprocess.Popen([*SITEBENCH, *argv, *LOCALES], stderr=subprocess.DEVNULL) as process:
+        give_up = time.monotonic() + 30
+        while live.people < 2_000:
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(40) == 130
+    assert live.people == 0
+    assert not list(journal.entries())
+
+
+def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenTarget) -> None:
+    ran = sitebench(
+        *("ils", "sweep", "--target", str(openldap.address), "--sizes", "400"),
+        *("--operations", "connect,lookup,add", "--out", "run", *LOCALES, *SHORT),
+        cwd=journal.folder().parents[2],
+    )
+    assert ran.code == 0, ran.err
+    assert [point["failures"] for point in ran.objects] == [0, 0, 0]
+    # 300 were there, 100 were added for the sweep and removed again.
+    again = sitebench(
+        *("ils", "run", "lookup", "--target", str(openldap.address), "--entries", "300"),
+        *(*LOCALES, *SHORT),
+    )
+    assert again.objects[0]["failures"] == 0
+    assert not list(journal.entries())
+
+
+OUT_OF_PORTS = """
+ip link set lo up
+ip addr add 10.9.9.9/32 dev lo
+echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range
+"$@" ils serve --host 10.9.9.9 --port 3890 --entries 100 --locales en_US > serving &
+for _ in $(seq 100); do grep -q serving serving && break; sleep 0.1; done
+"$@" ils run connect --target ldap://10.9.9.9:3890 --entries 100 --locales en_US \
+    --users 8 --warmup 100ms --measure 1s
+code=$?
+kill $!
+exit $code
+"""
+
+
+def test_out_of_local_ports_is_the_testers_limit(tmp_path: Path) -> None:
+    # A network of its own with a hundred ports; 127/8, with its many addresses, is not used.
+    own = ["unshare", "--user", "--map-root-user", "--net"]
+    if subprocess.run([*own, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("this machine lets nobody have a network namespace")
+    done = subprocess.run(
+        [*own, "bash", "-c", OUT_OF_PORTS, "bash", *SITEBENCH],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=100,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "local port" in done.stderr
+    assert "ip_local_port_range" in done.stderr

@@ -1,0 +1,72 @@
+"""Peaks of a directory: client counts as in the papers, and objectives nobody can meet."""
+
+from pathlib import Path
+from typing import Any
+
+from sitebench.point import PointResult
+from sitebench.store import RunStore
+from tests.support.cli import sitebench
+
+PEOPLE = ("--entries", "200", "--locales", "en_US", "--threads", "1")
+SHORT = ("--warmup", "100ms", "--measure", "500ms")
+LOAD = (*PEOPLE, *SHORT)
+
+
+def read(path: Path) -> tuple[list[PointResult], list[dict[str, Any]]]:
+    with RunStore(path, create=False) as store:
+        return store.results(), store.manifest()["peaks"]
+
+
+def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path: Path) -> None:
+    # Adding, because each client count must find the directory as the one before it did.
+    asked = ("ils", "peak", "add", *LOAD)
+    first = sitebench(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path)
+    assert first.code == 0, first.err
+    argv = (*asked, "--clients", "2,4,3", "--foresee", "8", "--out", "run")
+    ran = sitebench(*argv, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert ran.err.count("(measured before)") == 1
+    for words in (
+        "Throughput and latency by clients",
+        "Universal Scalability Law",
+        "mean response",
+    ):
+        assert words in ran.out
+    results, (peak,) = read(tmp_path / "run")
+    assert [result.spec.users for result in results] == [2, 4, 3]
+    assert {(result.spec.rate, result.failures) for result in results} == {(None, 0)}
+    sound = {r.spec.key: r.ops_per_s for r in results if r.verdict.valid}
+    assert (peak["best"], peak["rate"]) == (
+        max(sound.items(), key=lambda pair: pair[1]) if sound else (None, None)
+    )
+    assert peak["said"] in " ".join(ran.out.split())
+    assert (peak["half"], peak["operation"], peak["objective"]) == ("ils", "add", None)
+
+
+def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    search = ("--objective", "max<1us", "--start", "64")
+    ran = sitebench("ils", "peak", "lookup", *LOAD, *search, "--out", "run", cwd=tmp_path)
+    assert ran.code == 3, ran.err
+    results, (peak,) = read(tmp_path / "run")
+    assert [result.spec.rate for result in results] == [64, 32, 16, 8, 4]
+    assert (peak["best"], peak["rate"], peak["interval"]) == (None, None, None)
+    lines = ran.err.strip().splitlines()
+    assert lines[-2].startswith("sitebench: lookup at 200: no rate from 4/s up holds max<1us: ")
+    assert "asked: max<1us" in lines[-2]
+    assert "--start" in lines[-1]
+
+
+def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Path) -> None:
+    ran = sitebench("ils", "peak", "--clients", "2", "--objective", "p99<5ms", cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.splitlines() == [
+        "sitebench: --clients measures given loads and --objective searches for one",
+        "  leave one out",
+    ]
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_operations_at_once_are_refused() -> None:
+    ran = sitebench("ils", "peak", "lookup,add")
+    assert ran.code == 2
+    assert "is not one operation" in ran.err

@@ -1,0 +1,125 @@
+"""`sitebench ils serve`, as a person starts it and as another program stops it."""
+
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ldap3
+import pytest
+
+from tests.ils_bench.test_bad_input import refused
+from tests.support.cli import SITEBENCH, sitebench
+
+LOCALES = ("--locales", "en_US,ja_JP")
+
+
+@contextmanager
+def serving(*argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Yield a running directory and the lines it greeted with."""
+    with subprocess.Popen(
+        [*SITEBENCH, "ils", "serve", "--port", "0", *LOCALES, *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process, [process.stdout.readline() for _ in range(3)]
+        finally:
+            process.kill()
+
+
+def address(lines: list[str]) -> str:
+    found = re.search(r"ldap://[\d.:]+", lines[0])
+    assert found is not None, lines
+    return found[0]
+
+
+@contextmanager
+def bound(server: Any, dn: str | None = None, password: str | None = None) -> Iterator[Any]:
+    """Yield a connection that is closed afterwards; ldap3's own context leaves it open."""
+    connection: Any = ldap3.Connection(server, dn, password, auto_bind=True)
+    try:
+        yield connection
+    finally:
+        connection.unbind()
+
+
+def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
+    with serving("--entries", "20") as (_, lines):
+        assert "serving 20 people" in lines[0]
+        command = lines[1].strip().replace("ldapsearch", str(ldapsearch), 1)
+        found = subprocess.run(
+            command, shell=True, capture_output=True, text=True, check=False, timeout=20
+        )
+        assert "numEntries: 1" in found.stdout, found
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_in_order(ending: signal.Signals) -> None:
+    with serving("--entries", "5") as (process, lines):
+        process.send_signal(ending)
+        assert process.wait(10) == 0
+        host, port = address(lines).removeprefix("ldap://").split(":")
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((host, int(port)), 1)
+
+
+def test_any_suffix_and_ldif_are_served(tmp_path: Path) -> None:
+    ldif = tmp_path / "tree.ldif"
+    ldif.write_text(
+        "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n"
+        "dn: ou=people,dc=example,dc=com\nobjectClass: organizationalUnit\nou: people\n"
+    )
+    with serving("--suffix", "dc=example,dc=com", "--ldif", str(ldif)) as (_, lines):
+        server = ldap3.Server(address(lines), get_info=ldap3.ALL)
+        with bound(server) as connection:
+            connection.search("dc=example,dc=com", "(ou=people)")
+            assert [entry.entry_dn for entry in connection.entries] == [
+                "ou=people,dc=example,dc=com"
+            ]
+
+
+def test_with_an_administrator_nobody_else_writes(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("secret\n")
+    admin = ("--admin-dn", "cn=admin,o=Intranet", "--admin-password-file")
+    with serving("--entries", "5", *admin, str(tmp_path / "password")) as (_, lines):
+        url = address(lines)
+        entry = ("ou=new,o=Intranet", ["organizationalUnit"])
+        with bound(url) as anonymous:
+            assert not anonymous.add(*entry)
+        with bound(url, "cn=admin,o=Intranet", "secret") as known:
+            assert known.add(*entry), known.result
+
+
+def test_an_administrator_needs_a_password() -> None:
+    ran = sitebench("ils", "serve", "--admin-dn", "cn=admin,o=Intranet", "--port", "0")
+    refused(ran, 2, "has no password", "--admin-password-file")
+
+
+def test_a_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = sitebench("ils", "serve", "--entries", "5", "--port", str(port), *LOCALES)
+    refused(ran, 2, str(port), "port")
+
+
+def test_an_ldif_file_with_an_error_names_its_line(tmp_path: Path) -> None:
+    ldif = tmp_path / "broken.ldif"
+    ldif.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\nthis is no line\n")
+    ran = sitebench("ils", "serve", "--ldif", str(ldif), "--port", "0")
+    refused(ran, 2, "line 4", "broken.ldif")
+
+
+def test_an_ldif_file_that_is_not_there(tmp_path: Path) -> None:
+    ran = sitebench("ils", "serve", "--ldif", str(tmp_path / "absent.ldif"), "--port", "0")
+    refused(ran, 2, "absent.ldif")
+
+
+def test_a_suffix_that_is_no_dn() -> None:
+    refused(sitebench("ils", "serve", "--suffix", "nowhere", "--port", "0"), 2, "nowhere")

@@ -1,0 +1,125 @@
+"""Sweeps as people run them: interrupted, resumed, and with a target that dies."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sitebench.store import RunStore
+from tests.support.cli import SITEBENCH, sitebench
+
+PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")
+SHORT = ("--warmup", "100ms", "--measure", "600ms")
+
+
+def statuses(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    try:
+        rows = sqlite3.connect(path).execute("SELECT status FROM points ORDER BY id")
+        return [row[0] for row in rows]
+    except sqlite3.OperationalError:
+        return []
+
+
+def wait_for(condition: Callable[[], bool], within_s: float = 60.0) -> None:
+    give_up = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < give_up, "it never happened"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A sweep of four points, which runs on until it is ended."""
+    argv = ["ils", "sweep", "--sizes", "100,200", "--operations", "connect,lookup", "--json"]
+    process = subprocess.Popen(
+        [*SITEBENCH, *argv, *PORTABLE, "--warmup", "100ms", "--measure", "2s", "--out", "run"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+def children(pid: int, name: str) -> list[psutil.Process]:
+    found = psutil.Process(pid).children(recursive=True)
+    return [each for each in found if name in " ".join(each.cmdline())]
+
+
+def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
+    argv = ("ils", "sweep", "--sizes", "100,200", "--out", "run", *PORTABLE, *SHORT)
+    ran = sitebench(*argv, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    for words in ("Connect Operation", "Add Operation", "Direct Lookup", "Operations per second"):
+        assert words in ran.out
+    with RunStore(tmp_path / "run", create=False) as store:
+        found = [(r.spec.entries, r.spec.operation, r.failures) for r in store.results()]
+        assert sorted(found) == [
+            (size, operation, 0)
+            for size in (100, 200)
+            for operation in ("add", "connect", "lookup")
+        ]
+        assert store.manifest()["population"]["digest"]
+    again = sitebench(*argv, "--json", cwd=tmp_path)
+    assert [point["resumed"] for point in again.objects] == [True] * 6
+
+
+def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
+    started: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    wait_for(lambda: statuses(run)[:2] == ["done", "running"])
+    begun = psutil.Process(started.pid).children(recursive=True)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert "go on with: sitebench ils sweep" in said
+    assert "Traceback" not in said
+    _, alive = psutil.wait_procs(begun, timeout=10)
+    assert not alive
+    assert statuses(run).count("done") == 1
+    argv = ("ils", "sweep", "--sizes", "100,200", "--operations", "connect,lookup", "--json")
+    options = ("--warmup", "100ms", "--measure", "2s", "--out", "run")
+    again = sitebench(*argv, *PORTABLE, *options, cwd=tmp_path)
+    assert again.code == 0, again.err
+    assert [point["resumed"] for point in again.objects] == [True, False, False, False]
+    assert statuses(run) == ["done"] * 4
+
+
+def test_a_target_that_dies_is_named_and_what_was_measured_is_kept(
+    started: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    wait_for(lambda: statuses(run)[:2] == ["done", "running"])
+    (slapd_process,) = [p for p in children(started.pid, "slapd.conf") if p.name() == "slapd"]
+    wait_for(lambda: bool(children(started.pid, "--point")))
+    time.sleep(1)
+    os.kill(slapd_process.pid, signal.SIGKILL)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 1
+    lines = said.strip().splitlines()
+    assert lines[0].startswith("sitebench: openldap at ldap://127.0.0.1:")
+    assert "ended during the measurement" in lines[0]
+    assert "kept" in lines[1]
+    assert statuses(run)[:2] == ["done", "failed"]
+
+
+def test_a_killed_sweep_leaves_nothing_running(
+    started: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    wait_for(lambda: "running" in statuses(tmp_path / "run"))
+    begun = psutil.Process(started.pid).children(recursive=True)
+    started.kill()
+    _, alive = psutil.wait_procs(begun, timeout=30)
+    assert not alive

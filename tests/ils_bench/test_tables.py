@@ -1,0 +1,64 @@
+from rich.console import Console
+
+from ils_bench.tables import RATES_1997, rate_1997, summary, tables
+from sitebench.point import PointResult
+from sitebench.tables import footnotes
+from tests.support.points import a_result, a_spec
+
+
+def shown(*renderables: object) -> str:
+    console = Console(width=140, record=True, force_terminal=False)
+    for each in renderables:
+        console.print(each)
+    return console.export_text()
+
+
+def results() -> list[PointResult]:
+    return [
+        a_result(a_spec(operation, size))
+        for size in (1_000, 20_000)
+        for operation in ("connect", "add", "lookup")
+    ]
+
+
+def test_every_operation_has_the_papers_five_rows() -> None:
+    text = shown(*tables(results()))
+    for row in ("CPU Utilization", "Bytes sent/sec", "Bytes received/sec", "Available memory"):
+        assert text.count(row) == 3
+    for row in ("Connect Ops/sec", "Add Ops/sec", "Search Ops/sec"):
+        assert row in text
+
+
+def test_sent_and_received_are_the_servers() -> None:
+    lines = shown(*tables(results())).splitlines()
+    sent = next(line for line in lines if "Bytes sent/sec" in line)
+    received = next(line for line in lines if "Bytes received/sec" in line)
+    assert "12.8 MB" in sent
+    assert "1.04 MB" in received
+
+
+def test_figures_of_1997_stand_beside_their_size_only() -> None:
+    lines = shown(*tables(results())).splitlines()
+    (line,) = [line for line in lines if "Search Ops/sec, ProLiant 7000, 1997" in line]
+    assert line.split()[-2:] == ["1,532", "-"]
+
+
+def test_the_papers_rates_are_those_printed() -> None:
+    # Table 5 and the workbook of Appendix A disagree about Adds; this is Table 5.
+    assert RATES_1997["add"]["ProLiant 2500"] == (815, 718, 844, 741)
+    assert rate_1997("connect", "ProLiant 7000", 10_000) == "783"
+    assert rate_1997("connect", "ProLiant 7000", 2_000) == ""
+    assert rate_1997("retrieve", "ProLiant 7000", 1_000) == ""
+
+
+def test_the_summary_has_one_line_per_operation() -> None:
+    text = shown(summary(results()))
+    assert [line.split()[0] for line in text.splitlines() if "10,000" in line] == [
+        *("connect", "add", "lookup")
+    ]
+
+
+def test_a_number_that_is_not_the_targets_is_marked_and_explained() -> None:
+    nothing = a_result(a_spec("lookup", 1_000), count=0)
+    assert "*" in shown(summary([nothing]))
+    assert footnotes([nothing])[0].startswith("* lookup at 1k, 64 clients: failed")

@@ -1,0 +1,106 @@
+"""The site half's locustfile: Locust's totals against the site's own counters, and the web UI."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from seeders.upd import UpdSpec, build
+from sitebench._engine import Site
+from tests.locustfiles.conftest import LOCALES, PEOPLE
+from tests.locustfiles.test_web_ui import Screen, requests, screen_of
+
+LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
+RUN = ("-u", "8", "-r", "8", "-t", "2s", "--threads", "1")
+
+
+@dataclass
+class Ran:
+    """How a Locust ended, and its final counts by step."""
+
+    code: int
+    said: str
+    counts: dict[str, int]
+    failures: int
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A site of 200 people."""
+    upd = build(UpdSpec(PEOPLE, locales=LOCALES), tmp_path / "upd.sqlite")
+    served = Site(json.dumps({"database": str(upd.path)}))
+    yield served
+    served.stop()
+
+
+def headless(folder: Path, site: Site, *more: str) -> Ran:
+    argv = [sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--headless"]
+    argv += ["--json-file", "totals", "--target", f"http://{site.address}"]
+    argv += ["--entries", str(PEOPLE), "--locales", ",".join(LOCALES), *more]
+    done = subprocess.run(
+        argv,
+        cwd=folder,
+        env={**os.environ},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    totals = json.loads((folder / "totals.json").read_text())
+    counts: dict[str, int] = {}
+    for entry in totals:
+        counts[entry["name"]] = counts.get(entry["name"], 0) + entry["num_requests"]
+    failures = sum(entry["num_failures"] for entry in totals)
+    return Ran(done.returncode, done.stdout + done.stderr, counts, failures)
+
+
+@pytest.mark.parametrize("client", ["native", "fasthttp"])
+@pytest.mark.parametrize("how", [(), ("--processes", "2")])
+def test_every_request_is_counted_once(
+    tmp_path: Path, site: Site, client: str, how: tuple[str, ...]
+) -> None:
+    ran = headless(tmp_path, site, *RUN, "--client", client, *how, "ScenarioUser")
+    assert ran.code == 0, ran.said
+    assert ran.failures == 0
+    done, counts = site.stats(), ran.counts
+    counted = {
+        "pages": counts["page"] + counts["updated-page"],
+        "updates": counts["update"],
+        "creates": counts["create"],
+        "images": counts["image"],
+    }
+    assert min(counted.values()) > 0
+    uncounted = {name: done[name] - n for name, n in counted.items()}
+    # Locust ends the greenlets of its own client in the middle of a request, at most one a user.
+    allowed = 0 if client == "native" else 8
+    assert min(uncounted.values()) >= 0, uncounted
+    assert sum(uncounted.values()) <= allowed, uncounted
+
+
+@pytest.fixture(scope="module")
+def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    yield from screen_of(LOCUSTFILE, tmp_path_factory.mktemp("screen"))
+
+
+@pytest.mark.parametrize(
+    ("user", "step"),
+    [
+        ("ScenarioUser", "page"),
+        ("PageUser", "page"),
+        ("CreateUser", "create"),
+        ("UpdateUser", "update"),
+        ("ImageUser", "image"),
+    ],
+)
+def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, step: str) -> None:
+    answer = screen.post("/swarm", user_count="4", spawn_rate="4", user_classes=user)
+    assert answer["success"], answer
+    stats = screen.wait(lambda s: s["user_count"] == 4 and requests(s, step) >= 4)
+    assert stats["errors"] == []
+    screen.stop()
+    assert screen.stats()["errors"] == []

@@ -1,0 +1,40 @@
+"""Users still ramping are warm-up: nothing is measured before the last of them runs."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from ils_bench.options import IlsOptions
+from ils_bench.probe import Address
+from ils_bench.sweep import IlsEndpoint, point
+from ils_bench.targets.target import OpenTarget
+from sitebench.locust_process import run_point
+from sitebench.runfile import RunFile
+from sitebench.store import RunStore
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting
+
+
+def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
+    counting: Counting, tmp_path: Path
+) -> None:
+    options = IlsOptions(
+        entries=PEOPLE, target=counting.url, locales=LOCALES, users=4, warmup=0.4, measure=1.0
+    )
+    spec = point(options, "lookup")
+    address = Address("127.0.0.1", counting.directory.port)
+    endpoint = IlsEndpoint(OpenTarget("ours", address, options.base), options)
+    command = endpoint.command(spec)
+    command = replace(command, arguments=[*command.arguments, "--spawn-rate", "2"])
+    with RunStore(tmp_path / "run") as store:
+        result = run_point(spec, store, command)
+        store.confirm(spec)
+    with RunFile(tmp_path / "run") as run:
+        rows = run.timeline(run.points()[0].id)
+    phases = ("ramp", "warmup", "measure")
+    lanes = {phase: [row.lanes for row in rows if row.phase == phase] for phase in phases}
+    assert lanes["ramp"][0] < 4
+    assert sum(row.count for row in rows if row.phase == "ramp") > 0
+    assert set(lanes["warmup"]) == set(lanes["measure"]) == {4}
+    measured = sum(r.count for r in rows if r.phase == "measure" and r.step == "lookup")
+    assert result.operations == measured
+    assert result.little is not None
+    assert result.little.lanes == 4.0

@@ -1,0 +1,120 @@
+"""The laws: what they give for 1997's inputs, and what must hold for any."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitebench.errors import UnknownValue
+from sitebench.plan import paper
+from sitebench.plan.model import Scenario, solve, wait_factor, whole
+
+shares = st.floats(0.001, 1.0)
+times = st.floats(1.0, 1e5)
+rates = st.floats(0.1, 1e6)
+numbers = st.floats(0.0, 50.0)
+
+
+def test_the_site_of_1997_serves_what_its_workbook_prints() -> None:
+    values = solve(Scenario(0.04, 25.0), {"pages": 43.5})
+    assert (values["simultaneous"], values["served"]) == (1_087.5, 27_187.5)
+    assert (whole(values["simultaneous"]), whole(values["served"])) == (1_088, 27_188)
+
+
+def test_a_session_costs_what_its_operations_cost() -> None:
+    values = solve(paper.ILS_SCENARIO, {"connect": 462, "add": 840, "lookup": 900})
+    assert values["demand_s"] == 1 / 462 + 1 / 840 + 6 / 900
+    assert values["simultaneous"] == 1_200 / values["demand_s"]
+    assert values["served"] == values["simultaneous"] / 0.04
+
+
+@given(
+    active=shares, stay=times, mix=st.tuples(numbers, numbers, st.floats(0.1, 50)), data=st.data()
+)
+def test_a_machine_with_its_simultaneous_users_is_exactly_as_busy_as_it_may_be(
+    active: float, stay: float, mix: tuple[float, float, float], data: st.DataObject
+) -> None:
+    names = ("connect", "add", "lookup")
+    speed = {name: data.draw(rates) for name in names}
+    headroom = data.draw(st.floats(0, 0.9))
+    scenario = Scenario(active, stay, dict(zip(names, mix, strict=True)), headroom)
+    values = solve(scenario, speed)
+    # Little's law: each of N users starts a session every `stay` seconds.
+    offered = {
+        n: values["simultaneous"] / stay * number for n, number in (scenario.mix or {}).items()
+    }
+    busy = sum(offered[name] / speed[name] for name in names)
+    assert math.isclose(busy, 1 - headroom, rel_tol=1e-9)
+
+
+@given(st.integers(1, 10**9), shares, times, rates, st.floats(0, 0.9))
+def test_the_machines_suffice_and_one_less_would_not(
+    community: int, active: float, view: float, rate: float, headroom: float
+) -> None:
+    scenario = Scenario(active, view, None, headroom, community)
+    values = solve(scenario, {"pages": rate})
+    machines = values["machines"]
+    assert machines == int(machines) >= 1
+    assert machines * values["simultaneous"] >= values["online"] * (1 - 1e-8)
+    if machines > 1:
+        assert (machines - 1) * values["simultaneous"] < values["online"]
+    assert values["busy"] <= (1 - headroom) * (1 + 1e-8)
+
+
+def test_a_community_that_fills_whole_machines_needs_no_other() -> None:
+    # 0.1 x 3 is a little more than 0.3 in binary.
+    values = solve(Scenario(0.1, 1.0, community=3_000), {"pages": 100.0})
+    assert values["machines"] == 3
+
+
+def test_half_the_machine_left_free_halves_the_answers() -> None:
+    whole_one = solve(Scenario(0.04, 25.0), {"pages": 43.5})
+    half = solve(Scenario(0.04, 25.0, headroom=0.5), {"pages": 43.5})
+    assert half["served"] == whole_one["served"] / 2
+
+
+def test_an_objective_limits_how_busy_a_machine_may_be() -> None:
+    # M/M/1: 99 % of pages are answered within mean x ln(100) / (1 - busy).
+    values = solve(Scenario(0.04, 25.0, objective=(0.99, 0.5)), {"pages": 43.5})
+    assert math.isclose(values["busy_limit"], 1 - math.log(100) / 43.5 / 0.5)
+    share_late = math.exp(-0.5 * (1 - values["busy_limit"]) * 43.5)
+    assert math.isclose(share_late, 0.01)
+    assert math.isclose(wait_factor(0.99), math.log(100))
+
+
+def test_headroom_counts_where_it_asks_for_more_than_the_objective() -> None:
+    values = solve(Scenario(0.04, 25.0, headroom=0.6, objective=(0.99, 0.5)), {"pages": 43.5})
+    assert values["busy_limit"] == 1 - 0.6
+
+
+def test_an_objective_shorter_than_the_work_is_refused() -> None:
+    with pytest.raises(UnknownValue, match=r"idle machine takes 23 ms"):
+        solve(Scenario(0.04, 25.0, objective=(0.99, 0.05)), {"pages": 43.5})
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"active": 0.0}, "0 of the community"),
+        ({"active": 1.2}, r"1\.2 of the community"),
+        ({"stay_s": 0.0}, "a time of 0s"),
+        ({"stay_s": -5.0}, "a time of -5s"),
+        ({"stay_s": math.inf}, "a time of inf"),
+        ({"headroom": 1.0}, "headroom of 1"),
+        ({"community": 0}, "a community of 0"),
+        ({"mix": {"lookup": 0.0}}, "a session without operations"),
+        ({"mix": {"lookup": -1.0}}, "a session without operations"),
+    ],
+)
+def test_what_cannot_be_is_refused(asked: dict[str, float], said: str) -> None:
+    fine = {"active": 0.04, "stay_s": 25.0}
+    with pytest.raises(UnknownValue, match=said):
+        Scenario(**{**fine, **asked})  # type: ignore[arg-type]
+
+
+def test_a_rate_of_nothing_is_refused() -> None:
+    with pytest.raises(UnknownValue, match="0 pages/s"):
+        solve(Scenario(0.04, 25.0), {"pages": 0.0})
+    with pytest.raises(UnknownValue, match="no rate for add"):
+        solve(paper.ILS_SCENARIO, {"connect": 1, "lookup": 1})

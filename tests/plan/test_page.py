@@ -1,0 +1,163 @@
+"""The planner of a page, moved in a browser."""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.plan import paper
+from sitebench.plan.html import planner_fragment
+from sitebench.plan.model import Scenario, solve
+from sitebench.plan.rates import PlanRates, RateTable
+from tests.support.browser import Browser, browsing
+
+TODAY = RateTable(
+    "today's </script>",
+    (10_000, 100_000),
+    {"connect": (9_000.0, 8_000.0), "add": (21_000.0, None), "lookup": (33_000.0, 31_000.0)},
+)
+RATES = PlanRates((TODAY,), (RateTable("embedded", (100_000,), {"pages": (1_234.5,)}),))
+
+SET = """
+const [half, name, value] = arguments;
+const root = document.querySelector(`.plan-half[data-half=${half}]`);
+const field = root.querySelector(name.startsWith('[') ? name : `[name="${name}"]`);
+field.value = value;
+field.dispatchEvent(new Event('input', {bubbles: true}));
+return field.value;
+"""
+READ = """
+const cells = document.querySelectorAll(`.plan-half[data-half=${arguments[0]}] output`);
+return JSON.stringify(Object.fromEntries([...cells].map(
+    (cell) => [cell.dataset.answer, [cell.value, cell.dataset.value]])));
+"""
+
+
+def page(path: Path, rates: PlanRates = RATES) -> str:
+    # A page that may load nothing, and whose errors are kept.
+    path.write_text(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>plan</title>'
+        '<meta http-equiv="Content-Security-Policy"'
+        " content=\"default-src 'none'; script-src 'unsafe-inline'\">"
+        "<script>window.errors = []; addEventListener('error', (e) => errors.push(e.message));"
+        "addEventListener('securitypolicyviolation', (e) => errors.push(e.blockedURI));</script>"
+        f"</head><body>{planner_fragment(rates)}</body></html>"
+    )
+    return path.as_uri()
+
+
+def put(browser: Browser, half: str, name: str, value: object) -> str:
+    return str(browser.run(SET, half, name, str(value)))
+
+
+def answers(browser: Browser, half: str) -> dict[str, tuple[str, float | None]]:
+    found = json.loads(browser.run(READ, half))
+    return {key: (text, float(value) if value else None) for key, (text, value) in found.items()}
+
+
+@pytest.fixture(scope="module")
+def window(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all: starting it is what takes the time."""
+    with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
+    """A browser that shows the planner as it is at first."""
+    window.open(page(tmp_path / "plan.html"))
+    yield window
+    assert window.run("return window.errors") == []
+
+
+def exactly(browser: Browser, half: str, values: dict[str, float]) -> None:
+    shown = {key: value for key, (_, value) in answers(browser, half).items()}
+    assert shown == {key: values[key] for key in shown}
+
+
+def test_at_first_it_says_what_the_model_says(browser: Browser) -> None:
+    directory = Scenario(0.04, 1_200.0, paper.MIX, community=1_000_000)
+    exactly(browser, "ils", solve(directory, TODAY.at(10_000)))
+    exactly(browser, "ps", solve(Scenario(0.04, 25.0, community=1_000_000), {"pages": 1_234.5}))
+
+
+def test_moving_a_slider_moves_the_numbers_to_exactly_what_the_model_says(browser: Browser) -> None:
+    for percent, seconds in (("12.5", "7"), ("0.1", "120"), ("20", "1")):
+        assert put(browser, "ps", "[data-of=active]", percent) == percent
+        assert put(browser, "ps", "[data-of=view_s]", seconds) == seconds
+        scenario = Scenario(float(percent) / 100, float(seconds), community=1_000_000)
+        exactly(browser, "ps", solve(scenario, {"pages": 1_234.5}))
+    put(browser, "ils", "[data-of=n_lookup]", "31")
+    put(browser, "ils", "[data-of=community]", "7")
+    scenario = Scenario(0.04, 1_200.0, {**paper.MIX, "lookup": 31.0}, community=10_000_000)
+    exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
+
+
+def test_any_numbers_typed_give_exactly_what_the_model_gives(browser: Browser) -> None:
+    dice = random.Random(1997)
+    for _ in range(15):
+        percent, minutes = round(dice.uniform(0.1, 100), 2), round(dice.uniform(0.5, 500), 1)
+        mix = {name: round(dice.uniform(0, 20), 1) for name in ("connect", "add")} | {"lookup": 3.5}
+        free, community = round(dice.uniform(0, 90), 1), dice.randrange(1, 10**9)
+        milliseconds = dice.choice([0, 250.5])
+        typed = {
+            "active": percent,
+            "session_s": minutes,
+            "headroom": free,
+            "community": community,
+            **{f"n_{name}": number for name, number in mix.items()},
+            "objective_s": milliseconds,
+        }
+        for name, value in typed.items():
+            put(browser, "ils", name, value)
+        objective = (0.99, milliseconds / 1000) if milliseconds else None
+        scenario = Scenario(percent / 100, minutes * 60, mix, free / 100, community, objective)
+        exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
+
+
+def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> None:
+    # 1997's come after today's.
+    put(browser, "ils", "machine", "2")
+    put(browser, "ils", "size", "0")
+    scenario = Scenario(0.04, 1_200.0, paper.MIX, community=1_000_000)
+    exactly(browser, "ils", solve(scenario, paper.ILS["paper-7000"].at(500)))
+    put(browser, "ps", "machine", "1")
+    assert answers(browser, "ps")["simultaneous"] == ("1,088", 1_087.5)
+    assert answers(browser, "ps")["served"] == ("27,188", 27_187.5)
+
+
+def test_what_has_no_answer_says_so(browser: Browser) -> None:
+    doubt = ".plan-half[data-half=ils] .plan-doubt"
+    put(browser, "ils", "size", "1")  # Adds were not measured there.
+    missing = {key for key, (text, _) in answers(browser, "ils").items() if text == "n/a"}
+    assert missing == {"simultaneous", "served", "machines", "busy"}
+    assert "No answer" in browser.text(doubt)
+    put(browser, "ils", "n_add", "0")
+    assert answers(browser, "ils")["machines"][0] == "1"
+    for name, value in (("active", "0"), ("active", ""), ("active", "101")):
+        put(browser, "ils", name, value)
+        assert answers(browser, "ils")["machines"][0] == "n/a", value
+    put(browser, "ils", "active", "4")
+    put(browser, "ils", "objective_s", "0.0001")
+    assert "idle machine" in browser.text(doubt)
+
+
+def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -> None:
+    unnamed = """
+    return [...document.querySelectorAll('.plan-half input, .plan-half select')].filter(
+        (field) => !field.labels.length && !field.getAttribute('aria-label') ||
+            field.tabIndex < 0).length
+    """
+    assert browser.run(unnamed) == 0
+    ids = "return [...document.querySelectorAll('[id]')].map((each) => each.id)"
+    assert len(set(browser.run(ids))) == len(browser.run(ids)) > 10
+
+
+def test_without_a_script_the_page_says_what_the_plan_says() -> None:
+    fragment = planner_fragment(PlanRates())
+    assert '<output data-answer="simultaneous">1,088</output>' in fragment
+    assert '<output data-answer="served">27,188</output>' in fragment
+    assert "http" not in fragment
+    assert len(fragment) < 40_000

@@ -1,0 +1,161 @@
+"""`sitebench plan` as a person runs it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.cli import main
+from sitebench.store import RunStore
+from tests.plan.test_measured import a_page_result, invalid
+from tests.support.cli import sitebench
+from tests.support.points import a_result, a_spec, a_tally
+
+
+def planned(*argv: str) -> dict[str, Any]:
+    ran = sitebench("plan", *argv, "--json")
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def a_run(path: Path) -> Path:
+    """Write a run of a directory and a site, one point of it invalid."""
+    results = [
+        *(a_result(a_spec(name, 10_000), 8_000) for name in ("connect", "add", "lookup")),
+        invalid(a_result(a_spec("lookup", 20_000))),
+        a_page_result(400.0, 50_000),
+    ]
+    with RunStore(path) as store:
+        store.set_manifest({"cpu": {"model": "A fine processor", "usable": 2}})
+        for result in results:
+            store.begin(result.spec)
+            store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
+            store.confirm(result.spec)
+    return path
+
+
+def test_the_site_prints_what_the_paper_prints() -> None:
+    ran = sitebench("plan", "ps", "--pages-per-s", "43.5", "--view-time", "25s", "--active", "4%")
+    assert ran.code == 0
+    assert "1,088" in ran.out
+    assert "27,188" in ran.out
+    assert "They agree." in ran.out
+
+
+def test_the_directory_prints_its_law_and_its_answer_beside_the_papers() -> None:
+    ran = sitebench("plan", "ils")
+    assert ran.code == 0
+    for text in (
+        "demand s = cost connect + cost add + cost lookup",
+        "simultaneous = busy limit x session s / demand s",
+        *("3,946 / 98,639", "119,741 / 2,993,521", "7,842 / 196,052", "188,081 / 4,702,016"),
+        "They differ",
+    ):
+        assert text in ran.out
+
+
+def test_what_the_paper_does_not_print_can_be_typed_in() -> None:
+    rates = "connect=462,add=840,lookup=900,retrieve=3.4"
+    found = planned("ils", "--rates", rates, "--mix", "connect=1,add=1,retrieve=1,lookup=6")
+    assert found["answers"] == {"simultaneous": 3_946, "community": 98_639}
+    assert found["size"] is None
+
+
+def test_a_run_gives_the_rates_of_both_halves(tmp_path: Path) -> None:
+    run = a_run(tmp_path / "run.sitebench")
+    ils = planned("ils", str(run), "--community", "200k", "--headroom", "30%")
+    assert ils["machine"] == "embedded"
+    assert ils["size"] == 10_000
+    assert ils["answers"]["machines"] == 1
+    ps = planned("ps", str(run), "--active", "2%")
+    assert ps["values"]["pages_per_s"] == 400.0
+    assert ps["answers"] == {"simultaneous": 10_000, "community": 500_000}
+
+
+def test_a_run_can_be_planned_with_an_objective_that_its_loads_met(tmp_path: Path) -> None:
+    run = str(a_run(tmp_path / "run.sitebench"))
+    met = planned("ils", run, "--objective", "p50<5ms")
+    assert met["values"]["objective_s"] == 0
+    assert "measured alone" in met["doubts"][-1]
+    ran = sitebench("plan", "ils", run, "--objective", "p50<5us")
+    assert ran.code == 2
+    assert "met the objective" in ran.err
+
+
+def test_the_what_ifs_halve_and_double() -> None:
+    found = {each["case"]: each for each in planned("ps", "--pages-per-s", "43.5")["what_if"]}
+    assert found["half the active share"]["community"] == 54_375
+    assert found["double the seconds per page"]["simultaneous"] == 2_175
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("ps", "--pages-per-s", "0"), "rate '0' is not above zero"),
+        (("ps", "--active", "0%"), "0 of the community"),
+        (("ps", "--active", "101%"), "1.01 of the community"),
+        (("ps", "--active", "4"), "unknown share '4'"),
+        (("ps", "--view-time=-5s"), "unknown duration '-5s'"),
+        (("ps", "--view-time", "0s"), "a time of 0s"),
+        (("ps", "--headroom", "100%"), "headroom of 1"),
+        (("ps", "--community", "0"), "size '0'"),
+        (("ps", "--objective", "quick"), "unknown metric 'quick'"),
+        (("ps", "--objective", "p99<1ms"), "idle machine takes"),
+        (("ps", "--objective", "failures<1%"), "cannot be estimated from rates"),
+        (("ps", "--preset", "paper-2500", "--pages-per-s", "3"), "rates come from one place"),
+        (("ps", "--community", "100m"), "more than twice"),
+        (("ps", "--target", "embedded"), "--target chooses among"),
+        (("ps", "no-such-file"), "no run file at no-such-file"),
+        (("ils", "--rates", "lookup=0"), "rate '0' is not above zero"),
+        (("ils", "--rates", "lookup=900"), "no rate for connect"),
+        (("ils", "--mix", "lookup=0"), "a session without operations"),
+        (("ils", "--mix", "lookup=6,dance=1"), "no rate for dance"),
+        (("ils", "--session=-20m"), "unknown duration '-20m'"),
+        (("ils", "--size", "7"), "no rates at 7 people"),
+        (("ils", "--xlsx", "/no/such/folder/plan.xlsx"), "cannot write"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line_and_its_remedy(
+    argv: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # In this process: there are many, and starting Python is what takes the time.
+    monkeypatch.setattr(sys, "argv", ["sitebench", "plan", *argv])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    first, remedy = capsys.readouterr().err.strip().splitlines()
+    assert first.startswith("sitebench: ")
+    assert said in first
+    assert remedy.startswith("  ")
+
+
+def test_a_run_without_a_half_says_how_to_measure_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.sitebench"
+    with RunStore(path) as store:
+        store.set_manifest({})
+    ran = sitebench("plan", "ps", str(path))
+    assert ran.code == 2
+    assert f"sitebench ps sweep --out {path}" in ran.err
+
+
+def test_a_target_is_chosen_where_there_are_two(tmp_path: Path) -> None:
+    path = tmp_path / "run.sitebench"
+    with RunStore(path) as store:
+        for target, count in (("embedded", 9_000), ("openldap", 1_000)):
+            result = a_result(a_spec(target=target), count)
+            store.begin(result.spec)
+            store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
+            store.confirm(result.spec)
+    argv = ("plan", "ils", str(path), "--mix", "lookup=1")
+    refused = sitebench(*argv)
+    assert refused.code == 2
+    assert "embedded; openldap" in refused.err
+    assert (
+        json.loads(sitebench(*argv, "--target", "openldap", "--json").out)["machine"] == "openldap"
+    )

@@ -1,0 +1,232 @@
+"""The workbook: what is stored in it is what a spreadsheet computes, and model.py too."""
+
+import math
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl  # type: ignore[import-untyped]
+import pytest
+
+from sitebench.plan import paper
+from sitebench.plan.choose import plan
+from sitebench.plan.model import PERCENTILES, Scenario, solve
+from sitebench.plan.rates import RateTable
+from sitebench.plan.workbook import Planned, example, write
+from tests.support.libreoffice import LibreOffice
+
+TODAY = RateTable(
+    "embedded",
+    (10_000, 100_000),
+    {
+        "connect": (9_000.0, 8_000.0),
+        "add": (21_000.0, 20_500.0),
+        "lookup": (33_000.0, 31_000.0),
+        "ils-user": (410.0, None),
+    },
+)
+PAGES = RateTable("embedded", (100_000,), {"pages": (1_234.5,)})
+FIRST = "C"
+"""The column of the machine that is planned with."""
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    """A workbook of today's rates, and scenarios of one's own."""
+    busy = Scenario(0.07, 900.0, {"connect": 1.0, "lookup": 9.5}, 0.3, 3_000_000, (0.9, 0.05))
+    site = Scenario(0.03, 12.0, None, 0.25, 150_000)
+    path = tmp_path / "plan.xlsx"
+    write(
+        path,
+        Planned(plan(busy, TODAY, 100_000), (TODAY,)),
+        Planned(plan(site, PAGES), (PAGES,)),
+        "A fine processor, 2 cores",
+    )
+    return path
+
+
+def formulas(path: Path) -> dict[tuple[str, str], tuple[str, Any]]:
+    """Return every formula by sheet and cell, and the value stored beside it."""
+    book, stored = openpyxl.load_workbook(path), openpyxl.load_workbook(path, data_only=True)
+    return {
+        (sheet.title, cell.coordinate): (cell.value, stored[sheet.title][cell.coordinate].value)
+        for sheet in book
+        for row in sheet.iter_rows()
+        for cell in row
+        if cell.data_type == "f"
+    }
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, str) or isinstance(other, str) or None in (one, other):
+        return (one or "") == (other or "")
+    return math.isclose(one, other, rel_tol=1e-12)
+
+
+def rows(sheet: Any) -> dict[str, int]:
+    """Return where each label of a what-if sheet is; of equal ones, the first."""
+    found: dict[str, int] = {}
+    for (cell,) in sheet.iter_rows(min_col=2, max_col=2):
+        if cell.value is not None:
+            found.setdefault(str(cell.value), cell.row)
+    return found
+
+
+def cells(path: Path, sheet: str) -> Callable[..., Any]:
+    """Return a way to ask for stored values by label."""
+    found = openpyxl.load_workbook(path, data_only=True)[sheet]
+    places = rows(found)
+    return lambda label, column=FIRST: found[f"{column}{places[label]}"].value
+
+
+def test_libreoffice_computes_what_is_stored_in_every_cell(
+    workbook: Path, libreoffice: LibreOffice
+) -> None:
+    (again,) = libreoffice.recalculated([workbook])
+    stored, computed = formulas(workbook), openpyxl.load_workbook(again, data_only=True)
+    assert len(stored) > 150
+    wrong = {
+        place: (formula, value, computed[place[0]][place[1]].value)
+        for place, (formula, value) in stored.items()
+        if not same(value, computed[place[0]][place[1]].value)
+    }
+    assert not wrong
+
+
+def test_libreoffice_really_computes(
+    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
+) -> None:
+    # openpyxl keeps formulas without their values: what is there afterwards was computed.
+    empty = tmp_path / "empty.xlsx"
+    openpyxl.load_workbook(workbook).save(empty)
+    assert {value for _, value in formulas(empty).values()} == {None}
+    (again,) = libreoffice.recalculated([empty])
+    computed = openpyxl.load_workbook(again, data_only=True)
+    for (sheet, cell), (formula, value) in formulas(workbook).items():
+        assert same(value, computed[sheet][cell].value), (sheet, cell, formula)
+
+
+def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
+    site = cells(workbook, "PS")
+    values = solve(Scenario(0.03, 12.0, None, 0.25, 150_000), {"pages": 1_234.5})
+    assert site("Simultaneous users (users)") == values["simultaneous"]
+    assert site("Community that one machine serves (people)") == values["served"]
+    assert site("Machines needed (machines)") == values["machines"]
+
+
+def test_the_example_of_1997_is_there_as_appendix_a_prints_it(tmp_path: Path) -> None:
+    path = tmp_path / "plan.xlsx"
+    write(path, example("ils", ()), example("ps", ()), "")
+    ils, ps = cells(path, "ILS"), cells(path, "PS")
+    assert [ils("Machine", column) for column in "CDE"] == [
+        "Your system",
+        *(table.machine for table in paper.ILS.values()),
+    ]
+    assert round(ils("Simultaneous users (users)", "D")) == 119_741
+    assert (ils("Simultaneous users", "D"), ils("Community", "D")) == (3_946, 98_639)
+    assert (ils("Simultaneous users", "E"), ils("Community", "E")) == (7_842, 196_052)
+    assert ps("Simultaneous users (users)", "D") == 1_087.5
+    assert ps("Community that one machine serves (people)", "D") == 27_187.5
+    assert ps("Simultaneous users", "D") == 1_088
+
+
+def test_what_may_be_typed_is_marked_named_and_checked(workbook: Path) -> None:
+    book = openpyxl.load_workbook(workbook)
+    names = set(book.defined_names)
+    assert {"ILS_active", "ILS_session_min", "ILS_n_lookup", "ILS_n_ils_user"} <= names
+    assert {"PS_active", "PS_view_s", "PS_headroom", "PS_community", "PS_rates"} <= names
+    ils = book["ILS"]
+    checked = {str(each.sqref): each for each in ils.data_validations.dataValidation}
+    for label in ("Share of the whole community active at once", "Machine"):
+        cell = f"{FIRST}{rows(ils)[label]}"
+        assert ils[cell].fill.fgColor.rgb == "FFFFF2CC"
+        assert cell in checked
+    assert checked[f"{FIRST}{rows(ils)['Machine']}"].formula1 == "ILS_machines"
+    assert [len(book[name]._charts) for name in ("ILS", "PS")] == [2, 2]
+    assert "A fine processor, 2 cores" in str([cell.value for cell in book["Notes"]["A"]])
+
+
+def test_changed_inputs_give_what_the_model_gives(
+    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
+) -> None:
+    """Many random inputs, typed into copies, computed by one LibreOffice."""
+    dice = random.Random(1997)
+    drawn = [draw(dice) for _ in range(8)]
+    copies = []
+    for n, (directory, site, machine, size) in enumerate(drawn):
+        book = openpyxl.load_workbook(workbook)
+        fill(book["ILS"], directory, machine, size)
+        fill(book["PS"], site, "ProLiant 7000 (1997)", size)
+        copies.append(tmp_path / f"changed-{n}.xlsx")
+        book.save(copies[-1])
+    tables = {table.machine: table for table in (TODAY, *paper.ILS.values())}
+    pages = paper.PS["paper-7000"]
+    for path, (directory, site, machine, size) in zip(
+        libreoffice.recalculated(copies), drawn, strict=True
+    ):
+        agrees(cells(path, "ILS"), solve(directory, tables[machine].at(size)))
+        agrees(cells(path, "PS"), solve(site, pages.at(size)))
+
+
+def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
+    """Return two scenarios, and a machine at a size that both halves have rates of."""
+    machine = dice.choice([TODAY.machine, *(table.machine for table in paper.ILS.values())])
+    mix = {name: round(dice.uniform(0, 9), 1) for name in ("connect", "add")} | {"lookup": 2.5}
+
+    def one(stay_s: float, mix: dict[str, float] | None) -> Scenario:
+        return Scenario(
+            round(dice.uniform(0.001, 1), 4),
+            stay_s,
+            mix,
+            round(dice.uniform(0, 0.9), 3),
+            dice.randrange(1, 10**8),
+            dice.choice([None, (dice.choice([*PERCENTILES.values()]), dice.uniform(0.5, 9))]),
+        )
+
+    return one(dice.randrange(60, 6_000), mix), one(dice.uniform(0.5, 90), None), machine, 10_000
+
+
+def fill(sheet: Any, scenario: Scenario, machine: str, size: int) -> None:
+    """Type a scenario into a sheet, as a person would."""
+    share, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
+    typed: dict[str, Any] = {
+        "Share of the whole community active at once": scenario.active,
+        "Headroom: share of a machine to leave free": scenario.headroom,
+        "Response-time objective: percentile": {v: k for k, v in PERCENTILES.items()}[share],
+        "... below so many ms (0: none)": within_s * 1e3,
+        "Community to serve": scenario.community,
+        "Machine": machine,
+        "Rates measured with so many people": size,
+    }
+    if scenario.mix is None:
+        typed["Seconds a visitor looks at a page"] = scenario.stay_s
+    else:
+        typed["Minutes of a user's session"] = scenario.stay_s / 60
+        typed |= {f"Number of {name} per session": n for name, n in scenario.mix.items()}
+    places = rows(sheet)
+    for label, value in typed.items():
+        sheet[f"{FIRST}{places[label]}"] = value
+
+
+def agrees(cell: Callable[..., Any], values: dict[str, float]) -> None:
+    for label, key in (
+        ("Simultaneous users (users)", "simultaneous"),
+        ("Community that one machine serves (people)", "served"),
+        ("People active at once (users)", "online"),
+        ("Machines needed (machines)", "machines"),
+        ("How busy each of them is (share)", "busy"),
+    ):
+        assert math.isclose(cell(label), values[key], rel_tol=1e-9), label
+
+
+def test_what_has_no_rate_has_no_answer(
+    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
+) -> None:
+    book = openpyxl.load_workbook(workbook)
+    ils = book["ILS"]
+    ils[f"{FIRST}{rows(ils)['Number of ils-user per session']}"] = 1
+    path = tmp_path / "missing.xlsx"
+    book.save(path)
+    (again,) = libreoffice.recalculated([path])
+    assert cells(again, "ILS")("Simultaneous users (users)") == "n/a"

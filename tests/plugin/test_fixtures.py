@@ -1,0 +1,95 @@
+"""The pytest fixtures: a real server for each test, as marked, and gone afterwards."""
+
+import sqlite3
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import ldap3
+import pytest
+
+from sitebench import LdapDirectory, PersonalizedSite
+
+ENGLISH = ("en_US",)
+
+
+def names_in(directory: LdapDirectory) -> int:
+    """Count the people that a client sees."""
+    with ldap3.Connection(directory.url) as connection:
+        found = connection.extend.standard.paged_search(
+            directory.base, "(cn=*)", attributes=["cn"], paged_size=500
+        )
+        return len(list(found))
+
+
+def test_a_test_gets_a_directory_of_a_thousand_people(ldap_directory: LdapDirectory) -> None:
+    assert names_in(ldap_directory) == 1_000
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+@pytest.mark.ldap_directory(entries=3, locales=ENGLISH)
+def test_what_a_test_adds_no_other_test_sees(ldap_directory: LdapDirectory, turn: int) -> None:
+    assert names_in(ldap_directory) == 3
+    with ldap3.Connection(ldap_directory.url) as connection:
+        entry = f"cn=turn {turn},{ldap_directory.base}"
+        assert connection.add(entry, "person", {"sn": "x"})  # type: ignore[no-untyped-call]
+    assert names_in(ldap_directory) == 4
+
+
+@pytest.fixture
+def ldif(tmp_path: Path) -> Path:
+    path = tmp_path / "two.ldif"
+    path.write_text(
+        "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n"
+        "dn: cn=Ann,dc=example,dc=com\nobjectClass: person\ncn: Ann\nsn: Lee\n"
+    )
+    return path
+
+
+def test_a_directory_is_made_from_an_ldif_file(
+    ldap_directory_factory: Callable[..., LdapDirectory], ldif: Path
+) -> None:
+    directory = ldap_directory_factory(entries=0, ldif=ldif, suffix="dc=example,dc=com")
+    assert names_in(directory) == 1
+
+
+@pytest.fixture(scope="module")
+def staff(ldap_directory_factory: Callable[..., LdapDirectory]) -> LdapDirectory:
+    return ldap_directory_factory(entries=5, locales=ENGLISH)
+
+
+_shared: set[int] = set()
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_a_directory_can_be_shared(staff: LdapDirectory, turn: int) -> None:
+    _shared.add(staff.port)
+    assert len(_shared) == 1
+    assert names_in(staff) == 5
+
+
+@pytest.mark.ldap_directory(entries=7, locales=ENGLISH)
+class TestMarkersOfAClass:
+    def test_hold_for_its_tests(self, ldap_directory: LdapDirectory) -> None:
+        assert names_in(ldap_directory) == 7
+
+    @pytest.mark.ldap_directory(entries=2)
+    def test_and_give_way_to_the_tests_own(self, ldap_directory: LdapDirectory) -> None:
+        assert names_in(ldap_directory) == 2
+
+
+@pytest.mark.user_property_db(entries=20, locales=ENGLISH)
+def test_a_test_gets_a_database_it_may_change(user_property_db: Path) -> None:
+    with sqlite3.connect(user_property_db) as database:
+        (before,) = database.execute("SELECT count(*) FROM people").fetchone()
+        database.execute("DELETE FROM people WHERE id = 1")
+        (after,) = database.execute("SELECT count(*) FROM people").fetchone()
+    database.close()
+    assert (before, after) == (20, 19)
+
+
+@pytest.mark.personalized_site(entries=20, locales=ENGLISH)
+def test_a_test_gets_a_site(personalized_site: PersonalizedSite) -> None:
+    asked = urllib.request.Request(personalized_site.url, headers={"Cookie": "user=7"})
+    with urllib.request.urlopen(asked) as page:
+        assert len(page.read()) == 8_290

@@ -1,0 +1,94 @@
+"""A project of somebody else's, with nothing of ours but the wheel."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UV = Path(sys.executable).with_name("uv")
+
+PYPROJECT = """\
+[project]
+name = "phone-book"
+version = "1"
+
+[tool.pytest.ini_options]
+addopts = "--strict-markers -p no:cacheprovider"
+"""
+
+PROGRAM = """\
+import ldap3
+
+
+def telephone(url, base, name):
+    with ldap3.Connection(url) as connection:
+        connection.search(base, f"(cn={name})", attributes=["telephoneNumber"])
+        return [str(entry.telephoneNumber) for entry in connection.entries]
+"""
+
+TESTS = """\
+import pytest
+import sitebench
+from phone_book import telephone
+
+
+def test_somebody_is_found(ldap_directory):
+    name = ldap_directory.people.name(17)
+    _, entry = ldap_directory.people.entry(17)
+    wanted = [value.decode() for value in entry["telephoneNumber"]]
+    assert telephone(ldap_directory.url, ldap_directory.base, name) == wanted
+
+
+@pytest.mark.ldap_directory(entries=0, suffix="dc=example,dc=com")
+def test_nobody_is_found(ldap_directory):
+    assert telephone(ldap_directory.url, ldap_directory.base, "Nobody") == []
+
+
+@pytest.mark.personalized_site(entries=10)
+def test_a_site_is_measured(personalized_site):
+    result = sitebench.run("page", personalized_site, users=2, warmup_s=0.1, measure_s=0.5)
+    assert result.failures == 0
+    assert result.ops_per_s > 0
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel that would be published."""
+    out = tmp_path_factory.mktemp("wheel")
+    built(UV, "build", "--wheel", "--no-build-isolation", "--quiet", "--out-dir", out, ROOT)
+    (found,) = out.glob("sitebench-*.whl")
+    return found
+
+
+def built(*argv: str | Path, cwd: Path = ROOT) -> str:
+    """Run a command that must succeed; return what it said."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment["VIRTUAL_ENV"] = str(Path(sys.executable).parents[1]) if cwd == ROOT else ""
+    ran = subprocess.run(
+        list(map(str, argv)), cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, f"{argv}\n{ran.stdout}\n{ran.stderr}"
+    return ran.stdout + ran.stderr
+
+
+@pytest.mark.timeout(600)
+def test_a_project_with_only_the_wheel_uses_fixtures_and_api(wheel: Path, tmp_path: Path) -> None:
+    project = tmp_path / "phone-book"
+    project.mkdir()
+    for name, content in (
+        ("pyproject.toml", PYPROJECT),
+        ("phone_book.py", PROGRAM),
+        ("test_phone_book.py", TESTS),
+    ):
+        (project / name).write_text(content)
+    python = project / ".venv/bin/python"
+    built(UV, "venv", "--quiet", "--python", sys.executable, project / ".venv")
+    built(UV, "pip", "install", "--quiet", "--python", python, wheel, "pytest")
+    said = built(python, "-m", "pytest", "-q", cwd=project)
+    assert "3 passed" in said
+    where = built(python, "-c", "import sitebench; print(sitebench.__file__)", cwd=project)
+    assert where.startswith(str(project))

@@ -1,0 +1,30 @@
+"""Sites for the tests of the site half."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ps_bench.options import PsOptions
+from ps_bench.targets.opening import open_target
+from ps_bench.targets.target import OpenSite
+from tests.support.programs import required_program
+
+LOCALES = ("en_US", "de_DE", "ja_JP")
+PEOPLE = 300
+SIZE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+SHORT = ("--users", "8", "--threads", "1", "--warmup", "200ms", "--measure", "1s", "--json")
+
+
+@pytest.fixture
+def site() -> Iterator[OpenSite]:
+    """An embedded site of 300 people, on a copy of its own."""
+    with open_target(PsOptions(entries=PEOPLE, locales=LOCALES)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def chromedriver() -> Path:
+    """Return the driver of a browser."""
+    required_program("chromium")
+    return required_program("chromedriver")

@@ -1,0 +1,199 @@
+"""Everything that can be asked for wrongly: one line, its remedy, and an exit code."""
+
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ps_bench.targets.target import OpenSite
+from sitebench.ports import free_port
+from sitebench.store import RunStore
+from tests.ps_bench.conftest import SHORT, SIZE
+from tests.support.cli import Ran, sitebench
+
+
+def refused(ran: Ran, code: int, *words: str) -> None:
+    """Check that a command said what was wrong in one line, then what to do, and nothing else."""
+    assert ran.code == code, ran.err
+    lines = ran.err.strip().splitlines()
+    assert len(lines) == 2, ran.err
+    assert lines[0].startswith("sitebench: ")
+    assert lines[1].startswith("  ")
+    for word in words:
+        assert word in ran.err
+
+
+@pytest.fixture(scope="module")
+def upd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of 300 people."""
+    path = tmp_path_factory.mktemp("upd") / "people.sqlite"
+    assert sitebench("ps", "seed", str(path), *SIZE).code == 0
+    return path
+
+
+@pytest.fixture
+def mine(upd: Path, tmp_path: Path) -> Path:
+    """A database to spoil."""
+    return Path(shutil.copy(upd, tmp_path / "mine.sqlite"))
+
+
+def test_an_unknown_operation() -> None:
+    refused(sitebench("ps", "run", "dance"), 2, "'dance'", "scenario, page")
+
+
+@pytest.mark.parametrize("target", ["site", "ldap://a", "http://", "http://a:x", "http://a/?b=1"])
+def test_an_unknown_target(target: str) -> None:
+    refused(sitebench("ps", "run", "--target", target, *SIZE), 2, "target", "http://127.0.0.1")
+
+
+def test_tls_is_for_the_portable_client() -> None:
+    ran = sitebench("ps", "run", "--target", "https://127.0.0.1:1", *SIZE)
+    refused(ran, 2, "TLS", "--client fasthttp")
+
+
+def test_an_unreachable_site() -> None:
+    ran = sitebench("ps", "run", "--target", f"http://127.0.0.1:{free_port()}", *SIZE)
+    refused(ran, 1, "nothing answers at http://127.0.0.1", "is running")
+
+
+@pytest.fixture
+def talker(request: pytest.FixtureRequest) -> Iterator[int]:
+    """A server that says to everyone what it was given to say, or nothing at all."""
+    server = socket.create_server(("127.0.0.1", 0))
+    said: bytes = request.param
+    kept: list[socket.socket] = [server]
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            kept.append(connection)
+            if said:
+                connection.sendall(said)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield server.getsockname()[1]
+    server.shutdown(socket.SHUT_RDWR)
+    thread.join()
+    for each in kept:
+        each.close()
+
+
+@pytest.mark.parametrize("talker", [b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64, b""], indirect=True)
+def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
+    ran = sitebench("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
+    refused(ran, 1, "does not answer as a web server does")
+
+
+def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -> None:
+    file = tmp_path / "site.toml"
+    file.write_text('[[operation]]\nname = "a"\n[[operation.request]]\n  pth = "/"\n')
+    ran = sitebench(
+        *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
+    )
+    refused(ran, 2, "site.toml, line 4, column 3: unknown field 'pth'", "path")
+
+
+def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> None:
+    file = tmp_path / "site.toml"
+    file.write_text(
+        '[[operation]]\nname = "a"\n[[operation.request]]\npath = "no slash"\nexpect.status = 200\n'
+    )
+    ran = sitebench(
+        *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
+    )
+    refused(ran, 2, "no slash")
+
+
+def test_a_scenario_beside_an_operation(tmp_path: Path) -> None:
+    (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
+    ran = sitebench("ps", "run", "page", "--scenario", str(tmp_path / "site.toml"))
+    refused(ran, 2, "'page'", "leave one")
+
+
+def test_a_database_that_is_missing(tmp_path: Path) -> None:
+    file = str(tmp_path / "absent.sqlite")
+    refused(sitebench("ps", "run", "--database", file, *SIZE), 2, "absent.sqlite", "ps seed")
+    refused(sitebench("ps", "serve", "--database", file, "--port", "0"), 2, "absent.sqlite")
+
+
+def test_a_database_of_another_size(mine: Path) -> None:
+    ran = sitebench("ps", "run", "--database", str(mine), "--entries", "301")
+    refused(ran, 2, "holds 300 people, not 301")
+
+
+def test_a_database_of_another_schema_version(mine: Path) -> None:
+    with sqlite3.connect(mine) as db:
+        db.execute("PRAGMA user_version = 7")
+        db.execute("UPDATE meta SET value = '7' WHERE key = 'schema_version'")
+    db.close()
+    refused(sitebench("ps", "run", "--database", str(mine), *SIZE), 2, "schema version 7")
+
+
+def test_a_database_of_another_program(tmp_path: Path) -> None:
+    file = tmp_path / "other.sqlite"
+    with sqlite3.connect(file) as db:
+        db.execute("CREATE TABLE t (a)")
+    db.close()
+    ran = sitebench("ps", "run", "--database", str(file), *SIZE)
+    refused(ran, 2, "no user-property database")
+
+
+def test_a_database_that_is_cut_off(mine: Path) -> None:
+    mine.write_bytes(mine.read_bytes()[:20_000])
+    refused(sitebench("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
+
+
+def test_a_database_that_somebody_else_holds(mine: Path) -> None:
+    db = sqlite3.connect(mine, isolation_level=None)
+    db.execute("BEGIN EXCLUSIVE")
+    try:
+        ran = sitebench("ps", "serve", "--database", str(mine), "--port", "0")
+    finally:
+        db.close()
+    refused(ran, 2, "locked by another process")
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    ran = sitebench("ps", "seed", str(tmp_path / "absent" / "upd.sqlite"), *SIZE)
+    refused(ran, 2, "cannot write")
+
+
+def test_a_full_disk_leaves_what_was_there(mine: Path) -> None:
+    # A limit on the size of files ends in the same refusal of the system as a full disk.
+    before = mine.read_bytes()
+    ran = _with_files_of_at_most(1 << 16, "ps", "seed", str(mine), *SIZE[2:], "--entries", "5000")
+    refused(ran, 2, str(mine))
+    assert mine.read_bytes() == before
+    assert [each.name for each in mine.parent.iterdir()] == [mine.name]
+
+
+def _with_files_of_at_most(limit: int, *argv: str) -> Ran:
+    code = (
+        "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}));"
+        "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False, timeout=60
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def test_what_was_measured_before_a_site_broke_is_kept(site: OpenSite, tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "run"))
+    here = ("ps", "run", "page", "--target", str(site.address), *SIZE, *SHORT, *out)
+    assert sitebench(*here).code == 0
+    gone = ("--target", f"http://127.0.0.1:{free_port()}")
+    refused(sitebench("ps", "run", "page", *gone, *SIZE, *SHORT, *out), 1, "nothing answers")
+    with RunStore(tmp_path / "run", create=False) as store:
+        assert [result.failures for result in store.results()] == [0]

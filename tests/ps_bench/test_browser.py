@@ -1,0 +1,62 @@
+"""The page as a person sees it: in a browser, with nothing but a cookie."""
+
+from pathlib import Path
+
+from ps_bench.targets.target import OpenSite
+from seeders.upd import UpdSpec, visitors
+from tests.ps_bench.conftest import LOCALES, PEOPLE
+from tests.support.browser import Browser, browsing
+
+SOMEBODY = 7
+
+
+def choose(browser: Browser, name: str, value: str) -> None:
+    """Set a field of the form as its picker would: the picker itself is the system's."""
+    browser.run(
+        "const field = document.getElementsByName(arguments[0])[0];"
+        "field.value = arguments[1]; field.dispatchEvent(new Event('change'));",
+        name,
+        value,
+    )
+
+
+def test_a_person_is_greeted_changes_two_preferences_and_they_hold(
+    chromedriver: Path, site: OpenSite, tmp_path: Path
+) -> None:
+    person = visitors(UpdSpec(PEOPLE, locales=LOCALES)).visitor(SOMEBODY)
+    with browsing(chromedriver, tmp_path) as browser:
+        browser.open(f"{site.address}/enter?user={SOMEBODY}")
+        assert browser.text("h1") == f"Hello, {person['given']}"
+        assert browser.attribute("body", "data-user") == str(SOMEBODY)
+        assert browser.attribute("body", "data-background") == person["background"]
+        loaded = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
+        assert browser.run(loaded) == 4
+        browser.screenshot(tmp_path / "before.png")
+
+        choose(browser, "background", "#c0ffee")
+        choose(browser, "city", "Zürich & <Umgebung>")
+        browser.click("form button")
+        # The form is answered with a redirect to the page, so reloading sends nothing again.
+        browser.reload()
+
+        assert browser.attribute("body", "data-background") == "#c0ffee"
+        assert browser.attribute("body", "data-city") == "Zürich & <Umgebung>"
+        assert browser.attribute("body", "data-accent") == person["accent"]
+        assert browser.text("h1") == f"Hello, {person['given']}"
+        ground = "return getComputedStyle(document.body).backgroundColor"
+        assert browser.run(ground) == "rgb(192, 255, 238)"
+        browser.screenshot(tmp_path / "after.png")
+    assert (tmp_path / "after.png").stat().st_size > 10_000
+
+
+def test_a_stranger_joins_and_has_a_page(
+    chromedriver: Path, site: OpenSite, tmp_path: Path
+) -> None:
+    with browsing(chromedriver, tmp_path) as browser:
+        browser.open(str(site.address))
+        assert browser.text("h1") == "Welcome"
+        choose(browser, "name", "Ada Lovelace")
+        browser.click("form[action='/users'] button")
+        browser.open(str(site.address))
+        assert browser.text("h1") == "Hello, Ada"
+        assert int(browser.attribute("body", "data-user")) >= PEOPLE

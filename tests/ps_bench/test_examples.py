@@ -1,0 +1,78 @@
+"""The worked examples, started and measured as their README says."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ps_bench.address import parse_address, probe
+from sitebench.errors import SitebenchError
+from sitebench.ports import free_port
+from tests.support.cli import sitebench
+from tests.support.postgresql import postgresql
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "flask_site"
+PEOPLE = 200
+
+
+@contextmanager
+def flask(database: str, folder: Path) -> Iterator[str]:
+    """Yield the address of the example on a database."""
+    port = free_port()
+    argv = [sys.executable, str(EXAMPLE / "app.py"), "--database", database]
+    with (folder / "flask.log").open("wb") as log:
+        process = subprocess.Popen(
+            [*argv, "--people", str(PEOPLE), "--port", str(port)],
+            cwd=EXAMPLE.parents[1],
+            env={"PYTHONPATH": str(EXAMPLE.parents[1]), "HOME": str(Path.home())},
+            stdout=log,
+            stderr=log,
+        )
+    url = f"http://127.0.0.1:{port}"
+    give_up = time.monotonic() + 30
+    try:
+        while True:
+            try:
+                probe(parse_address(url))
+                break
+            except SitebenchError:
+                said = (folder / "flask.log").read_text()
+                assert process.poll() is None, said
+                assert time.monotonic() < give_up, said
+                time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def measured(url: str, *more: str) -> None:
+    """Run the example's scenario; everything must be right, and everything must have been asked."""
+    ran = sitebench(
+        *("ps", "run", "--target", url, "--scenario", str(EXAMPLE / "site.toml")),
+        *("--entries", str(PEOPLE), "--users", "4", "--threads", "1"),
+        *("--warmup", "300ms", "--measure", "3s", "--json", *more),
+    )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures_by_kind"] == {}
+    mix = point["figures"]["mix"]["scenario"]
+    assert mix["page"]["count"] > 50
+    assert mix["create"]["count"] > 0
+    assert mix["update"]["count"] > 0
+    assert 80 < mix["page"]["percent"] < 97
+
+
+@pytest.mark.parametrize("client", ["native", "fasthttp"])
+def test_flask_on_sqlite(tmp_path: Path, client: str) -> None:
+    with flask(str(tmp_path / "notes.sqlite"), tmp_path) as url:
+        measured(url, "--client", client)
+
+
+def test_flask_on_postgresql(tmp_path: Path) -> None:
+    with postgresql() as database, flask(database, tmp_path) as url:
+        measured(url)

@@ -1,0 +1,182 @@
+"""A faulty site: each planted fault is caught under its own name, natively and portably."""
+
+import re
+import ssl
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ps_bench.targets.target import OpenSite
+from tests.ps_bench.conftest import SHORT, SIZE
+from tests.support.cli import Ran, sitebench
+from tests.support.faulty_site import Answer, Ask, Asked, Fault, faulty
+from tests.support.programs import required_program
+
+CLIENTS = ("native", "fasthttp")
+
+
+def on_pages(change: Callable[[Asked, Answer], Answer], every: int = 3) -> Fault:
+    """Change every third page."""
+    seen = 0
+
+    def fault(asked: Asked, ask: Ask) -> Answer:
+        nonlocal seen
+        answer = ask(asked)
+        if not asked.is_page:
+            return answer
+        seen += 1
+        return change(asked, answer) if seen % every == 0 else answer
+
+    return fault
+
+
+def another_persons_page(asked: Asked, ask: Ask) -> Answer:
+    """Show the neighbour's page, as a cache without the cookie in its key does."""
+    if asked.is_page and asked.user is not None and asked.user % 3 == 0:
+        return ask(replace(asked, headers={"Cookie": f"user={asked.user + 1}"}))
+    return ask(asked)
+
+
+def forgets_updates(asked: Asked, ask: Ask) -> Answer:
+    """Answer updates, and store none."""
+    if asked.path == "/preferences":
+        return Answer(204, (), b"")
+    return ask(asked)
+
+
+def _without_a_byte(asked: Asked, answer: Answer) -> Answer:
+    return replace(answer, body=answer.body[:-1])
+
+
+def _for_another_name(asked: Asked, answer: Answer) -> Answer:
+    """Greet somebody else on the right person's page, at the same length."""
+    found = re.search(rb"Hello, (.*?)</h1>", answer.body)
+    assert found is not None
+    return replace(answer, body=answer.body.replace(found[1], b"?" * len(found[1])))
+
+
+def _error(asked: Asked, answer: Answer) -> Answer:
+    return Answer(500, (), b"out of order")
+
+
+def _mid_body(asked: Asked, answer: Answer) -> Answer:
+    return replace(answer, body=answer.body[:4000], says=len(answer.body), cut=True)
+
+
+FAULTS: dict[str, tuple[Fault, set[str]]] = {
+    "leak": (another_persons_page, {"leak"}),
+    "stale": (forgets_updates, {"stale"}),
+    "short page": (on_pages(_without_a_byte), {"wrong-length"}),
+    "wrong greeting": (on_pages(_for_another_name), {"wrong-answer"}),
+    "error": (on_pages(_error), {"status:500"}),
+}
+
+
+def measured(site: OpenSite, fault: Fault, client: str, *more: str) -> tuple[Ran, dict[str, Any]]:
+    """Run the scenario against a faulty site; return how it ended and the point."""
+    with faulty(site.address, fault) as address:
+        ran = sitebench(
+            *("ps", "run", "--target", str(address), "--client", client, *SIZE, *SHORT, *more)
+        )
+    assert "Traceback" not in ran.err
+    assert len(ran.objects) == 1, ran.err
+    return ran, ran.objects[0]
+
+
+def updates(point: dict[str, Any]) -> int:
+    """Return how many updates the window saw."""
+    return sum(step["count"] for step in point["steps"] if step["step"] == "update")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("name", list(FAULTS))
+def test_a_planted_fault_is_caught_under_its_name(site: OpenSite, client: str, name: str) -> None:
+    fault, kinds = FAULTS[name]
+    # Updates are 4 of a hundred: a busy machine needs longer until the fault had its chance.
+    for window in ("2s", "8s", "30s"):
+        ran, point = measured(site, fault, client, "--measure", window)
+        if ran.code != 0 or updates(point) >= 10:
+            break
+    assert set(point["failures_by_kind"]) == kinds
+    assert point["operations"] > 0
+    if name == "leak":
+        assert ran.code == 1
+        assert (point["verdict"], point["valid"]) == ("leak", False)
+        assert "another user's data" in ran.err
+    else:
+        assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_site_without_a_fault_has_none(site: OpenSite, client: str) -> None:
+    ran, point = measured(site, lambda asked, ask: ask(asked), client)
+    assert ran.code == 0
+    assert point["failures_by_kind"] == {}
+    assert point["figures"]["web_pages_per_s"] > 0
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("keepalive", ["--keepalive", "--no-keepalive"])
+def test_bodies_that_end_early_are_named(site: OpenSite, client: str, keepalive: str) -> None:
+    _, point = measured(site, on_pages(_mid_body), client, keepalive)
+    expected = {"truncated"} if client == "native" else {"truncated", "closed", "wrong-length"}
+    assert set(point["failures_by_kind"]) <= expected
+    assert sum(point["failures_by_kind"].values()) > 0
+
+
+def test_more_bytes_than_announced_are_named(site: OpenSite) -> None:
+    def fault(asked: Asked, answer: Answer) -> Answer:
+        return replace(answer, says=len(answer.body) - 90)
+
+    _, point = measured(site, on_pages(fault), "native", "--keepalive")
+    assert set(point["failures_by_kind"]) <= {"wrong-length", "malformed", "closed", "reset"}
+    assert point["failures_by_kind"]["wrong-length"] > 0
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_pages_that_never_come_are_timeouts(site: OpenSite, client: str) -> None:
+    seen = 0
+
+    def fault(asked: Asked, ask: Ask) -> Answer | None:
+        nonlocal seen
+        seen += asked.is_page
+        return None if asked.is_page and seen % 5 == 0 else ask(asked)
+
+    ran, point = measured(site, fault, client, "--timeout", "300ms", "--measure", "2s")
+    assert set(point["failures_by_kind"]) == {"timeout"}
+    assert ran.code == 0, ran.err
+    # Waited in vain: censored, with the time that was waited, and in no other clock.
+    steps = [step for step in point["steps"] if step["step"] != "sequence"]
+    assert sum(step["censored"]["n"] for step in steps) == point["failures"] > 0
+    for step in steps:
+        assert step["service"]["n"] + step["censored"]["n"] == step["count"]
+        assert step["censored"]["n"] == 0 or step["censored"]["mean"] >= 290_000
+    assert point["little"]["holds"], point["little"]
+
+
+def test_a_site_behind_tls_is_for_the_portable_client(site: OpenSite, tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        [
+            *(str(required_program("openssl")), "req", "-x509", "-newkey", "rsa:2048", "-nodes"),
+            *("-subj", "/CN=localhost", "-days", "2"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with faulty(site.address, lambda asked, ask: ask(asked), context) as address:
+        assert str(address).startswith("https://")
+        ran = sitebench(
+            *("ps", "run", "--target", str(address), "--client", "fasthttp", "--keepalive"),
+            *(*SIZE, *SHORT),
+        )
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["failures_by_kind"] == {}
+    assert ran.objects[0]["figures"]["web_pages_per_s"] > 0

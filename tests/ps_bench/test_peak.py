@@ -1,0 +1,84 @@
+"""The peak of a site whose limit is known: it serves one request at a time, and takes its time."""
+
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from ps_bench.targets.target import OpenSite
+from sitebench.point import PointSpec
+from sitebench.store import RunStore
+from tests.ps_bench.conftest import SIZE
+from tests.support.cli import SITEBENCH, sitebench
+from tests.support.faulty_site import Answer, Ask, Asked, faulty
+from tests.support.waiting import eventually
+
+TAKES_S = 0.01
+LIMIT = 1 / TAKES_S
+SEARCH = ("--objective", "mean<300ms,failures<=0%", "--start", "50", "--precision", "50%")
+SHORT = ("--holds", "1", "--hold", "1500ms", "--warmup", "300ms", "--measure", "1s", "--json")
+
+
+def done(run: Path) -> int:
+    """Return how many points of a run file are done; it may not be there yet."""
+    try:
+        with sqlite3.connect(f"file:{run}?mode=ro", uri=True) as db:
+            found = db.execute("SELECT count(*) FROM points WHERE status = 'done'").fetchone()
+    except sqlite3.OperationalError:
+        return 0
+    return int(found[0])
+
+
+def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
+    site: OpenSite, tmp_path: Path
+) -> None:
+    turn = threading.Lock()
+
+    def one_at_a_time(asked: Asked, ask: Ask) -> Answer:
+        with turn:
+            time.sleep(TAKES_S)
+        return ask(asked)
+
+    with faulty(site.address, one_at_a_time) as address:
+        target = ("--target", str(address), "--users", "8", "--threads", "1", *SIZE)
+        argv = ("ps", "peak", "image", *target, *SEARCH, *SHORT, "--out", "run")
+        interrupted = subprocess.Popen(
+            [*SITEBENCH, *argv],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        try:
+            assert eventually(lambda: done(tmp_path / "run") >= 1, within_s=60)
+            interrupted.send_signal(signal.SIGINT)
+            _, said = interrupted.communicate(timeout=60)
+        finally:
+            interrupted.kill()
+            interrupted.wait()
+        assert interrupted.returncode == 130
+        assert "go on with: sitebench ps peak image" in said
+        ran = sitebench(*argv, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    *points, answer = ran.objects
+    assert points[0]["resumed"]
+    assert not points[-1]["resumed"]
+    peak = answer["peak"]
+    # It sleeps at least so long per request, one at a time: no machine makes it faster.
+    assert peak["rate"] <= LIMIT * 1.05
+    keys = {PointSpec(**point["spec"]).key: point for point in points}
+    assert keys[peak["best"]]["rate"] == peak["rate"]
+    if peak["interval"] is not None:
+        low, high = peak["interval"]
+        assert low == peak["rate"] < high
+        assert "its limit lies between" in peak["said"]
+    # The target is gone: the same search over the same file needs none to find the same.
+    again = sitebench(*argv, cwd=tmp_path)
+    assert again.code == 0, again.err
+    *known, same = again.objects
+    assert all(point["resumed"] for point in known)
+    assert same == answer
+    with RunStore(tmp_path / "run", create=False) as store:
+        assert store.manifest()["peaks"] == [peak]

@@ -1,0 +1,74 @@
+"""`sitebench ps serve` and `seed`, as a person starts them."""
+
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.ps_bench.conftest import LOCALES, SIZE
+from tests.ps_bench.test_bad_input import refused
+from tests.support.cli import SITEBENCH, sitebench
+
+
+@contextmanager
+def serving(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Yield a running site and its address."""
+    with subprocess.Popen(
+        [*SITEBENCH, "ps", "serve", "--port", "0", "--locales", ",".join(LOCALES), *argv],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            lines = [process.stdout.readline() for _ in range(3)]
+            found = re.search(r"http://[\d.:]+", lines[0])
+            assert found is not None, lines
+            assert f"{found[0]}/enter?user=7" in lines[1]
+            yield process, found[0]
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
+    with serving("--entries", "20") as (process, url):
+        request = urllib.request.Request(url, headers={"Cookie": "user=7"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            page = answer.read()
+        assert len(page) == 8_290
+        assert b'data-user="7"' in page
+        process.send_signal(ending)
+        assert process.wait(10) == 0
+
+
+def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
+    file = tmp_path / "people.sqlite"
+    ran = sitebench("ps", "seed", str(file), *SIZE)
+    assert ran.code == 0, ran.err
+    assert "300 people" in ran.err
+    with serving("--database", str(file), "--durability", "full") as (process, url):
+        form = b"background=%23010203&accent=%23040506"
+        request = urllib.request.Request(f"{url}/preferences", form, {"Cookie": "user=5"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.status == 204
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 0
+    with sqlite3.connect(file) as db:
+        found = db.execute("SELECT background, accent FROM people WHERE id = 5").fetchone()
+    db.close()
+    assert found == ("#010203", "#040506")
+    assert [each.name for each in tmp_path.iterdir()] == ["people.sqlite"]
+
+
+def test_a_port_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ran = sitebench("ps", "serve", "--entries", "20", "--port", port, *SIZE[2:])
+    refused(ran, 2, port, "port")

@@ -1,0 +1,74 @@
+"""Sweeps of the site as people run them."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.store import RunStore
+from tests.ps_bench.conftest import LOCALES
+from tests.support.cli import sitebench
+
+LOAD = ("--users", "8", "--threads", "1", "--locales", ",".join(LOCALES))
+SHORT = ("--warmup", "200ms", "--measure", "1s")
+
+
+def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
+    argv = ("ps", "sweep", "--sizes", "100,1k", "--out", "run", *LOAD, *SHORT)
+    ran = sitebench(*argv, cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    for words in ("Web pages requested/sec", "Average Connect Time", "Table 13", "exact in every"):
+        assert words in ran.out
+    with RunStore(tmp_path / "run", create=False) as store:
+        assert [(r.spec.entries, r.failures) for r in store.results()] == [(100, 0), (1_000, 0)]
+        assert store.manifest()["population"]["digest"]
+    again = sitebench(*argv, "--json", cwd=tmp_path)
+    assert [point["resumed"] for point in again.objects] == [True, True]
+
+
+@pytest.mark.parametrize("operation", ["page", "create", "update", "image"])
+def test_each_request_can_be_measured_alone(operation: str) -> None:
+    ran = sitebench(
+        "ps", "run", operation, "--entries", "200", "--keepalive", "--json", *LOAD, *SHORT
+    )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures"] == 0
+    assert point["ops_per_s"] > 100
+    assert point["target"]["cpu_s"] > 0
+
+
+def test_a_connection_per_request_or_per_user() -> None:
+    each = ("ps", "run", "page", "--entries", "200", "--json", *LOAD, *SHORT)
+    apart, kept = sitebench(*each, "--no-keepalive"), sitebench(*each, "--keepalive")
+    (first,), (second,) = apart.objects, kept.objects
+    assert first["figures"]["connects_per_s"] == pytest.approx(first["ops_per_s"], rel=0.1)
+    assert first["figures"]["connect_s"] > 0
+    assert second["figures"]["connects_per_s"] == 0
+    assert second["figures"]["connect_s"] is None
+
+
+def test_an_open_schedule_keeps_its_rate() -> None:
+    ran = sitebench(
+        *("ps", "run", "--entries", "200", "--rate", "200", "--json", *LOAD),
+        *("--warmup", "500ms", "--measure", "3s"),
+    )
+    (point,) = ran.objects
+    assert point["ops_per_s"] == pytest.approx(200, rel=0.1)
+    assert point["schedule"] == "open"
+
+
+def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
+    ran = sitebench(
+        *("ps", "run", "--entries", "500", "--json", *LOAD, "--warmup", "200ms", "--measure", "2s")
+    )
+    found = ran.objects[0]["figures"]["mix"]["scenario"]
+    total = sum(each["count"] for each in found.values())
+    assert total > 200
+    # One thread: a hundred is cut at each end, and eight users are in the middle of something.
+    for each in found.values():
+        assert abs(each["count"] - total * each["asked_percent"] / 100) <= 2 * 10 + 8
+
+
+def test_think_times_slow_a_user_down() -> None:
+    ran = sitebench("ps", "run", "--entries", "200", "--think", "50ms", "--json", *LOAD, *SHORT)
+    assert 40 < ran.objects[0]["ops_per_s"] < 200

@@ -1,0 +1,100 @@
+"""Tables 13 and 14, and what is counted for them."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from ps_bench.figures import figures, mix, off_by
+from ps_bench.scenario import PAPER
+from ps_bench.tables import ROWS, TABLES_1997, measurements, tables
+from sitebench.point import PointResult, summarise
+from sitebench.repeats import series
+from sitebench.tables import footnotes
+from sitebench.tally import Tally
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_spec, a_use
+
+
+def a_tally(hundreds: int = 10, extra_pages: int = 0) -> Tally:
+    """Return two seconds of the paper's scenario."""
+    n = hundreds
+    connect = histogram(*[50_000] * 10)
+    steps = (
+        Step("scenario", "connect", 10, service=connect),
+        Step("scenario", "create", 5 * n, {"status:500": n}, 100 * n, 200 * n),
+        Step("scenario", "page", 91 * n + extra_pages, {}, 9_000 * n, 800_000 * n),
+        Step("scenario", "update", 4 * n),
+        Step("scenario", "updated-page", 4 * n),
+        Step("scenario", "image", 380 * n),
+        Step("scenario", "sequence", 100 * n),
+    )
+    tally = Tally.starting(Drain(0, 0))
+    tally.add(Drain(0, 2_000_000_000, steps))
+    return tally
+
+
+def a_result(entries: int = 1_000) -> PointResult:
+    spec = replace(a_spec("scenario", entries), half="ps", settings={"keepalive": "false"})
+    tally = a_tally()
+    return summarise(
+        spec,
+        tally,
+        PAPER.counted,
+        a_use(),
+        target_cores=1,
+        native=True,
+        figures=figures(tally, [PAPER]),
+    )
+
+
+def test_it_is_counted_as_the_paper_counts() -> None:
+    found = figures(a_tally(), [PAPER])
+    # Operations 2 and 3 are pages; a create is an ASP request too, unless it failed.
+    assert found["web_pages_per_s"] == 950 / 2
+    assert found["asp_requests_per_s"] == found["upd_reads_per_s"] == (950 + 40) / 2
+    assert found["connect_s"] == pytest.approx(50e-6, rel=0.01)
+
+
+def test_the_mix_counts_what_was_dealt_whether_it_failed_or_not() -> None:
+    exact = mix(a_tally(), PAPER)
+    assert [each["percent"] for each in exact.values()] == [5, 91, 4]
+    assert off_by(exact) == 0
+    assert off_by(mix(a_tally(extra_pages=100), PAPER)) == pytest.approx(9.0)
+
+
+def test_nothing_measured_is_no_division_by_zero() -> None:
+    found = figures(Tally(), [PAPER])
+    assert found["web_pages_per_s"] == 0
+    assert found["connect_s"] is None
+    assert off_by(found["mix"]["scenario"]) == 0
+
+
+def test_every_row_of_the_paper_is_there_in_its_order() -> None:
+    rows = measurements(series([a_result()]))
+    assert tuple(rows) == ROWS == tuple(TABLES_1997["Table 14: ProLiant 7000"])
+    assert rows["Web pages requested/sec"] == ["475"]
+    assert rows["ASP requests/sec"] == ["495"]
+    assert rows["Average Connect Time"] == ["50 us"]
+    assert rows["CPU Utilization"] == ["95.0%"]
+
+
+def test_1997_stands_beside_the_sizes_it_knew() -> None:
+    console = Console(width=140, record=True, file=io.StringIO())
+    for table in tables([a_result(1_000), a_result(1_000_000), a_result(5_000)]):
+        console.print(table)
+    said = console.export_text()
+    for words in ("Table 13: ProLiant 2500", "49.6", "32.1", "47.1", "213 MB", "5.00% of 5%"):
+        assert words in said
+
+
+def test_failures_have_a_footnote() -> None:
+    (note,) = footnotes([a_result()])
+    assert "scenario at 1k" in note
+    assert "10 operations failed" in note
+
+
+def test_figures_survive_being_written() -> None:
+    result = a_result()
+    assert PointResult.read(result.to_json()) == result

@@ -1,0 +1,126 @@
+"""A run file with everything that a report has a word for, written through the run store."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.point import PointResult, PointSpec, summarise
+from sitebench.report.long_run import DRAIN_NS, Drain, Step
+from sitebench.store import RunStore
+from sitebench.tally import Tally
+
+PEAK = {
+    "half": "ils",
+    "operation": "lookup",
+    "entries": 1_000,
+    "target": "embedded",
+    "client": "native",
+    "objective": None,
+    "best": None,
+    "rate": 20_000.0,
+    "interval": None,
+    "knee": {"load": 16.0, "rate": 20_000.0},
+    "usl": None,
+    "said": "at most 20,000/s, with 64 clients",
+}
+WARMUP, MEASURED = 4, 8
+"""Drains of half a second."""
+
+
+def spec(operation: str = "lookup", entries: int = 1_000, **other: Any) -> PointSpec:
+    """Return what was asked for."""
+    asked = PointSpec("ils", operation, entries, "embedded", 16, None, 2.0, 4.0)
+    return replace(asked, **other)
+
+
+def took(median_ns: int, count: int = 10_000) -> Histogram:
+    """Return latencies from half the median to 1.5 times it."""
+    made = Histogram()
+    for n in range(100):
+        made.record(round(median_ns * (0.5 + n / 100)), count // 100)
+    return made
+
+
+def drains(asked: PointSpec, clock: Histogram, failures: dict[str, int]) -> list[Drain]:
+    """Return what a point's lanes recorded: a tenth as many sequences as operations."""
+    name = asked.operation
+    step = Step(name, name, clock.count, clock, failures)
+    passes = Step(name, "sequence", clock.count // 10, took(10**6, clock.count // 10))
+    return [
+        Drain(n * DRAIN_NS, (n + 1) * DRAIN_NS, (step, passes), (n * DRAIN_NS // 2,))
+        for n in range(WARMUP + MEASURED)
+    ]
+
+
+def measured(
+    store: RunStore,
+    asked: PointSpec,
+    *,
+    median_ns: int = 100_000,
+    generator_share: float = 0.5,
+    target_share: float = 0.95,
+    failures: dict[str, int] | None = None,
+) -> PointResult:
+    """Write one finished point and return its result."""
+    store.begin(asked)
+    point = store.point_id(asked.key)
+    tallies = {"warmup": Tally(), "measure": Tally()}
+    for n, drain in enumerate(drains(asked, took(median_ns), failures or {})):
+        phase = "warmup" if n < WARMUP else "measure"
+        busy = replace(drain, cpu_ns=(round(drain.t1_ns * generator_share),))
+        if n == WARMUP:
+            tallies[phase] = Tally.starting(
+                Drain(0, drain.t0_ns, cpu_ns=(round(drain.t0_ns * generator_share),))
+            )
+        store.append(point, phase, busy)
+        tallies[phase].add(busy)
+        store.append_sample(point, drain.t1_ns, samples(n))
+    window = tallies["measure"]
+    machine = MachineUse((0.9, 0.6), 2.0, {"cpu.some": 0.1}, 2 * 10**9, 4 * 10**9)
+    target = ProcessUse(window.seconds * target_share, 5 * 10**7, waited_s=0.0)
+    generator = ProcessUse(window.seconds * generator_share, 4 * 10**7, waited_s=0.0)
+    use = Use(window.seconds, target, generator, machine, target_is_local=True)
+    counts = [(asked.operation, asked.operation)]
+    result = summarise(asked, window, counts, use, target_cores=1, native=True)
+    store.complete(point, tallies, result)
+    store.confirm(asked)
+    return result
+
+
+def samples(n: int) -> list[tuple[str, str, float]]:
+    """Return what the monitor saw."""
+    return [
+        ("target", "cpu_s", n * 0.45),
+        ("generator", "cpu_s", n * 0.25),
+        ("machine", "core_busy_s.0", n * 0.5),
+        ("machine", "core_busy_s.1", n * 0.2),
+        ("machine", "runnable", 2.0),
+        ("machine", "available_bytes", 2e9),
+    ]
+
+
+def write(path: Path) -> Path:
+    """Write sizes twice, loads, a point of the tester's own, failures, and a failed point."""
+    with RunStore(path) as store:
+        store.set_manifest(
+            {
+                "command": ["sitebench", "ils", "sweep", "--base", "<script>alert(1)</script>"],
+                "seed": 1997,
+                "cpu": {"model": "A <b>processor</b>", "usable": 2},
+                "peaks": [PEAK],
+            }
+        )
+        for repeat in range(2):
+            for size in (1_000, 10_000):
+                measured(store, spec(entries=size, repeat=repeat), median_ns=100_000 + size)
+        for users in (2, 64):
+            measured(store, spec(users=users), median_ns=20_000 * users)
+        measured(store, spec("add"), generator_share=1.0, target_share=0.1)
+        measured(store, spec("connect"), failures={"timeout": 7, "wrong-answer": 2})
+        missing = spec("connect", 10_000)
+        store.begin(missing)
+        died = {"kind": "TargetDied", "message": "it <i>died</i> | so", "remedy": "look at it"}
+        store.fail(missing.key, died)
+    return path

@@ -1,0 +1,188 @@
+"""The page as a person sees it: headless Chromium, the network off, a real run of each half."""
+
+import base64
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import Browser, browsing
+from tests.support.cli import sitebench
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(300)
+"""A real sweep is waited for, on a machine that may be busy."""
+
+SHORT = ("--warmup", "500ms", "--measure", "1s", "--threads", "1")
+LEFT, RIGHT, ESCAPE = "\ue012", "\ue014", "\ue00c"
+DRAWN = "return document.documentElement.dataset.state"
+MARKS = """
+return Object.fromEntries([...document.querySelectorAll('figure.chart')].map(figure => [
+  figure.dataset.chart,
+  [...figure.querySelectorAll('svg .mark-line path, svg .mark-symbol path, svg .mark-rect path')]
+    .filter(mark => mark.getBBox().width + mark.getBBox().height > 0).length]))
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report on short real sweeps of both embedded servers."""
+    folder = tmp_path_factory.mktemp("real")
+    directory, site = folder / "directory.sitebench", folder / "site.sitebench"
+    sweep = ("--sizes", "1k,2k", "--users", "4", *SHORT)
+    for argv in (
+        ("ils", "sweep", "--operations", "lookup", *sweep, "--out", str(directory)),
+        (
+            "ils",
+            "run",
+            "lookup",
+            "--entries",
+            "1k",
+            "--users",
+            "8",
+            *SHORT,
+            "--out",
+            str(directory),
+        ),
+        ("ps", "run", "--entries", "1k", "--users", "4", *SHORT, "--out", str(site)),
+    ):
+        done = sitebench(*argv)
+        assert done.code == 0, done.err
+    made = folder / "report.html"
+    done = sitebench("report", str(directory), str(site), "--out", str(made))
+    assert done.code == 0, done.err
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as opened:
+        opened.devtools("Network.enable")
+        opened.devtools(
+            "Network.emulateNetworkConditions",
+            offline=True,
+            latency=0,
+            downloadThroughput=0,
+            uploadThroughput=0,
+        )
+        yield opened
+
+
+@pytest.fixture
+def shown(browser: Browser, page: Path) -> Browser:
+    """The page, drawn."""
+    size(browser, 1_200)
+    browser.open(page.as_uri())
+    assert eventually(lambda: browser.run(DRAWN) == "drawn", 30), "not: the page is drawn"
+    return browser
+
+
+def size(browser: Browser, width: int) -> None:
+    browser.devtools(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=1_400,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+
+
+def test_every_chart_is_drawn_without_a_word_of_complaint_and_nothing_is_fetched(
+    shown: Browser, page: Path, tmp_path: Path
+) -> None:
+    marks = shown.run(MARKS)
+    assert set(marks) == {
+        *("rate-ils-lookup", "rate-ps-web-pages", "rate-ps-asp-requests", "rate-ps-upd-reads"),
+        *("curve", "spectrum", "over-time"),
+    }
+    assert all(count >= 2 for count in marks.values()), marks
+    assert shown.complaints() == []
+    assert shown.run("return performance.getEntriesByType('resource').length") == 0
+    assert page.stat().st_size < 2_000_000
+    shown.screenshot(tmp_path / "page.png")
+    assert (tmp_path / "page.png").stat().st_size > 30_000
+
+
+def test_a_point_is_chosen_from_the_list_and_drawn(shown: Browser) -> None:
+    drawing = (
+        "return [...document.querySelectorAll('[data-chart=over-time] svg .mark-rect path')]"
+        ".map(cell => cell.getAttribute('d') + cell.getAttribute('transform')).join()"
+    )
+    before = shown.run(drawing)
+    choose = (
+        "const list = document.getElementById('choose-moment');"
+        "list.selectedIndex = arguments[0]; list.dispatchEvent(new Event('change'));"
+    )
+    shown.run(choose, 1)
+    assert eventually(lambda: shown.run(drawing) != before, 10), "not: another point is drawn"
+    shown.run(choose, 0)
+    assert eventually(lambda: shown.run(drawing) == before, 10), "not: the first one is drawn again"
+
+
+def test_arrow_keys_show_one_series_alone_and_escape_all(shown: Browser) -> None:
+    place = "[data-chart=rate-ils-lookup] .drawing"
+    faint = (
+        "return [...document.querySelectorAll('[data-chart=rate-ils-lookup] .mark-line path')]"
+        ".filter(line => Number(line.getAttribute('opacity') ?? 1) < 0.5).length"
+    )
+    assert shown.run(faint) == 0
+    shown.press(place, RIGHT)
+    assert eventually(lambda: shown.run(faint) == 2, 10), "not: two of three lines are faint"
+    label = shown.attribute(place, "aria-label")
+    assert "Only " in label
+    shown.press(place, LEFT)
+    assert shown.attribute(place, "aria-label") != label
+    shown.press(place, ESCAPE)
+    assert eventually(lambda: shown.run(faint) == 0, 10), "not: every line is there again"
+
+
+def test_the_planners_sliders_move_its_numbers(shown: Browser) -> None:
+    answer = "[data-half=ps] output[data-answer=served]"
+    before = shown.text(answer)
+    shown.run(
+        "const slider = document.querySelector('[data-half=ps] input[data-of=active]');"
+        "slider.value = 8; slider.dispatchEvent(new Event('input', {bubbles: true}));"
+    )
+    assert eventually(lambda: shown.text(answer) != before, 10), "not: the answer moves"
+    assert int(shown.text(answer).replace(",", "")) < int(before.replace(",", ""))
+
+
+@pytest.mark.parametrize("width", [1_200, 390])
+def test_nothing_is_wider_than_the_screen(shown: Browser, width: int) -> None:
+    size(shown, width)
+    shown.reload()
+    assert eventually(lambda: shown.run(DRAWN) == "drawn", 30), "not: the page is drawn"
+    assert shown.run("return document.documentElement.scrollWidth") <= width
+    overlapping = (
+        "return [...document.querySelectorAll('.drawing')].filter(place =>"
+        " place.querySelector('svg') && place.querySelector('svg').getBoundingClientRect().right"
+        " > place.getBoundingClientRect().right + 1).map(place => place.parentNode.id)"
+    )
+    assert shown.run(overlapping) == []
+
+
+def test_dark_screens_get_dark_and_paper_gets_light(shown: Browser) -> None:
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    ink = (
+        "return getComputedStyle(document.querySelector"
+        "('[data-chart=rate-ils-lookup] .role-axis-label text')).fill"
+    )
+    light = shown.run(ground), shown.run(ink)
+    dark = {"name": "prefers-color-scheme", "value": "dark"}
+    shown.devtools("Emulation.setEmulatedMedia", features=[dark])
+    assert shown.run(ground) == "rgb(20, 24, 28)"
+    assert shown.run(ink) != light[1]
+    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[dark])
+    assert (shown.run(ground), shown.run(ink)) == light
+    assert shown.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
+    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_the_page_prints(shown: Browser, tmp_path: Path) -> None:
+    paper = base64.b64decode(shown.devtools("Page.printToPDF", printBackground=True)["data"])
+    (tmp_path / "report.pdf").write_bytes(paper)
+    assert paper.startswith(b"%PDF")
+    pages = re.search(rb"/Type\s*/Pages\b.*?/Count (\d+)", paper, re.DOTALL)
+    assert len(paper) > 50_000
+    assert pages is None or int(pages[1]) >= 3

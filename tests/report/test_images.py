@@ -1,0 +1,55 @@
+"""Figures as files of their own."""
+
+import struct
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from sitebench.report import build
+from sitebench.report.images import images, slug
+from sitebench.report.model import Report
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def drawn(report: Report) -> list[tuple[str, bytes]]:
+    return list(images(build.sections(report), "svg"))
+
+
+def test_every_figure_is_an_svg_with_marks_in_colours_of_its_own(
+    report: Report, drawn: list[tuple[str, bytes]]
+) -> None:
+    assert {name.partition(".")[0] for name, _ in drawn} >= {
+        *("rate-ils-lookup", "rate-ils-add", "rate-ils-connect"),
+        *("curve-direct-lookup-1k-entries", "spectrum-direct-lookup-16-users-by-size"),
+    }
+    assert sum(name.startswith("over-time-") for name, _ in drawn) == len(report.points)
+    for name, content in drawn:
+        root = ET.fromstring(content)
+        assert root.tag == f"{SVG}svg", name
+        assert len(root.findall(f".//{SVG}path")) > 10, name
+        assert b"var(--" not in content, name
+
+
+@pytest.mark.parametrize("name", ["rate-ils-lookup"])
+def test_a_png_has_two_pixels_a_unit(report: Report, name: str) -> None:
+    sections = [each for each in build.sections(report) if each.id == "rates"]
+    content = dict(images(sections, "png"))[f"{name}.png"]
+    assert content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", content[16:24])
+    assert width > 1_500
+    assert height > 500
+
+
+def test_names_of_files_have_no_sign_that_a_shell_or_a_system_minds() -> None:
+    assert (
+        slug("Direct lookup, 1k entries, keys=latest/µ") == "direct-lookup-1k-entries-keys-latest"
+    )
+
+
+def test_two_figures_never_have_one_name(drawn: list[tuple[str, bytes]]) -> None:
+    found = [name for name, _ in drawn]
+    assert len(found) == len(set(found))
+    assert all(Path(name).name == name for name in found)

@@ -1,0 +1,89 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import BadRunFile
+from sitebench.report.half import ReportHalf
+from sitebench.report.model import Report, counted_steps, load, telling
+from sitebench.store import RunStore
+from tests.report import made
+
+
+def test_a_report_has_every_finished_point_and_knows_which_are_missing(report: Report) -> None:
+    (run,) = report.runs
+    assert len(run.points) == 8
+    assert len(run.series) == 6
+    assert [each.status for each in run.missing] == ["failed"]
+    assert [half.name for half in report.present] == ["ils"]
+
+
+def test_the_clocks_are_those_of_the_operations_that_count(report: Report) -> None:
+    for point in report.points:
+        assert point.clocks.latency.count == point.result.latency.n
+        assert {slot.phase for slot in point.slots} == {"warm-up", "measured"}
+
+
+def test_older_files_tell_by_their_sums_which_steps_count(report: Report) -> None:
+    result = report.points[0].result
+    said = counted_steps(result)
+    older = replace(result, steps=tuple(replace(step, counted=False) for step in result.steps))
+    assert counted_steps(older) == said == {("lookup", "lookup")}
+
+
+def test_points_are_called_by_what_tells_them_apart_and_no_more() -> None:
+    specs = [made.spec(users=2), made.spec(users=64), made.spec(users=64, target="openldap")]
+    call = telling(specs)
+    assert [call(each) for each in specs] == [
+        "embedded, 2 users",
+        "embedded, 64 users",
+        "openldap, 64 users",
+    ]
+    assert telling(specs[:1])(specs[0]) == ""
+    assert telling(specs, ignoring=("load", "lanes"))(specs[2]) == "openldap"
+
+
+def test_how_long_it_was_tried_is_said_only_where_nothing_else_differs() -> None:
+    long = made.spec(users=64, measure_s=60.0)
+    specs = [made.spec(users=2), made.spec(users=2, entries=5), long]
+    assert telling(specs)(long) == "64 users"
+    assert telling([made.spec(users=64), long])(long) == "2 s + 60 s"
+    rates = [made.spec(rate=500.0, users=users) for users in (16, 32)]
+    assert telling([*specs, *rates])(rates[1]) == "500/s, 32 users"
+
+
+def test_settings_are_named_where_they_differ() -> None:
+    specs = [made.spec(settings={"keys": keys, "seed": "1"}) for keys in ("uniform", "latest")]
+    assert telling(specs)(specs[1]) == "keys=latest"
+
+
+def test_a_file_without_a_finished_point_is_refused(
+    tmp_path: Path, halves: dict[str, ReportHalf]
+) -> None:
+    path = tmp_path / "planned.sitebench"
+    with RunStore(path) as store:
+        store.plan([made.spec()])
+    with pytest.raises(BadRunFile, match=r"no measured point \(1 planned, none is finished yet\)"):
+        load([path], halves)
+
+
+def test_two_runs_of_one_name_are_told_apart_by_their_folders(
+    tmp_path: Path, halves: dict[str, ReportHalf]
+) -> None:
+    paths = [tmp_path / name / "run.sitebench" for name in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        with RunStore(path) as store:
+            made.measured(store, made.spec())
+    assert [run.label for run in load(paths, halves).runs] == [str(path) for path in paths]
+
+
+def test_a_half_that_this_version_does_not_know_is_shown_by_its_name(
+    tmp_path: Path, halves: dict[str, ReportHalf]
+) -> None:
+    path = tmp_path / "web.sitebench"
+    with RunStore(path) as store:
+        made.measured(store, made.spec(half="web", operation="static"))
+    (half,) = load([path], halves).present
+    assert (half.name, half.title) == ("web", "web")
+    assert [figure.operation for figure in half.figures(["static"])] == ["static"]

@@ -1,0 +1,85 @@
+"""The page as a file: complete in itself, and nothing in it that a run file could run."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from pathlib import Path
+
+import pytest
+
+from sitebench.report import build, long_run
+from sitebench.report.bundle import bundle
+from sitebench.report.charts import names, rows
+from sitebench.report.half import ReportHalf
+from sitebench.report.model import Report, load
+
+
+@pytest.fixture(scope="session")
+def page(report: Report) -> str:
+    return build.html(report, build.sections(report))
+
+
+def scripts(page: str) -> list[str]:
+    return re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+
+
+def test_only_the_pages_own_scripts_may_run_and_nothing_may_be_fetched(page: str) -> None:
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None
+    digests = {
+        f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'"
+        for s in scripts(page)
+    }
+    allowed = re.search(r"script-src ([^;]+)", policy[1])
+    assert allowed is not None
+    assert set(allowed[1].split()) == digests
+    assert policy[1].startswith("default-src 'none'; ")
+    assert "connect-src" not in policy[1]
+
+
+def test_texts_of_a_run_file_are_never_markup(page: str) -> None:
+    outside = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    for foreign in ("<script>alert", "<b>processor", "<i>died"):
+        assert foreign not in outside
+    assert "alert(1)" not in "".join(scripts(page))
+    assert "&lt;script&gt;alert(1)" in outside
+
+
+def test_every_figure_has_its_data_and_its_words(page: str) -> None:
+    packed = re.search(r'id="data">([^<]+)<', page)
+    assert packed is not None
+    data = json.loads(zlib.decompress(base64.b64decode(packed[1])))
+    placed = re.findall(r'<figure class="chart"[^>]* data-chart="([^"]+)"', page)
+    assert list(data["charts"]) == placed
+    assert all(chart["description"].endswith(".") for chart in data["charts"].values())
+    assert page.count("<noscript>") == len(placed)
+
+
+def test_one_element_has_one_id(page: str) -> None:
+    found = re.findall(r' id="([^"]+)"', re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL))
+    assert sorted(found) == sorted(set(found))
+
+
+def test_datasets_by_column_are_read_back_by_row() -> None:
+    columns = {"who": names(["a", "b", "a"]), "n": [1, 2, 3], "unit": "us"}
+    assert rows(columns) == [
+        {"who": "a", "n": 1, "unit": "us"},
+        {"who": "b", "n": 2, "unit": "us"},
+        {"who": "a", "n": 3, "unit": "us"},
+    ]
+
+
+def test_a_page_is_under_2_mb_with_as_many_slots_as_a_report_has(
+    tmp_path: Path, halves: dict[str, ReportHalf]
+) -> None:
+    path = tmp_path / "long.sitebench"
+    long_run.write(path, points=5, seconds=300.0)
+    report = load([path], halves)
+    slots = sum(len(point.slots) for point in report.points)
+    assert 500 <= slots <= 5 * 120
+    # The library is there once; the data grow with the slots, of which there are 2,400 at most.
+    library = len(bundle())
+    page = len(build.html(report, build.sections(report)).encode())
+    assert library + (page - library) * 2_400 / slots < 2_000_000

@@ -1,0 +1,35 @@
+from sitebench.report.table import Cell, Mark, Table
+
+TABLE = Table(
+    "Rates | of <all>",
+    ("Point", "ops/s"),
+    [
+        ["lookup *fast*", "1,000"],
+        ["a|b", Cell("77", Mark.INVALID, 'generator: "busy" <100%>')],
+        ["", Cell("n/a", why="n=3")],
+    ],
+    notes=["seen_once"],
+)
+
+
+def test_markdown_is_a_table_that_no_text_breaks() -> None:
+    assert TABLE.to_markdown() == (
+        "### Rates \\| of \\<all\\>\n"
+        "\n"
+        "| Point | ops/s |\n"
+        "| --- | ---: |\n"
+        "| lookup \\*fast\\* | 1,000 |\n"
+        "| a\\|b | 77 (invalid) |\n"
+        "|  | n/a |\n"
+        "\n"
+        "seen\\_once\n"
+    )
+
+
+def test_html_escapes_every_text_and_says_invalid_beside_the_colour() -> None:
+    page = TABLE.to_html()
+    assert "<all>" not in page
+    assert "<100%>" not in page
+    assert '<span class="mark invalid" title="generator: &quot;busy&quot; &lt;100%&gt;">77' in page
+    assert '<tr class="more"><th scope="row">' in page
+    assert page.count("<tr") == 4

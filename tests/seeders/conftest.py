@@ -1,0 +1,26 @@
+"""Pools harvested once for all tests of this package, in a folder of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from seeders.people import People, Profile, Spec, generate
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache folder that no other session has written to."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(params=["paper", "small", "ils"])
+def profile(request: pytest.FixtureRequest) -> Profile:
+    """Each profile in turn."""
+    value: Profile = request.param
+    return value
+
+
+@pytest.fixture
+def people(cache: Path, profile: Profile) -> People:
+    """Return a thousand people of the default locales."""
+    return generate(Spec(1_000, profile=profile), cache=cache)

@@ -1,0 +1,123 @@
+"""LDIF files: read back by other programs, they hold the population."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from seeders.ldif import write_ldif
+from seeders.people import People, Spec, generate
+from sitebench.errors import BadInput
+from tests.conformance.ldif_output import Entry, parse_entries
+from tests.support.programs import required_program
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# slapcat writes attributes under the first name of their type; ILS clients use the second.
+FIRST_NAMES = {"surname": "sn", "rfc822mailbox": "mail"}
+CONFIGURATION = f"""\
+include /etc/ldap/schema/core.schema
+include /etc/ldap/schema/cosine.schema
+include /etc/ldap/schema/inetorgperson.schema
+include {REPOSITORY / "native/people/schema/rtperson.schema"}
+modulepath /usr/lib/ldap
+moduleload back_mdb
+database mdb
+suffix "o=Intranet"
+maxsize 268435456
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Return the configuration of an empty OpenLDAP database that knows core and our schema."""
+    required_program("slapadd")
+    folder = tmp_path / "database"
+    folder.mkdir()
+    configuration = tmp_path / "slapd.conf"
+    configuration.write_text(f'{CONFIGURATION}directory "{folder}"\n')
+    return configuration
+
+
+def slap(tool: str, configuration: Path, *arguments: str) -> str:
+    """Run one of OpenLDAP's offline tools; what it complains about fails the test."""
+    command = [str(required_program(tool)), "-f", str(configuration), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_openldap_loads_the_file_and_holds_the_population(
+    people: People, database: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "people.ldif"
+    write_ldif(people.population, path)
+    # Without -q: slapadd checks every value against its syntax and every entry against its class.
+    slap("slapadd", database, "-l", str(path))
+    stored = {entry.dn: lower_names(entry) for entry in parse_entries(slap("slapcat", database))}
+    assert len(stored) == 1_000 + 2
+    for i in range(1_000):
+        dn, attributes = people.population.entry(i)
+        entry = stored[dn]
+        for name, values in attributes.items():
+            first_name = FIRST_NAMES.get(name, name).lower()
+            assert sorted(entry[first_name]) == sorted(values), (dn, name)
+        assert b"RTPerson" in entry["objectclass"]
+
+
+def lower_names(entry: Entry) -> dict[str, list[bytes]]:
+    """Return the attributes under names that compare as LDAP compares them."""
+    return {name.lower(): values for name, values in entry.attributes.items()}
+
+
+def test_the_file_is_the_population_in_order(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(500), cache=cache).population
+    path = tmp_path / "people.ldif"
+    size = write_ldif(population, path, start=100, stop=200, containers=False)
+    assert path.stat().st_size == size
+    entries = parse_entries(path.read_text(encoding="ascii"))
+    assert len(entries) == 100
+    for i, entry in enumerate(entries, start=100):
+        assert (entry.dn, entry.attributes) == population.entry(i)
+
+
+def test_containers_follow_the_base(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(1, base="ou=People,dc=example,dc=com"), cache=cache).population
+    path = tmp_path / "people.ldif"
+    write_ldif(population, path)
+    dns = [entry.dn for entry in parse_entries(path.read_text())]
+    assert dns == ["dc=example,dc=com", "ou=People,dc=example,dc=com", population.dn(0)]
+
+
+def test_progress_ends_with_everybody(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(50_000), cache=cache).population
+    calls: list[tuple[int, int]] = []
+    path = tmp_path / "people.ldif"
+    size = write_ldif(population, path, progress=lambda done, of: calls.append((done, of)))
+    assert calls[-1] == (50_000, 50_000)
+    assert calls == sorted(calls)
+    assert path.stat().st_size == size
+
+
+def test_nothing_is_left_of_a_file_that_cannot_be_written(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(10), cache=cache).population
+    occupied = tmp_path / "people.ldif"
+    occupied.mkdir()
+    (occupied / "something").touch()
+    for path in (occupied, tmp_path / "nowhere" / "people.ldif"):
+        with pytest.raises(BadInput, match=r"cannot write .*people\.ldif"):
+            write_ldif(population, path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["people.ldif"]
+
+
+def test_a_base_that_no_entry_goes_with_is_named(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(1, base="uid=x,o=Intranet"), cache=cache).population
+    with pytest.raises(BadInput, match="uid=x") as caught:
+        write_ldif(population, tmp_path / "people.ldif")
+    assert "create it yourself" in caught.value.remedy
+    assert write_ldif(population, tmp_path / "people.ldif", containers=False) > 0
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(10), cache=cache).population
+    with pytest.raises(BadInput, match="no people from 5 to 3"):
+        write_ldif(population, tmp_path / "people.ldif", start=5, stop=3)

@@ -1,0 +1,138 @@
+"""Populations from harvested pools."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from seeders.people import People, Spec, generate
+from seeders.people import people as people_alone
+from seeders.pools import DEFAULT_LOCALES
+from sitebench._engine import Population
+from sitebench.errors import BadInput
+
+
+def test_a_thousand_are_the_first_of_a_million(people: People, cache: Path) -> None:
+    spec = Spec(1_000_000, profile=people.spec.profile)
+    many = generate(spec, cache=cache).population
+    assert many.digest == people.population.digest
+    for i in (*range(0, 1_000, 37), 999, 500_000):
+        assert people.population.entry(i) == many.entry(i)
+
+
+def test_ten_thousand_people_have_ten_thousand_names(people: People) -> None:
+    assert len({people.population.name(i) for i in range(10_000)}) == 10_000
+
+
+def test_names_lead_back_to_people(people: People) -> None:
+    for i in range(0, 10_000, 97):
+        assert people.population.index_of(people.population.name(i)) == i
+
+
+def test_every_locale_is_present_in_its_own_script(cache: Path) -> None:
+    population = generate(Spec(2_000), cache=cache).population
+    countries: dict[str, int] = {}
+    scripts: dict[str, set[str]] = {}
+    for i in range(2_000):
+        _, attributes = population.entry(i)
+        country = attributes["c"][0].decode()
+        countries[country] = countries.get(country, 0) + 1
+        initial = attributes["sn"][0].decode()[0]
+        scripts.setdefault(country, set()).add(unicodedata.name(initial).split()[0])
+    assert set(countries) == {locale[-2:] for locale in DEFAULT_LOCALES}
+    # 2,000 / 7 = 286 each; four standard deviations are 63.
+    assert all(abs(count - 286) < 63 for count in countries.values()), countries
+    assert scripts["RU"] == {"CYRILLIC"}
+    assert scripts["GR"] == {"GREEK"}
+    assert scripts["JP"] == {"CJK"}
+    assert scripts["DE"] == {"LATIN"}
+
+
+@pytest.mark.parametrize("locale", DEFAULT_LOCALES)
+def test_a_lookups_answer_has_the_papers_size_in_every_locale(locale: str, cache: Path) -> None:
+    population = generate(Spec(1, locales=(locale,)), cache=cache).population
+    sizes = [population.answer_bytes(i) for i in range(0, 2_000_000, 499)]
+    assert min(sizes) >= 1_283 * 0.9
+    assert max(sizes) <= 1_283 * 1.1
+
+
+@pytest.mark.parametrize("locale", DEFAULT_LOCALES)
+def test_an_add_of_the_small_profile_has_the_papers_size_in_every_locale(
+    locale: str, cache: Path
+) -> None:
+    population = generate(Spec(1, profile="small", locales=(locale,)), cache=cache).population
+    sizes = [add_bytes(population, i) for i in range(0, 2_000_000, 499)]
+    assert min(sizes) >= 126 * 0.9
+    assert max(sizes) <= 126 * 1.1
+
+
+def add_bytes(population: Population, i: int) -> int:
+    """Return the size of the AddRequest message, computed here and nowhere else."""
+    dn, attributes = population.entry(i)
+    encoded = [
+        element(element(len(name)) + element(sum(element(len(value)) for value in values)))
+        for name, values in attributes.items()
+    ]
+    message_id = 3
+    return element(message_id + element(element(len(dn.encode())) + element(sum(encoded))))
+
+
+def element(content: int) -> int:
+    """Return the size of a BER element with `content` bytes inside."""
+    return 1 + (1 if content < 128 else 2 if content < 256 else 3) + content
+
+
+def test_the_manifest_identifies_the_people(people: People, cache: Path) -> None:
+    manifest = people.manifest()
+    assert manifest["digest"] == people.population.digest
+    assert manifest["pools_digest"] == people.pools.digest
+    assert manifest["faker"] == people.pools.faker_version
+    assert manifest["spec"] == people.spec.to_dict()
+    assert str(cache) not in str(manifest)
+
+
+def test_another_process_makes_the_same_people(people: People) -> None:
+    again = Population(str(people.pools.path), people.spec_json)
+    assert again.digest == people.population.digest
+    assert again.entry(123) == people.population.entry(123)
+
+
+def test_the_short_way_gives_the_same_people(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    long = generate(Spec(10, seed=3, profile="small"), cache=cache).population
+    assert people_alone(3, 10, "small").entry(7) == long.entry(7)
+
+
+def test_ils_people_are_known_by_unique_ascii_addresses(cache: Path) -> None:
+    population = generate(Spec(10, profile="ils"), cache=cache).population
+    dn, attributes = population.entry(4_711)
+    (address,) = attributes["cn"]
+    assert address.isascii()
+    assert b".4711@example." in address
+    assert dn == f"cn={address.decode()},ou=Dynamic,o=Intranet"
+    assert len(attributes) == 15
+
+
+def test_a_bad_base_is_refused_with_a_remedy(cache: Path) -> None:
+    with pytest.raises(BadInput, match="no distinguished name") as caught:
+        generate(Spec(10, base="Intranet"), cache=cache)
+    assert "ou=Dynamic,o=Intranet" in caught.value.remedy
+
+
+def test_damaged_pools_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    path = generate(Spec(1, locales=("ja_JP",)), cache=tmp_path).pools.path
+    path.write_text(path.read_text(encoding="utf-8")[:-1_000], encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("[ja_JP text]", "[ja_JP txet]"), encoding="utf-8"
+    )
+    with pytest.raises(BadInput, match="opens no section") as caught:
+        generate(Spec(1, locales=("ja_JP",)), cache=tmp_path)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize("spec", [Spec(-1), Spec(1, seed=-1)])
+def test_negative_numbers_are_refused(spec: Spec, cache: Path) -> None:
+    with pytest.raises(BadInput, match="negative"):
+        generate(spec, cache=cache)

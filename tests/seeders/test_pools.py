@@ -1,0 +1,155 @@
+"""Pools are the same wherever they are made, and hold only what suits an entry."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from seeders.pools import DEFAULT_LOCALES, FIELDS, harvest, pools
+from sitebench.errors import BadInput
+
+# Two scripts, and the provider with the fewest names.
+FEW = ("en_US", "ja_JP")
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """Return the values of each `[locale field]`."""
+    found: dict[str, list[str]] = {}
+    values: list[str] = []
+    for line in text.splitlines()[2:]:
+        if line.startswith("["):
+            values = found[line.strip("[]")] = []
+        else:
+            values.append(line)
+    return found
+
+
+@pytest.fixture(scope="module")
+def harvested(cache: Path) -> dict[str, list[str]]:
+    """Return the pools of the default locales."""
+    return sections(pools(cache=cache).path.read_text(encoding="utf-8"))
+
+
+def test_two_harvests_are_the_same_to_the_byte() -> None:
+    assert harvest(FEW) == harvest(FEW)
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "4711"])
+def test_another_process_harvests_the_same(hash_seed: str) -> None:
+    program = f"from seeders.pools import harvest; print(harvest({FEW}), end='')"
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"}
+    root = Path(__file__).parents[2]
+    other = subprocess.run(
+        [sys.executable, "-c", program], env=environment, cwd=root, capture_output=True, check=True
+    )
+    assert other.stdout.decode() == harvest(FEW)
+
+
+def test_pools_of_one_locale_do_not_depend_on_the_others() -> None:
+    both, alone = sections(harvest(FEW)), sections(harvest(FEW[1:]))
+    assert alone.items() <= both.items()
+
+
+def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
+    first = pools(FEW, cache=tmp_path)
+    assert first.digest == hashlib.sha256(first.path.read_bytes()).hexdigest()
+    first.path.unlink()
+    assert pools(FEW, cache=tmp_path) == first
+
+
+def test_a_second_call_harvests_nothing(tmp_path: Path) -> None:
+    calls: list[tuple[str, int, int]] = []
+
+    def progress(locale: str, done: int, of: int) -> None:
+        calls.append((locale, done, of))
+
+    first = pools(FEW, cache=tmp_path, progress=progress)
+    assert calls == [("en_US", 0, 2), ("ja_JP", 1, 2), ("", 2, 2)]
+    assert pools(FEW, cache=tmp_path, progress=progress) == first
+    assert len(calls) == 3
+    assert list(tmp_path.iterdir()) == [first.path], "nothing but the pools is left behind"
+
+
+def test_other_locales_or_another_order_are_another_file(tmp_path: Path) -> None:
+    first, second = pools(FEW, cache=tmp_path), pools(FEW[::-1], cache=tmp_path)
+    assert first.path != second.path
+    assert first.digest != second.digest
+
+
+def test_pools_lie_in_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert pools(FEW).path.parent == tmp_path / "sitebench"
+
+
+def test_every_locale_has_every_field(harvested: dict[str, list[str]]) -> None:
+    names = [field.name for field in FIELDS] + ["country"]
+    assert {f"{locale} {name}" for locale in DEFAULT_LOCALES for name in names} == set(harvested)
+    assert all(harvested.values())
+
+
+def test_values_are_unique_and_within_their_limits(harvested: dict[str, list[str]]) -> None:
+    for field in FIELDS:
+        for locale in DEFAULT_LOCALES:
+            values = harvested[f"{locale} {field.name}"]
+            assert len(values) == len(set(values)) <= field.wanted
+            assert max(len(value.encode()) for value in values) <= field.max_bytes
+
+
+def test_names_need_no_escape_anywhere(harvested: dict[str, list[str]]) -> None:
+    for locale in DEFAULT_LOCALES:
+        for value in harvested[f"{locale} given"] + harvested[f"{locale} family"]:
+            assert not set(value) & set(',+"\\<>;=#*()\0'), value
+            assert value == value.strip() == unicodedata.normalize("NFC", value)
+
+
+def test_several_hundred_names_where_the_provider_has_them(
+    harvested: dict[str, list[str]],
+) -> None:
+    for locale in ("en_US", "de_DE", "es_ES", "ru_RU", "el_GR"):
+        assert len(harvested[f"{locale} given"]) >= 300
+        assert len(harvested[f"{locale} family"]) >= 300
+
+
+def test_scripts_are_those_of_the_locales(harvested: dict[str, list[str]]) -> None:
+    scripts = {"ru_RU": "CYRILLIC", "el_GR": "GREEK", "ja_JP": "CJK", "de_DE": "LATIN"}
+    for locale, script in scripts.items():
+        for value in harvested[f"{locale} family"]:
+            assert any(unicodedata.name(letter).startswith(script) for letter in value), value
+
+
+def test_user_names_are_ascii_whatever_the_script(harvested: dict[str, list[str]]) -> None:
+    for locale in DEFAULT_LOCALES:
+        for value in harvested[f"{locale} user"]:
+            assert re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", value), value
+        assert len(harvested[f"{locale} user"]) >= 300
+
+
+@pytest.mark.parametrize(
+    ("locales", "message"),
+    [
+        ((), "no locales"),
+        (("en",), "'en' names no country"),
+        (("xx_YY",), "Faker has no locale 'xx_YY'"),
+        (("de_DE", "de_DE"), "de_DE is listed twice"),
+    ],
+)
+def test_bad_locales_are_refused_with_a_remedy(
+    locales: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match=message) as caught:
+        pools(locales, cache=tmp_path)
+    assert caught.value.remedy
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with pytest.raises(BadInput, match="cannot keep the name pools") as caught:
+        pools(FEW, cache=blocked / "below")
+    assert "XDG_CACHE_HOME" in caught.value.remedy

@@ -1,0 +1,31 @@
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.monitor import Monitor
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have no monitor look on after its test."""
+    made: list[Monitor] = []
+    begin = Monitor.__init__
+
+    def noted(self: Monitor, *positional: Any, **named: Any) -> None:
+        begin(self, *positional, **named)
+        made.append(self)
+
+    monkeypatch.setattr(Monitor, "__init__", noted)
+    yield
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def on_disk() -> Iterator[Path]:
+    """A file to be: on a disk, where /tmp may be memory."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="sitebench-") as folder:
+        yield Path(folder) / "file"

@@ -1,0 +1,99 @@
+import os
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitebench.monitor import Changes, Monitor, Row
+from sitebench.monitor.names import NAMES, describe, rates
+
+
+class Kept(NamedTuple):
+    """A row as the run file has it."""
+
+    t_ns: int
+    who: str
+    what: str
+    value: float
+
+
+SECOND = 10**9
+
+
+def test_every_name_that_is_written_is_described() -> None:
+    rows = Monitor(os.getpid()).sample(thorough=True).rows()
+    assert not {what for _, what, _ in rows if what.partition(".")[0] not in NAMES}
+
+
+def test_a_name_says_which_one_it_is_of() -> None:
+    found = describe("core_busy_s.3")
+    assert (found.title, found.unit, found.rate_unit, found.counter) == (
+        "Core 3",
+        "s",
+        "share",
+        True,
+    )
+    assert describe("available_bytes").counter is False
+
+
+def test_what_a_target_says_of_itself_is_a_counter_where_its_name_says_so() -> None:
+    assert describe("operations_completed_total").counter
+    assert describe("operations_completed_total").title == "operations completed"
+    assert not describe("connections").counter
+
+
+def test_a_counter_becomes_a_rate_and_a_gauge_stays() -> None:
+    rows = [
+        Kept(0, "target", "cpu_s", 10.0),
+        Kept(0, "target", "resident_bytes", 100),
+        Kept(2 * SECOND, "target", "cpu_s", 13.0),
+        Kept(2 * SECOND, "target", "resident_bytes", 90),
+    ]
+    assert rates(rows) == {
+        ("target", "cpu_s"): [(2 * SECOND, 1.5)],
+        ("target", "resident_bytes"): [(0, 100), (2 * SECOND, 90)],
+    }
+
+
+def test_what_did_not_change_was_not_written_and_has_a_rate_of_zero() -> None:
+    rows = [
+        Kept(0, "machine", "available_bytes", 5),
+        Kept(0, "machine", "retransmits", 7),
+        Kept(SECOND, "machine", "available_bytes", 5),
+        Kept(2 * SECOND, "machine", "available_bytes", 5),
+        Kept(2 * SECOND, "machine", "retransmits", 9),
+    ]
+    assert rates(rows)["machine", "retransmits"] == [(SECOND, 0.0), (2 * SECOND, 2.0)]
+
+
+def test_a_gap_has_no_points_and_its_growth_is_spread_over_it() -> None:
+    rows = [
+        Kept(0, "target-machine", "busy_s", 0.0),
+        Kept(SECOND, "machine", "busy_s", 1.0),
+        Kept(4 * SECOND, "target-machine", "busy_s", 8.0),
+    ]
+    assert rates(rows)["target-machine", "busy_s"] == [(4 * SECOND, 2.0)]
+
+
+def test_a_counter_that_began_anew_has_no_rate_there() -> None:
+    values = [5.0, 9.0, 1.0, 2.0]
+    rows = [Kept(n * SECOND, "target", "cpu_s", value) for n, value in enumerate(values)]
+    assert rates(rows)["target", "cpu_s"] == [(SECOND, 4.0), (3 * SECOND, 1.0)]
+
+
+VALUES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2)), max_size=6)
+
+
+@given(VALUES)
+def test_leaving_out_what_did_not_change_changes_no_rate(seconds: list[tuple[int, ...]]) -> None:
+    changes = Changes()
+    whole: list[Kept] = []
+    short: list[Kept] = []
+    for n, values in enumerate(seconds):
+        whats = ("available_bytes", "retransmits", "sockets.time_wait")
+        rows: list[Row] = [
+            ("machine", what, value) for what, value in zip(whats, values, strict=True)
+        ]
+        whole += [Kept(n * SECOND, *row) for row in rows]
+        short += [Kept(n * SECOND, *row) for row in changes.of(rows)]
+    assert rates(short) == rates(whole)

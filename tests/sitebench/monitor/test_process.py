@@ -1,0 +1,300 @@
+"""A process does something; the monitor must have seen it."""
+
+import contextlib
+import ctypes
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.monitor import Monitor, ProcessUse, use_between
+from sitebench.monitor.process import ProcessReader, Rising
+from tests.support.actor import Actor, acting
+from tests.support.waiting import eventually
+
+TICKS_S = 0.05
+"""The kernel counts CPU in ticks of 10 ms; the actor's own clock is finer."""
+
+BURN = """
+import time
+start = time.process_time()
+while time.process_time() - start < 0.3:
+    pass
+"""
+FORK = """
+import os
+def burning_child(hold):
+    pid = os.fork()
+    if pid == 0:
+        import time
+        while time.process_time() < 0.3:
+            pass
+        if hold:
+            import signal
+            signal.pause()
+        os._exit(0)
+    return pid
+"""
+
+
+@pytest.fixture
+def actor() -> Iterator[Actor]:
+    with acting() as made:
+        yield made
+
+
+class Watch:
+    """Both ends of a window around what an actor does."""
+
+    def __init__(self, pid: int) -> None:
+        self.monitor = Monitor(pid)
+        self.start = self.monitor.sample()
+
+    def used(self) -> ProcessUse:
+        found = use_between(self.start, self.monitor.sample(), 1.0).target
+        assert found is not None
+        return found
+
+
+def test_cpu_is_what_the_process_burned(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    spent_s = float(actor.do(BURN + "said = time.process_time() - start"))
+    assert watch.used().cpu_s == pytest.approx(spent_s, abs=TICKS_S)
+
+
+def test_system_time_is_told_apart(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    actor.do(
+        """
+        import os
+        before = os.times().system
+        zero, full = os.open("/dev/zero", os.O_RDONLY), os.open("/dev/null", os.O_WRONLY)
+        while os.times().system - before < 0.2:
+            os.write(full, os.read(zero, 1 << 20))
+        """
+    )
+    found = watch.used()
+    assert found.system_s is not None
+    assert 0.2 - TICKS_S < found.system_s <= found.cpu_s
+
+
+def test_a_target_is_its_children_too(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    actor.do(FORK + "children = [burning_child(hold=True) for _ in range(2)]")
+    try:
+        assert eventually(lambda: watch.used().cpu_s > 0.6 - TICKS_S)
+        assert watch.used().threads == 3
+    finally:
+        actor.do("[os.kill(child, 9) for child in children]")
+
+
+def test_a_child_that_was_waited_for_stays_in_the_sum(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    for _ in range(2):
+        actor.do(FORK + "os.waitpid(burning_child(hold=False), 0)")
+    found = watch.used()
+    assert 0.6 - TICKS_S < found.cpu_s < 0.9
+    assert found.threads == 1
+
+
+def test_a_child_nobody_waits_for_takes_nothing_away_again(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    actor.do(
+        "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
+        f"{FORK}child = burning_child(hold=True)"
+    )
+    assert eventually(lambda: watch.used().cpu_s > 0.3 - TICKS_S)
+    seen = watch.used().cpu_s
+    actor.do("os.kill(child, 9)")
+    assert eventually(lambda: watch.used().threads == 1)
+    assert watch.used().cpu_s >= seen
+
+
+def test_sums_never_go_back() -> None:
+    rising = Rising()
+    assert rising.of((5.0, 1.0)) == (5.0, 1.0)
+    assert rising.of((2.0, 3.0)) == (5.0, 3.0)
+    assert rising.of((4.0, 2.0)) == (7.0, 3.0)
+
+
+PAGES = 16_384
+TOUCH = f"""
+import mmap
+held = mmap.mmap(-1, {PAGES} * mmap.PAGESIZE)
+held.madvise(mmap.MADV_NOHUGEPAGE)
+for at in range(0, len(held), mmap.PAGESIZE):
+    held[at] = 1
+"""
+
+
+def test_pages_that_were_touched_are_minor_faults_and_resident(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    assert watch.start.target is not None
+    # The kernel keeps resident pages by core, and adds them up now and then.
+    size = PAGES * os.sysconf("SC_PAGE_SIZE") // 2
+    actor.do(TOUCH)
+    found = watch.used()
+    assert found.minor_faults is not None
+    assert PAGES <= found.minor_faults < PAGES + 1_000
+    assert found.rss is not None
+    assert found.rss >= watch.start.target.rss + size
+    actor.do("held.close()")
+    after = watch.used()
+    assert after.rss is not None
+    assert after.peak_rss is not None
+    assert after.rss <= found.rss - size
+    assert after.peak_rss >= watch.start.target.rss + size
+
+
+SIZE = 8 << 20
+WRITE = f"""
+import os
+written = os.open({{path!r}}, os.O_RDWR | os.O_CREAT)
+os.write(written, os.urandom({SIZE}))
+os.fsync(written)
+"""
+READ = f"""
+import mmap
+os.posix_fadvise(written, 0, 0, os.POSIX_FADV_DONTNEED)
+with mmap.mmap(written, {SIZE}, prot=mmap.PROT_READ) as pages:
+    pages.madvise(mmap.MADV_RANDOM)
+    said = sum(pages[at] for at in range(0, {SIZE}, mmap.PAGESIZE)) >= 0
+"""
+
+
+def test_bytes_written_and_read_back_from_the_disk(actor: Actor, on_disk: Path) -> None:
+    watch = Watch(actor.pid)
+    actor.do(WRITE.format(path=str(on_disk)))
+    found = watch.used()
+    assert found.written_bytes is not None
+    assert SIZE <= found.written_bytes < SIZE * 1.5
+    assert actor.do(READ) == "True"
+    found = watch.used()
+    assert found.read_bytes is not None
+    assert found.major_faults is not None
+    assert found.read_bytes >= SIZE
+    assert found.major_faults > 0
+
+
+def test_each_sleep_is_a_voluntary_switch(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    actor.do("import time\nfor _ in range(200): time.sleep(0.0005)")
+    found = watch.used()
+    assert found.voluntary_switches is not None
+    assert 200 <= found.voluntary_switches < 300
+
+
+def test_two_that_want_one_core_wait_for_it_and_are_switched(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    core = min(os.sched_getaffinity(0))
+    # The kernel forgets of a thread that ended, so look while they burn.
+    actor.do(
+        f"import os; os.sched_setaffinity(0, {{{core}}}){FORK}"
+        "children = [burning_child(hold=True) for _ in range(2)]"
+    )
+    try:
+        assert eventually(lambda: (watch.used().waited_s or 0) > 0.1)
+        assert eventually(lambda: (watch.used().involuntary_switches or 0) > 0)
+    finally:
+        actor.do("[os.kill(child, 9) for child in children]")
+
+
+def test_descriptors_that_are_open(actor: Actor) -> None:
+    before = Watch(actor.pid).used().descriptors
+    if before is None:
+        pytest.skip("Linux tells it since 6.2")
+    actor.do("held = [open('/dev/null') for _ in range(50)]")
+    assert Watch(actor.pid).used().descriptors == before + 50
+
+
+def test_a_thread_is_known_by_its_name_and_outlives_its_end_in_the_sums() -> None:
+    reader = ProcessReader(os.getpid(), family=False)
+    name, stop = b"burner", threading.Event()
+
+    def burn() -> None:
+        ctypes.CDLL(None).prctl(15, name, 0, 0, 0)  # PR_SET_NAME
+        while not stop.is_set():
+            pass
+
+    def burned_s() -> float:
+        found = reader.read()
+        assert found is not None
+        return found.thread_cpu_s.get(name.decode(), 0.0)
+
+    thread = threading.Thread(target=burn)
+    thread.start()
+    try:
+        assert eventually(lambda: burned_s() > 0.1)
+    finally:
+        stop.set()
+        thread.join()
+    assert eventually(lambda: burned_s() == 0.0)  # joined, and ending a moment later
+    after = reader.read()
+    assert after is not None
+    assert after.cpu_s > 0.1
+
+
+def test_a_target_that_was_killed_is_gone_though_nobody_waited(actor: Actor) -> None:
+    monitor = Monitor(actor.pid)
+    assert monitor.sample().target is not None
+    start = monitor.sample()
+    actor.kill()
+    assert eventually(lambda: monitor.sample().target is None)
+    assert use_between(start, monitor.sample(), 1.0).target is None
+
+
+def test_a_target_that_never_was_is_none() -> None:
+    pid = int(Path("/proc/sys/kernel/pid_max").read_text()) + 1
+    assert Monitor(pid).sample().target is None
+
+
+def test_the_generator_is_this_process_alone(actor: Actor) -> None:
+    monitor = Monitor(None)
+    start = monitor.sample()
+    mine_s = time.process_time()
+    actor.do(BURN)
+    end = monitor.sample()
+    used = use_between(start, end, 1.0)
+    assert used.target is None
+    assert used.generator.cpu_s == pytest.approx(time.process_time() - mine_s, abs=TICKS_S)
+
+
+@pytest.fixture
+def quota() -> Iterator[Path]:
+    """A control group that may use a tenth of a core, of either version."""
+    name = f"sitebench-test-{os.getpid()}"
+    one, two = Path("/sys/fs/cgroup/cpu") / name, Path("/sys/fs/cgroup") / name
+    made = _limited(one, "cpu.cfs_quota_us", "10000") or _limited(two, "cpu.max", "10000 100000")
+    if made is None:
+        pytest.skip("no control group may be made here")
+    yield made
+    assert eventually(lambda: not (made / "cgroup.procs").read_text())
+    made.rmdir()
+
+
+def _limited(group: Path, file: str, limit: str) -> Path | None:
+    with contextlib.suppress(OSError):
+        group.mkdir()
+        try:
+            (group / file).write_text(limit)
+        except OSError:
+            group.rmdir()
+            raise
+        return group
+    return None
+
+
+def test_a_quota_that_holds_a_process_back_is_seen(actor: Actor, quota: Path) -> None:
+    watch = Watch(actor.pid)
+    (quota / "cgroup.procs").write_text(str(actor.pid))
+    assert watch.used().throttled_s == 0.0
+    actor.do(BURN)
+    found = watch.used()
+    actor.kill()
+    assert found.throttled_s is not None
+    # 0.3 s of CPU at 10 ms in each 100: some 30 times 90 ms, fewer where ticks are coarse.
+    assert found.throttled_s > 1.0
+    assert found.quota_cores == pytest.approx(0.1)

@@ -1,0 +1,208 @@
+"""kill -9 at ten random moments of a sweep: nothing that was finished is lost, nothing stays."""
+
+import contextlib
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from sitebench.errors import BadRunFile
+from sitebench.locust_process import GRACE_S
+from sitebench.runfile import RunFile
+from tests.support.cli import SITEBENCH
+from tests.support.waiting import eventually
+
+Points = dict[str, list[dict[str, Any]]]
+"""The rows of each point, by its key."""
+
+KILLS = 10
+SIZES = (20, 30, 40)
+OPERATIONS = ("lookup", "connect")
+SWEEP = (
+    *("ils", "sweep", "--sizes", ",".join(map(str, SIZES)), "--operations", ",".join(OPERATIONS)),
+    *("--locales", "en_US", "--users", "2", "--threads", "1"),
+    *("--warmup", "100ms", "--measure", "200ms", "--json"),
+)
+MARK = "SITEBENCH_TEST_OF_KILLS"
+"""Environment variable by which a sweep's processes are known, whoever their parent is now."""
+
+
+class Killed:
+    """One run file, and the processes and temporary files of all sweeps over it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.run = folder / "run.sitebench"
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir()
+        self.places = {"TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(folder / "cache")}
+        self.mark = str(uuid.uuid4())
+
+    @contextlib.contextmanager
+    def started(self, *argv: str) -> Iterator[subprocess.Popen[str]]:
+        """Start a command in a process group of its own; it is gone afterwards."""
+        process = subprocess.Popen(
+            [*SITEBENCH, *argv],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **self.places, MARK: self.mark},
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def processes(self) -> list[str]:
+        """Return the command of everything that still runs."""
+        found = []
+        for each in psutil.process_iter():
+            try:
+                if each.environ().get(MARK) == self.mark:
+                    found.append(" ".join(each.cmdline()))
+            except psutil.Error:
+                continue
+        return found
+
+    def done(self) -> Points:
+        """Return every byte of the points that are done."""
+        try:
+            with RunFile(self.run) as run:
+                rows = {table: run.rows(table) for table in ("steps", "timeline", "samples")}
+                points = [row for row in run.rows("points") if row["status"] == "done"]
+        except BadRunFile:
+            return {}
+        return {
+            point["key"]: [point]
+            + [row for table in rows.values() for row in table if row["point"] == point["id"]]
+            for point in points
+        }
+
+    def phases(self) -> set[str]:
+        """Return the phases that the points have been in."""
+        try:
+            with RunFile(self.run) as run:
+                return {row["phase"] for row in run.rows("timeline")}
+        except BadRunFile:
+            return set()
+
+    def wait_for_one_more(self, known: Points, process: subprocess.Popen[str]) -> None:
+        """Wait until another point is done, or nothing is left to be done."""
+        give_up = time.monotonic() + 200
+        while len(self.done()) <= len(known) and process.poll() is None:
+            assert time.monotonic() < give_up
+            time.sleep(0.1)
+        assert not process.poll(), process.communicate()
+
+    def assert_whole(self) -> None:
+        """Check the file page by page, and each point's drains against its totals."""
+        with contextlib.closing(sqlite3.connect(self.run)) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        with RunFile(self.run) as run:
+            for point in run.points():
+                if point.status == "done":
+                    drained = sum(r.count for r in run.timeline(point.id) if r.phase == "measure")
+                    totals = sum(step.count for step in run.histograms(point.id))
+                    assert drained == totals, "a process of a killed sweep wrote to this point"
+
+
+@pytest.mark.timeout(600)
+def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_sweep(
+    tmp_path: Path,
+) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance, sweep = random.Random(seed), Killed(tmp_path)
+    finished: Points = {}
+    for kill in range(KILLS):
+        # Every third one not before it has finished a point, so that some is there to lose.
+        with sweep.started(*SWEEP, "--out", str(sweep.run)) as process:
+            if kill % 3 == 2:
+                sweep.wait_for_one_more(finished, process)
+            time.sleep(chance.uniform(0, 2))
+            process.kill()
+        now = sweep.done()
+        assert {key: now.get(key) for key in finished} == finished
+        finished = now
+        print(f"kill {kill + 1}: {len(finished)} points are done")
+        if sweep.run.exists() and chance.random() < 0.5:
+            sweep.assert_whole()
+    assert finished
+    with sweep.started("resume", str(sweep.run)) as process:
+        out, said = process.communicate()
+        assert process.returncode == 0, said
+    points = [json.loads(line) for line in out.splitlines()]
+    assert len(points) == len(SIZES) * len(OPERATIONS)
+    assert sum(point["resumed"] for point in points) == len(finished)
+    now = sweep.done()
+    assert len(now) == len(points)
+    assert {key: now[key] for key in finished} == finished
+    sweep.assert_whole()
+    assert eventually(lambda: not sweep.processes(), 30), sweep.processes()
+    assert list(sweep.temporary.iterdir()) == []
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [sweep.run.name]
+
+
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, half: str) -> None:
+    sweep = Killed(tmp_path)
+    operation = ("--operations", "lookup") if half == "ils" else ()
+    long = ("--locales", "en_US", "--users", "2", "--warmup", "0s", "--measure", "10m")
+    argv = (half, "sweep", "--sizes", "20", *operation, *long, "--out", str(sweep.run))
+    with sweep.started(*argv):
+        assert eventually(lambda: "measure" in sweep.phases(), 60)
+        began = {each.split()[2] for each in sweep.processes()}
+        assert began == {"sitebench.cli", "locust", f"{half}_bench.targets.embedded"}
+    assert eventually(lambda: not sweep.processes(), 60), sweep.processes()
+    assert list(sweep.temporary.iterdir()) == []
+    with RunFile(sweep.run) as run:
+        (point,) = run.points()
+        assert point.status == "failed"
+        assert point.error is not None
+        assert "the sweep that started this point is gone" in point.error["message"]
+
+
+NARROW = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000));"
+
+
+def test_a_sweep_that_runs_out_of_room_says_so_and_is_completed_when_there_is_some(
+    tmp_path: Path,
+) -> None:
+    sweep = Killed(tmp_path)
+    short = ("--locales", "en_US", "--users", "2", "--warmup", "100ms", "--measure", "300ms")
+    argv = ("ils", "sweep", "--sizes", "20", *short, "--json", "--out", str(sweep.run))
+    with sweep.started(*argv, "--operations", "lookup") as process:
+        process.communicate()
+        assert process.returncode == 0
+    finished = sweep.done()
+    assert len(finished) == 1
+    # A file that may not grow is what a full disk is to SQLite.
+    command = [*argv, "--operations", "lookup,connect"]
+    code = (
+        f"{NARROW} import sys; sys.argv[1:] = {command!r}; from sitebench.cli import main; main()"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=GRACE_S
+    )
+    assert ran.returncode == 1
+    first, remedy = ran.stderr.splitlines()
+    assert first.startswith(f"sitebench: cannot write run file {sweep.run}: ")
+    assert "run the same command again" in remedy
+    assert {key: sweep.done()[key] for key in finished} == finished
+    with sweep.started("resume", str(sweep.run)) as process:
+        out, said = process.communicate()
+        assert process.returncode == 0, said
+    assert [json.loads(line)["resumed"] for line in out.splitlines()] == [True, False]
+    sweep.assert_whole()

@@ -1,0 +1,194 @@
+"""What the bridge relies upon in Locust, which promises none of it.
+
+When a new Locust breaks one of these, the bridge must be looked at before its pin is raised.
+"""
+
+import inspect
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+CHECKS = """
+import json, sys
+from locust import events, runners, stats
+from locust.env import Environment
+from locust.stats import RequestStats, StatsEntry, StatsError
+from sitebench import locust_stats
+from tests.support.drains import Drain, Step, histogram
+
+second = 1_000_000_000
+def fed(*drains):
+    made = RequestStats()
+    for drain in drains:
+        locust_stats.feed(made, drain, 0.0)
+    return made
+"""
+
+
+def in_locust(body: str) -> Any:
+    """Run `body` in a process of its own, because importing Locust patches this one."""
+    code = f"{CHECKS}\n{inspect.cleandoc(body)}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_batch_counts_as_the_requests_it_stands_for() -> None:
+    found = in_locust("""
+    ms = 1_000_000
+    single, batch = RequestStats(), fed(
+        Drain(10 * second, 11 * second, (
+            Step("p", "lookup", 4, {"timeout": 1}, 0, 400, histogram(1*ms, 2*ms, 3*ms)),
+        )))
+    for value in (1, 2, 3):
+        single.log_request("p", "lookup", value, 100)
+    single.log_request("p", "lookup", None, 100)
+    single.log_error("p", "lookup", "timeout")
+    keys = ["num_requests", "num_none_requests", "num_failures", "total_content_length",
+            "max_response_time", "min_response_time", "response_times"]
+    ours, theirs = [
+        {k: getattr(s.entries["lookup", "p"], k) for k in keys} for s in (batch, single)
+    ]
+    total, single_total = [{k: getattr(s.total, k) for k in keys} for s in (batch, single)]
+    errors = [(e.method, e.name, e.error, e.occurrences) for e in batch.errors.values()]
+    print(json.dumps([ours, theirs, total, single_total, errors, list(batch.errors) ==
+                      list(single.errors)]))
+    """)
+    ours, theirs, total, single_total, errors, same_keys = found
+    for mine, locusts in ((ours, theirs), (total, single_total)):
+        # Locust's own minimum and maximum are the values; ours come from three-digit buckets.
+        assert mine.pop("max_response_time") == pytest.approx(
+            locusts.pop("max_response_time"), 2e-3
+        )
+        assert mine.pop("min_response_time") == pytest.approx(
+            locusts.pop("min_response_time"), 2e-3
+        )
+        assert mine == locusts
+    assert errors == [["p", "lookup", "timeout", 1]]
+    assert same_keys
+
+
+def test_batches_add_up_over_seconds_to_the_last_request() -> None:
+    found = in_locust("""
+    drains = [Drain(n * second // 2, (n + 1) * second // 2,
+                    (Step("p", "lookup", 1000 + n, {"reset": n}),)) for n in range(40)]
+    made = fed(*drains)
+    entry = made.entries["lookup", "p"]
+    print(json.dumps([entry.num_requests, sum(entry.num_reqs_per_sec.values()),
+                      made.total.num_requests, sum(made.total.num_fail_per_sec.values()),
+                      sum(e.occurrences for e in made.errors.values())]))
+    """)
+    requests, failures = sum(1000 + n for n in range(40)), sum(range(40))
+    assert found == [requests, requests, requests, failures, failures]
+
+
+def test_whole_passes_are_not_counted_a_second_time() -> None:
+    found = in_locust("""
+    made = fed(Drain(0, second, (Step("p", "connect", 5), Step("p", "sequence", 5))))
+    print(json.dumps([made.total.num_requests, [name for name, _ in made.entries]]))
+    """)
+    assert found == [5, ["connect"]]
+
+
+def test_clearing_replaces_entries_so_nothing_may_hold_on_to_one() -> None:
+    found = in_locust("""
+    made = fed(Drain(0, second, (Step("p", "connect", 5),)))
+    old = made.entries["connect", "p"]
+    made.clear_all()
+    locust_stats.feed(made, Drain(second, 2 * second, (Step("p", "connect", 7),)), 0.0)
+    new = made.entries["connect", "p"]
+    print(json.dumps([old is new, new.num_requests, made.total.num_requests]))
+    """)
+    assert found == [False, 7, 7]
+
+
+def test_the_rate_on_the_screen_falls_when_nothing_ends_any_more() -> None:
+    found = in_locust("""
+    busy = [Drain(n * second, (n + 1) * second, (Step("p", "lookup", 100),)) for n in range(20)]
+    idle = [Drain(n * second, (n + 1) * second) for n in range(20, 40)]
+    print(json.dumps([fed(*busy).total.current_rps, fed(*busy, *idle).total.current_rps]))
+    """)
+    assert found[0] == pytest.approx(100, rel=0.15)
+    assert found[1] == 0
+
+
+def test_a_count_is_spread_over_seconds_without_losing_any() -> None:
+    found = in_locust("""
+    print(json.dumps([sum(locust_stats.spread(n, a / 7, (a + b) / 7).values()) == n
+                      for n in (0, 1, 3, 1000) for a in range(9) for b in (0, 1, 5, 30)]))
+    """)
+    assert all(found)
+
+
+def test_the_names_and_hooks_that_the_bridge_uses_are_there() -> None:
+    found = in_locust("""
+    import inspect
+    hooks = ["test_start", "test_stopping", "test_stop", "spawning_complete", "quitting",
+             "reset_stats", "usage_monitor", "init", "init_command_line_parser"]
+    print(json.dumps([
+        [hook for hook in hooks if not hasattr(events, hook)],
+        hasattr(runners, "CPU_WARNING_THRESHOLD"),
+        hasattr(runners.WorkerRunner, "_send_stats"),
+        list(inspect.signature(runners.Runner.register_message).parameters),
+        [k for k in locust_stats.entry_dict(Step("p", "s", 0), 0.0, 0.0)
+         if k not in stats.StatsEntryDict.__annotations__ and k not in ("name", "method")],
+    ]))
+    """)
+    missing, threshold, sends, register, unknown = found
+    assert missing == []
+    assert threshold
+    assert sends
+    assert register == ["self", "msg_type", "listener", "concurrent"]
+    assert unknown == []
+
+
+def test_a_master_hands_its_workers_what_we_put_among_its_options() -> None:
+    found = in_locust("""
+    from locust import argument_parser
+    print(json.dumps("sitebench_shared" in argument_parser.default_args_dict()))
+    """)
+    assert found is False
+
+
+def test_what_masters_and_workers_are_asked_for_is_there() -> None:
+    found = in_locust("""
+    import inspect
+    from locust import dispatch, main
+    from locust.env import Environment
+    environment = Environment(user_classes=[])
+    # Locust's master looks them up whenever it needs them: ours are put there before.
+    master = inspect.getsource(runners.MasterRunner.start)
+    waiting = inspect.getsource(main.main)
+    print(json.dumps([
+        hasattr(environment, "dispatcher_class"),
+        hasattr(environment, "available_user_classes"),
+        "self.environment.dispatcher_class(" in master,
+        [name for name in ("__init__", "add_worker", "remove_worker")
+         if not hasattr(dispatch.UsersDispatcher, name)],
+        list(inspect.signature(dispatch.UsersDispatcher.__init__).parameters),
+        all(f"options.{name}" in waiting for name in ("expect_workers", "expect_workers_max_wait")),
+        [name for name in ("get_worker_index", "send_message", "worker_count", "user_count")
+         if not hasattr(runners.MasterRunner, name)],
+        [name for name in ("ready", "spawning", "running", "get")
+         if not hasattr(runners.WorkerNodes, name)],
+        [runners.STATE_INIT, runners.STATE_MISSING],
+    ]))
+    """)
+    assert found[:3] == [True, True, True]
+    assert found[3:5] == [[], ["self", "worker_nodes", "user_classes"]]
+    assert found[5:] == [True, [], [], ["ready", "missing"]]
+
+
+def test_bytes_travel_between_masters_and_workers() -> None:
+    found = in_locust("""
+    from locust.rpc.protocol import Message
+    sent = {"histogram": bytes(range(256)), "large": 2**63, "none": None, "nested": [[1, "a"]]}
+    got = Message.unserialize(Message("kind", sent, "worker").serialize())
+    print(json.dumps([got.data == sent, got.type, got.node_id]))
+    """)
+    assert found == [True, "kind", "worker"]

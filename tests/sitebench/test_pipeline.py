@@ -1,0 +1,77 @@
+"""Objectives and JUnit files of real runs, as a pipeline uses them."""
+
+import socket
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.support.cli import sitebench
+
+LOAD = ("--users", "4", "--threads", "1", "--locales", "en_US", "--warmup", "100ms")
+SHORT = (*LOAD, "--measure", "500ms", "--rate", "100")  # Far from any limit.
+
+
+def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of_its_own(
+    tmp_path: Path,
+) -> None:
+    argv = ("ps", "sweep", "--sizes", "100,200", "--out", "run", *SHORT, "--junit", "run.xml")
+    met = sitebench(*argv, "--objective", "rate>1,failures<=0%,max<9s", cwd=tmp_path)
+    # The second time nothing is measured: the same points are held against another objective.
+    missed = sitebench(*argv, "--objective", "rate>1,max<1us", cwd=tmp_path)
+    assert met.code == 0, met.err
+    assert missed.code == 3
+    assert "Web pages requested/sec" in missed.out
+    lines = missed.err.strip().splitlines()
+    said = [line for line in lines if line.startswith("missed: ")]
+    assert [line.split(":")[1].strip() for line in said] == [
+        "scenario at 100, 100/s, 4 clients",
+        "scenario at 200, 100/s, 4 clients",
+    ]
+    assert all("(asked: max<1us)" in line for line in said)
+    assert lines[-2] == "sitebench: objective rate>1,max<1us missed by 2 of 2 points"
+    suite = ET.parse(tmp_path / "run.xml").getroot()[0]
+    assert [suite.attrib[name] for name in ("name", "tests", "failures")] == [
+        *("ps.scenario", "2", "2")
+    ]
+
+
+def test_json_says_how_each_point_meets_the_objective() -> None:
+    ran = sitebench("ps", "run", "page", "--json", "--objective", "rate<1", *SHORT)
+    assert ran.code == 3
+    (point,) = ran.objects
+    (condition,) = point["objective"]["conditions"]
+    assert (point["objective"]["state"], condition["state"]) == ("broken", "broken")
+    assert condition["value"] == pytest.approx(point["ops_per_s"])
+
+
+def test_points_of_a_target_that_is_not_there_are_skipped_not_passed(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+    target = ("--target", f"ldap://127.0.0.1:{port}", "--operations", "connect,lookup")
+    argv = ("ils", "sweep", "--sizes", "100", *target, "--junit", "run.xml", *SHORT)
+    ran = sitebench(*argv, "--objective", "rate>1", cwd=tmp_path)
+    assert ran.code == 1
+    suites = ET.parse(tmp_path / "run.xml").getroot()
+    found = [[suite.attrib[name] for name in ("name", "tests", "skipped")] for suite in suites]
+    assert found == [["ils.connect", "1", "1"], ["ils.lookup", "1", "1"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--objective", "p98<5ms"), ("character 1", "unknown metric 'p98'", "p99.9")),
+        (("--objective", "p99<5ms,"), ("character 9", "metric is missing")),
+        (("--junit", "no/such/folder.xml"), ("cannot write no/such/folder.xml", "folder")),
+        (("--repeats", "0"), ("whole number of at least 1",)),
+    ],
+)
+def test_what_is_asked_for_wrongly_is_one_line(
+    options: tuple[str, ...], words: tuple[str, ...], tmp_path: Path
+) -> None:
+    ran = sitebench("ils", "run", "lookup", *SHORT, *options, cwd=tmp_path)
+    assert ran.code == 2
+    lines = ran.err.strip().splitlines()
+    assert len(lines) == 2, ran.err
+    for word in words:
+        assert word in ran.err

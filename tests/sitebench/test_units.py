@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitebench import units
+from sitebench.errors import UnknownValue
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("500", 500),
+        ("1,000", 1_000),
+        ("1,000,000", 1_000_000),
+        ("10k", 10_000),
+        ("1.5k", 1_500),
+        ("1m", 1_000_000),
+        ("1M", 1_000_000),
+        (" 2k ", 2_000),
+    ],
+)
+def test_sizes_are_read_as_people_write_them(text: str, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "k", "-1", "1g", "1.5", "1.0001k", "10 k k", "1,00", "x"]
+)
+def test_what_is_no_size_is_refused_with_a_remedy(text: str) -> None:
+    with pytest.raises(UnknownValue, match="write a number such as"):
+        units.parse_size(text)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**12))
+def test_a_size_survives_being_written(size: int) -> None:
+    assert units.parse_size(units.format_size(size)) == size
+
+
+def test_in_a_list_of_sizes_a_comma_separates() -> None:
+    assert units.parse_sizes("1k,10k, 1m") == (1_000, 10_000, 1_000_000)
+    assert units.parse_sizes("100,200") == (100, 200)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("2s", 2.0), ("500ms", 0.5), ("10m", 600.0), ("1h", 3600.0), ("1.5s", 1.5), ("3", 3.0)],
+)
+def test_durations_are_read_as_people_write_them(text: str, seconds: float) -> None:
+    assert units.parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1s", "1d", "2 s s", "1e3"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(UnknownValue, match="unknown duration"):
+        units.parse_duration(text)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**10))
+def test_a_duration_survives_being_written(micros: int) -> None:
+    seconds = micros / 1e6
+    assert units.parse_duration(units.format_duration(seconds)) == pytest.approx(seconds, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"), [("500", 500.0), ("0.5", 0.5), ("1k", 1e3), ("2/s", 2.0)]
+)
+def test_rates_are_operations_per_second(text: str, rate: float) -> None:
+    assert units.parse_rate(text) == rate
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "fast"])
+def test_a_rate_is_above_zero(text: str) -> None:
+    with pytest.raises(UnknownValue):
+        units.parse_rate(text)
+
+
+def test_figures_are_shown_short() -> None:
+    assert units.format_rate(152_340.7) == "152,341"
+    assert units.format_rate(3.14159) == "3.14"
+    assert units.format_bytes(1_283) == "1.28 KB"
+    assert units.format_bytes(195e6) == "195 MB"
+    assert units.format_ns(61_300) == "61.3 us"
+    assert units.format_ns(12) == "12 ns"
+
+
+@pytest.mark.parametrize(("text", "share"), [("4%", 0.04), (" 12.3 % ", 0.123), ("100%", 1.0)])
+def test_shares_are_read_as_percentages(text: str, share: float) -> None:
+    assert units.parse_percent(text) == share
+
+
+@pytest.mark.parametrize("text", ["4", "0.04", "-4%", "%", "4%%", "x%"])
+def test_a_share_without_its_sign_could_mean_either_and_is_refused(text: str) -> None:
+    with pytest.raises(UnknownValue, match="write a percentage"):
+        units.parse_percent(text)
+
+
+@given(st.integers(0, 100_000))
+def test_shares_read_back_what_is_written(thousandths: int) -> None:
+    share = thousandths / 1e5
+    assert units.parse_percent(units.format_percent(share)) == pytest.approx(share)

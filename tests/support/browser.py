@@ -1,0 +1,130 @@
+"""A headless Chromium, driven over chromedriver's own protocol (W3C WebDriver)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sitebench.ports import free_port
+
+# The machine may have no sandbox, no screen and no network but its own.
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--window-size=1100,1400",
+)
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+"""What WebDriver calls a reference to an element."""
+
+
+class Browser:
+    """One window."""
+
+    def __init__(self, root: str, session: str) -> None:
+        self._session = f"{root}/session/{session}"
+
+    def open(self, url: str) -> None:
+        """Go to an address and wait for the page."""
+        call("POST", f"{self._session}/url", {"url": url})
+
+    def reload(self) -> None:
+        """Load the page again."""
+        call("POST", f"{self._session}/refresh", {})
+
+    def text(self, selector: str) -> str:
+        """Return what an element says."""
+        return str(call("GET", f"{self._find(selector)}/text"))
+
+    def attribute(self, selector: str, name: str) -> str:
+        """Return an attribute of an element."""
+        return str(call("GET", f"{self._find(selector)}/attribute/{name}"))
+
+    def click(self, selector: str) -> None:
+        """Click an element."""
+        call("POST", f"{self._find(selector)}/click", {})
+
+    def run(self, script: str, *arguments: object) -> Any:
+        """Run a script in the page."""
+        body = {"script": script, "args": list(arguments)}
+        return call("POST", f"{self._session}/execute/sync", body)
+
+    def screenshot(self, path: Path) -> None:
+        """Keep what the window shows."""
+        path.write_bytes(base64.b64decode(call("GET", f"{self._session}/screenshot")))
+
+    def press(self, selector: str, key: str) -> None:
+        """Type a key, or text, into an element."""
+        call("POST", f"{self._find(selector)}/value", {"text": key})
+
+    def devtools(self, command: str, **parameters: Any) -> Any:
+        """Ask the browser itself, over its DevTools protocol."""
+        body = {"cmd": command, "params": parameters}
+        return call("POST", f"{self._session}/goog/cdp/execute", body)
+
+    def complaints(self) -> list[str]:
+        """Return what went wrong in the page since this was last asked."""
+        said = call("POST", f"{self._session}/se/log", {"type": "browser"})
+        return [entry["message"] for entry in said if entry["level"] in ("SEVERE", "WARNING")]
+
+    def _find(self, selector: str) -> str:
+        body = {"using": "css selector", "value": selector}
+        found = call("POST", f"{self._session}/element", body)
+        return f"{self._session}/element/{found[ELEMENT]}"
+
+
+@contextmanager
+def browsing(chromedriver: Path, folder: Path) -> Iterator[Browser]:
+    """Yield a browser with a profile of its own."""
+    port = free_port()
+    log = folder / "chromedriver.log"
+    process = subprocess.Popen(
+        [str(chromedriver), f"--port={port}", f"--log-path={log}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    root = f"http://127.0.0.1:{port}"
+    try:
+        _wait(root)
+        options = {"args": [*FLAGS, f"--user-data-dir={folder / 'profile'}"]}
+        asked = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}}
+        session = call("POST", f"{root}/session", asked)["sessionId"]
+        try:
+            yield Browser(root, session)
+        finally:
+            call("DELETE", f"{root}/session/{session}")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def call(method: str, url: str, body: object = None) -> Any:
+    """Ask the driver something; what it refuses fails the test with its words."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read())["value"]
+    except urllib.error.HTTPError as error:
+        with error:
+            raise AssertionError(error.read().decode()) from None
+
+
+def _wait(root: str) -> None:
+    give_up = time.monotonic() + 20
+    while True:
+        try:
+            call("GET", f"{root}/status")
+        except (urllib.error.URLError, ConnectionError):
+            assert time.monotonic() < give_up, "chromedriver did not start"
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,118 @@
+"""A site that is ours, with one fault planted between it and whoever asks."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from ps_bench.address import Address
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request on its way to the site."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def user(self) -> int | None:
+        """Who asks."""
+        found = re.search(r"user=(\d+)", self.headers.get("Cookie", ""))
+        return None if found is None else int(found[1])
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it asks for somebody's page."""
+        return self.method == "GET" and self.path == "/" and self.user is not None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer on its way back; `says` overrides its Content-Length, `cut` ends it early."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    says: int | None = None
+    cut: bool = False
+
+
+Ask = Callable[[Asked], Answer]
+Fault = Callable[[Asked, Ask], Answer | None]
+"""Answers a request, asking the site behind it if it likes; None never answers."""
+
+
+@contextmanager
+def faulty(site: Address, fault: Fault, tls: ssl.SSLContext | None = None) -> Iterator[Address]:
+    """Yield the address of a site with a fault, behind TLS where there is a context."""
+
+    def ask(asked: Asked) -> Answer:
+        connection = http.client.HTTPConnection(site.host, site.port, timeout=10)
+        try:
+            connection.request(asked.method, asked.path, asked.body or None, asked.headers)
+            found = connection.getresponse()
+            kept = ("set-cookie", "content-type", "location")
+            headers = tuple(pair for pair in found.getheaders() if pair[0].lower() in kept)
+            return Answer(found.status, headers, found.read())
+        finally:
+            connection.close()
+
+    over = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = 20
+
+        def log_message(self, *args: object) -> None:
+            """Say nothing."""
+
+        def do_GET(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            asked = Asked(self.command, self.path, dict(self.headers), self.rfile.read(length))
+            answer = fault(asked, ask)
+            if answer is None:
+                over.wait(20)
+                self.close_connection = True
+                return
+            self.send_response(answer.status)
+            for name, value in answer.headers:
+                self.send_header(name, value)
+            if answer.status != 204:
+                said = len(answer.body) if answer.says is None else answer.says
+                self.send_header("Content-Length", str(said))
+            self.end_headers()
+            self.wfile.write(answer.body)
+            if answer.cut:
+                self.close_connection = True
+
+        do_POST = do_GET  # noqa: N815 -- the standard library's name
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        block_on_close = False
+        request_queue_size = 128
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Say nothing of clients that go away."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        yield Address("127.0.0.1", server.server_port, scheme="http" if tls is None else "https")
+    finally:
+        over.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,41 @@
+"""Points and results made by hand, for stores and tables."""
+
+from dataclasses import replace
+from typing import Any
+
+from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.point import PointResult, PointSpec, summarise
+from sitebench.tally import Tally
+from tests.support.drains import Drain, Step, histogram
+
+
+def a_spec(operation: str = "lookup", entries: int = 1_000, **other: Any) -> PointSpec:
+    """Return a specification; `other` replaces any of its fields."""
+    made = PointSpec("ils", operation, entries, "embedded", 64, None, 0.5, 2.0, settings={"a": "b"})
+    return replace(made, **other)
+
+
+def a_tally(operation: str = "lookup", count: int = 20_000, seconds: float = 2.0) -> Tally:
+    """Return a window with `count` operations of 50 us."""
+    took = histogram()
+    took.record(50_000, count)
+    step = Step(operation, operation, count, {}, 104 * count, 1_283 * count, took)
+    end = 10 + round(seconds * 1e9)
+    tally = Tally.starting(Drain(0, 10))
+    tally.add(Drain(10, end, (step,), cpu_ns=(round(0.4e9 * seconds),)))
+    return tally
+
+
+def a_use(target_cpu_s: float | None = 1.9) -> Use:
+    """Return what a window used."""
+    target = None if target_cpu_s is None else ProcessUse(target_cpu_s, 50_000_000)
+    machine = MachineUse(busy_per_core=(0.9, 0.6), available_bytes=2_000_000_000)
+    return Use(2.0, target, ProcessUse(0.9, 20_000_000), machine, target_is_local=True)
+
+
+def a_result(spec: PointSpec | None = None, count: int = 20_000) -> PointResult:
+    """Return a result without a blemish."""
+    spec = spec or a_spec()
+    counts = [(spec.operation, spec.operation)]
+    tally = a_tally(spec.operation, count)
+    return summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
