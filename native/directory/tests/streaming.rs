@@ -6,69 +6,10 @@ mod common;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use common::{Client, Message, Search, eventually, lookup, serve};
+use common::{Client, ENTRIES, Message, Search, crowd, eventually, everybody, lookup, serve};
 use directory::Running;
 use wire::ldap::request::{write_abandon, write_bind};
 use wire::ldap::{ResultCode, op};
-
-/// 20,000 entries of 1 KB: 20 MB, several times what socket buffers hold.
-const ENTRIES: usize = 20_000;
-
-fn crowd() -> Running {
-    let directory = serve("{}");
-    let mut client = Client::connect(directory.addr());
-    let filler = "x".repeat(1000);
-    for batch in (0..ENTRIES).collect::<Vec<_>>().chunks(500) {
-        let mut out = Vec::new();
-        for i in batch {
-            let name = format!("Person {i}");
-            let dn = format!("cn={name},ou=Dynamic,o=Intranet");
-            let attributes: &[(&str, &[&str])] =
-                &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
-            common::write_add(&mut out, 1, &dn, attributes);
-        }
-        client.send(&out);
-        for _ in batch {
-            assert_eq!(client.done().code, ResultCode::SUCCESS);
-        }
-    }
-    directory
-}
-
-fn resident_kib() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
-fn everybody(id: i32) -> Vec<u8> {
-    let mut out = Vec::new();
-    Search::default().write(&mut out, id);
-    out
-}
-
-#[test]
-fn long_answers_wait_for_slow_readers_without_taking_memory_or_turns() {
-    let directory = crowd();
-    let before = resident_kib();
-    let mut slow: Vec<_> = (0..50).map(|_| Client::connect(directory.addr())).collect();
-    for client in &mut slow {
-        client.send(&everybody(1));
-    }
-    // Everybody asks for 20 MB and nobody reads; meanwhile lookups go on as if nothing was.
-    let mut quick = Client::connect(directory.addr());
-    let begun = Instant::now();
-    for i in 0..500 {
-        let search = Search { filter: lookup(&format!("Person {i}")), ..Search::default() };
-        assert_eq!(quick.search(&search).0.len(), 1);
-    }
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    let grown = resident_kib().saturating_sub(before);
-    assert!(grown < 50 * 256, "{grown} KiB for fifty clients that do not read");
-    // And then they do.
-    let (found, done) = slow[7].collect();
-    assert_eq!((found.len(), done.code), (ENTRIES + 1, ResultCode::SUCCESS));
-}
 
 #[test]
 fn other_requests_are_answered_while_a_long_answer_is_under_way() {

@@ -330,3 +330,35 @@ fn parse(message: &[u8]) -> Message {
 }
 
 pub const SEARCH_DONE: u8 = op::SEARCH_DONE;
+
+/// 20,000 entries of 1 KB: 20 MB, several times what socket buffers hold.
+pub const ENTRIES: usize = 20_000;
+
+/// A directory of them.
+pub fn crowd() -> Running {
+    let directory = serve("{}");
+    let mut client = Client::connect(directory.addr());
+    let filler = "x".repeat(1000);
+    for batch in (0..ENTRIES).collect::<Vec<_>>().chunks(500) {
+        let mut out = Vec::new();
+        for i in batch {
+            let name = format!("Person {i}");
+            let dn = format!("cn={name},ou=Dynamic,o=Intranet");
+            let attributes: &[(&str, &[&str])] =
+                &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
+            write_add(&mut out, 1, &dn, attributes);
+        }
+        client.send(&out);
+        for _ in batch {
+            assert_eq!(client.done().code, ResultCode::SUCCESS);
+        }
+    }
+    directory
+}
+
+/// The request for everybody there.
+pub fn everybody(id: i32) -> Vec<u8> {
+    let mut out = Vec::new();
+    Search::default().write(&mut out, id);
+    out
+}
