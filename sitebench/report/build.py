@@ -19,6 +19,7 @@ from sitebench.report.sections import (
     rates,
     spectrum,
     verdict,
+    workers,
 )
 from sitebench.report.table import Table, plain
 
@@ -32,6 +33,7 @@ SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     papers.section,
     operations.section,
     failures.section,
+    workers.section,
     planner.section,
     manifest.section,
 )
@@ -41,6 +43,7 @@ TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     papers.tables,
     operations.tables,
     failures.tables,
+    workers.tables,
 )
 """What there is as Markdown."""
 

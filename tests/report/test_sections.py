@@ -2,13 +2,15 @@
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
 from sitebench.report import build
 from sitebench.report.model import Report
 from sitebench.report.page import Section
-from sitebench.report.sections import verdict
+from sitebench.report.sections import verdict, workers
+from sitebench.workers.seen import WorkerSeen
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +60,7 @@ def test_bottlenecks_are_graded_by_resource_with_the_evidence_of_each(
     sections: dict[str, Section],
 ) -> None:
     said = words(sections["bottlenecks"])
-    assert "Point CPU Network Memory Operating system Software Disk Verdict" in said
+    assert "Point CPU Network Memory Operating System Software Disk Subsystem Verdict" in said
     assert "Direct lookup, 1k entries, 16 users Primary" in said
     assert "1997, Table 10: ProLiant 2500" in said
     assert "1997, Table 11: ProLiant 7000" in said
@@ -102,3 +104,22 @@ def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) 
     assert "(invalid)" in text
     assert "### Failed operations by kind" in text
     assert "<script" not in text
+
+
+def test_workers_have_a_row_each_and_one_that_was_lost_is_marked(
+    report: Report, sections: dict[str, Section]
+) -> None:
+    assert "workers" not in sections, "nobody made these points but the one process"
+    first = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, (2.0, 1.0))
+    lost = WorkerSeen(
+        1, "west", "10.0.0.3", 8, "m2", "ldap3", 2.0, 100, 3, skew_s=-0.0125, ended="lost"
+    )
+    run = report.runs[0]
+    point = run.points[0]
+    shared = replace(point, result=replace(point.result, workers=(first, lost)))
+    made = workers.section(replace(report, runs=[replace(run, points=[shared])]))
+    assert made is not None
+    said = words(made)
+    assert "0 east, 10.0.0.2 native with the test 10,000 0 0.75 n/a n/a" in said
+    assert "1 west, 10.0.0.3 ldap3 lost 50" in said
+    assert said.count("-12.5 ms") == 1

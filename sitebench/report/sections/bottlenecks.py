@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
+from sitebench.bottlenecks import TITLES, WORDS, worst_findings
+from sitebench.finding import Finding, Grade
 from sitebench.repeats import Series
 from sitebench.report.model import Report, Run, named, telling
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import Cell, Mark, Row, Table
-from sitebench.verdict import Finding, Grade, Resource
 
-TITLES = {
-    Resource.CPU: "CPU",
-    Resource.NETWORK: "Network",
-    Resource.MEMORY: "Memory",
-    Resource.OPERATING_SYSTEM: "Operating system",
-    Resource.SOFTWARE: "Software",
-    Resource.DISK: "Disk",
+MARKS = {
+    Grade.PRIMARY: Mark.PRIMARY,
+    Grade.POSSIBLE: Mark.POSSIBLE,
+    Grade.NO: Mark.NO,
+    Grade.UNKNOWN: Mark.UNKNOWN,
 }
-
-GRADES = {
-    Grade.PRIMARY: ("Primary", Mark.PRIMARY),
-    Grade.POSSIBLE: ("Possible", Mark.POSSIBLE),
-    Grade.NO: ("No", Mark.NO),
-    Grade.UNKNOWN: ("Not enough information", Mark.UNKNOWN),
-}
-
-_ORDER = list(GRADES)
-"""Worst first: over repeats, the worst grade stands."""
 
 
 def tables(report: Report) -> list[Table]:
@@ -66,30 +55,15 @@ def called(report: Report, run: Run, each: Series) -> str:
 
 
 def _grades(each: Series) -> list[Cell]:
-    found = {finding.resource: finding for finding in _findings(each)}
+    found = worst_findings(each)
     return [_cell(found.get(resource)) for resource in TITLES]
 
 
 def _cell(finding: Finding | None) -> Cell:
     if finding is None:
-        return Cell("Not enough information", Mark.UNKNOWN, "this run file does not say")
-    text, mark = GRADES.get(Grade(finding.grade), (finding.grade, Mark.PLAIN))
-    return Cell(text, mark, finding.evidence)
-
-
-def _findings(each: Series) -> list[Finding]:
-    """Return one finding per resource: the worst over repeats."""
-    worst: dict[str, Finding] = {}
-    for result in each.results:
-        for finding in result.verdict.findings:
-            known = worst.get(finding.resource)
-            if known is None or _rank(finding) < _rank(known):
-                worst[finding.resource] = finding
-    return list(worst.values())
-
-
-def _rank(finding: Finding) -> int:
-    return _ORDER.index(Grade(finding.grade))
+        return Cell(WORDS[Grade.UNKNOWN], Mark.UNKNOWN, "this run file does not say")
+    grade = Grade(finding.grade)
+    return Cell(WORDS[grade], MARKS[grade], finding.evidence)
 
 
 def _bound(each: Series) -> Cell:
@@ -101,7 +75,7 @@ def _bound(each: Series) -> Cell:
 
 def _comments(report: Report, run: Run, each: Series) -> Table:
     """Return the paper's table of one point: resource, bottleneck, comment."""
-    found = {finding.resource: finding for finding in _findings(each)}
+    found = worst_findings(each)
     rows = []
     for resource, title in TITLES.items():
         finding = found.get(resource)

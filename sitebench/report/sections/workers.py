@@ -1,0 +1,68 @@
+"""Who made the load, where several processes or machines did: one row per worker and point."""
+
+from __future__ import annotations
+
+from sitebench.point import PointResult
+from sitebench.report.model import Report, Run
+from sitebench.report.page import Section
+from sitebench.report.sections.bottlenecks import called
+from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
+from sitebench.units import format_ns, format_rate
+from sitebench.workers.seen import WorkerSeen
+
+COLUMNS = (
+    *("Point", "Worker", "At", "Client", "Ended"),
+    *("operations/s", "failed", "CPU cores", "round trip", "clock skew"),
+)
+
+
+def tables(report: Report) -> list[Table]:
+    """Return one table per run that workers made."""
+    return [made for run in report.runs if (made := _workers(report, run)).rows]
+
+
+def section(report: Report) -> Section | None:
+    """Return the tables, or nothing where every point was made by one process."""
+    parts = [table.to_html() for table in tables(report)]
+    return (
+        Section("workers", "Who made the load", "".join(parts), short="Workers") if parts else None
+    )
+
+
+def _workers(report: Report, run: Run) -> Table:
+    rows = [
+        _row(called(report, run, each), result, worker)
+        for each in run.series
+        for result in each.results
+        for worker in result.workers
+    ]
+    title = "Workers" if len(report.runs) == 1 else f"Workers: {run.label}"
+    notes = [
+        "Operations are those of every step within the measured window. CPU: of the worker's own "
+        "threads. Skew: its wall clock less the master's; timelines do not depend on it."
+    ]
+    return Table(title, COLUMNS, rows, left=5, notes=notes)
+
+
+def _row(point: str, result: PointResult, worker: WorkerSeen) -> Row:
+    seconds = worker.seconds or result.spec.measure_s
+    ended = Cell(worker.ended, Mark.INVALID) if worker.ended else "with the test"
+    return [
+        point,
+        f"{worker.index}",
+        f"{worker.host}, {worker.address}",
+        worker.client,
+        ended,
+        format_rate(worker.operations / seconds),
+        f"{worker.failures:,}",
+        f"{sum(worker.cpu_s) / seconds:.2f}",
+        _time(worker.round_trip_s),
+        _time(worker.skew_s),
+    ]
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return NOTHING
+    sign = "-" if seconds < 0 else ""
+    return sign + format_ns(abs(seconds) * 1e9)
