@@ -180,6 +180,13 @@ class PointResult:
             return None
         return sum(self.engine_cpu_s) / self.operations * 1e6
 
+    @property
+    def headroom(self) -> float | None:
+        """Share of its time that the busiest of those threads was free: the rest of the ceiling."""
+        if not self.engine_cpu_s or not self.seconds:
+            return None
+        return max(0.0, 1.0 - max(self.engine_cpu_s) / self.seconds)
+
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints and the run file keeps."""
         spec, use = self.spec, self.use
@@ -204,6 +211,7 @@ class PointResult:
             "generator": {
                 "client": spec.client,
                 "cpu_us_per_op": self.cpu_us_per_op,
+                "headroom": self.headroom,
                 "cpu_s_per_thread": list(self.engine_cpu_s),
                 "process_cpu_s": use.generator_cpu_s,
             },

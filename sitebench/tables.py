@@ -110,9 +110,10 @@ def repeat_notes(results: Sequence[PointResult]) -> list[str]:
 def latency_table(results: Sequence[PointResult]) -> Group:
     """Lay out latencies and the generator's own cost: one point per row, medians over repeats.
 
-    A percentile of too few samples is no number; `n` says how many there were in all.
+    A percentile of too few samples is no number; `n` says how many there were in all. Headroom is
+    what the busiest thread that made the load had left to its ceiling.
     """
-    columns = ("Point", "n", "p50", "p99", "p99.9", "fails", "us/op")
+    columns = ("Point", "n", "p50", "p99", "p99.9", "fails", "us/op", "headroom")
     table = new_table(*columns)
     for each in series(results):
         table.add_row(
@@ -121,6 +122,7 @@ def latency_table(results: Sequence[PointResult]) -> Group:
             *(medians([each], percentile(q), show_micros)[0] for q in ("p50", "p99", "p99_9")),
             f"{each.failures:,}",
             *medians([each], lambda r: r.cpu_us_per_op, lambda value: f"{value:.1f}"),
+            *medians([each], lambda r: r.headroom, lambda value: f"{value:.0%}"),
         )
     return titled("Latency, and what the tester itself cost", table)
 

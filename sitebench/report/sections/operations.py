@@ -37,7 +37,7 @@ def _operations(report: Report, run: Run) -> Table:
     columns = (
         *("Operation", "Size", "Load", "Verdict", "n", "operations/s", "interval"),
         *PERCENTILES.values(),
-        *("failed", "us/op"),
+        *("failed", "us/op", "headroom"),
     )
     rows = [_row(report, run, each) for each in run.series]
     repeats = {each.n for each in run.series}
@@ -45,6 +45,7 @@ def _operations(report: Report, run: Run) -> Table:
     if max(repeats) > 1:
         notes[0] += " The interval is the median's, 95 %, or least and greatest of few repeats."
     notes += ["n/a: fewer than 100 samples beyond the percentile. us/op: the generator's own CPU."]
+    notes.append("Headroom: what the busiest thread that made the load had left to its ceiling.")
     return Table(_title(report, run, "Operations"), columns, rows, left=4, notes=notes)
 
 
@@ -57,6 +58,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     spoiled = why(each)
     shown = NOTHING if rate is None else format_rate(rate)
     cpu = each.median(lambda r: r.cpu_us_per_op)
+    headroom = each.median(lambda r: r.headroom)
     return [
         ", ".join(filter(None, (half.title_of(each.spec.operation), how))),
         format_size(each.spec.entries),
@@ -68,6 +70,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
         *(_micros(each, _percentile(name)) for name in PERCENTILES),
         f"{each.failures:,}",
         NOTHING if cpu is None else f"{cpu:.3g}",
+        NOTHING if headroom is None else f"{headroom:.0%}",
     ]
 
 
