@@ -38,8 +38,10 @@ from sitebench.alone import Alone
 from sitebench.child import orphaned
 from sitebench.errors import CannotRecord, MeasurementFailed, OutOfDescriptors, SitebenchError
 from sitebench.lanes import Lane, Lanes, Session
+from sitebench.locust_stats import await_csv
 from sitebench.place import Place
 from sitebench.source import Drained
+from sitebench.tags import refuse_idle
 from sitebench.windows import Phase, Windows
 from sitebench.workers import gathering, messages
 from sitebench.workers.fleet import Fleet
@@ -220,7 +222,9 @@ class Bridge:
             raise _abandoned()
         if isinstance(self.runner, WorkerRunner):
             self._join(self.runner)
-        elif isinstance(self.runner, MasterRunner):
+            return
+        refuse_idle(self.environment.user_classes)
+        if isinstance(self.runner, MasterRunner):
             self._command(self.runner)
         else:
             self._prepared = self._workload.prepare(self.environment, 1)
@@ -432,17 +436,23 @@ class Bridge:
         """Take the last batch before Locust decides its exit code: it does so before it stops."""
         self._on_test_stopping()
         self._on_test_stop()
+        await_csv(self.environment.parsed_options)
 
     def _on_interrupt(self) -> None:
         """Interrupt Locust's main greenlet, and no other.
 
         Python would interrupt whichever runs: the one that hears the workers, or writes a row.
+        The last batch comes first: Locust writes its HTML report before it tells of its end.
         """
         if isinstance(self.runner, MasterRunner) and self.runner.state == STATE_INIT:
             # Locust would leave those who wait for a test to wait on.
             self.runner.quit()
         hub = gevent.get_hub()
-        hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
+        try:
+            if not self._ending:
+                self._on_test_stopping()
+        finally:
+            hub.loop.run_callback(hub.parent.throw, KeyboardInterrupt)
 
     def _on_usage(self, **_: Any) -> None:
         """Give Locust the share of the one thread that could make its own figures late."""

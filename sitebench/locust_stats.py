@@ -10,9 +10,11 @@ Latencies on Locust's screens are whole milliseconds; ours are kept elsewhere, i
 
 from __future__ import annotations
 
+from argparse import Namespace
 from typing import Any
 
-from locust.stats import RequestStats, StatsEntry, StatsError
+import gevent  # type: ignore[import-untyped]
+from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, StatsError
 
 from sitebench.source import SEQUENCE, Drained, StepRecord
 
@@ -89,3 +91,9 @@ def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float
             stats.errors[key] = error
         error.occurrences += n
         error.last_seen = end
+
+
+def await_csv(options: Namespace | None) -> None:
+    """Let Locust's CSV writer come round once more: it closes its files without a last look."""
+    if options is not None and options.csv_prefix:
+        gevent.sleep(1.1 * CSV_STATS_INTERVAL_SEC)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,13 @@ import pytest
 
 from seeders.people import Spec, generate
 from sitebench._engine import Directory
+from tests.support.waiting import eventually
 
 LOCALES = ("en_US", "ru_RU")
 PEOPLE = 200
+ENOUGH = 500
+SLOW_S = 60.0
+"""How long a busy machine may take for what takes a second."""
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ils.py"
 
 
@@ -71,9 +74,12 @@ def headless(
     counting: Counting,
     *more: str,
     locustfile: Path = LOCUSTFILE,
-    interrupt_after_s: float | None = None,
+    interrupt_after: str | None = None,
 ) -> Finished:
-    """Run Locust without its web UI, and read the totals it wrote at its end."""
+    """Run Locust without its web UI, and read the totals it wrote at its end.
+
+    `interrupt_after` is what the directory counts when Ctrl-C comes: hundreds of them, at least.
+    """
     argv = arguments(locustfile, counting.url, "--headless", "--json-file", "totals", *more)
     environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
     process = subprocess.Popen(
@@ -86,10 +92,11 @@ def headless(
         text=True,
         start_new_session=True,
     )
-    if interrupt_after_s is not None:
-        time.sleep(interrupt_after_s)
+    if interrupt_after is not None:
+        under_way = eventually(lambda: counting.since()[interrupt_after] > ENOUGH, SLOW_S)
         os.killpg(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+        assert under_way, process.communicate(timeout=SLOW_S)[0]
+    said, _ = process.communicate(timeout=SLOW_S)
     totals: list[dict[str, Any]] = json.loads((folder / "totals.json").read_text())
     return Finished(
         process.returncode,
@@ -97,3 +104,31 @@ def headless(
         {(e["method"], e["name"]): e["num_requests"] for e in totals},
         {(e["method"], e["name"]): e["num_failures"] for e in totals},
     )
+
+
+PROBE = {"binds": 2, "searches": 2}
+"""What the looks at the target before a test cost it: one for the base, one for its own facts."""
+
+COUNTED_AS = {
+    "bind": "binds",
+    "lookup": "searches",
+    "retrieve": "searches",
+    "refresh": "searches",
+    "add": "adds",
+    "register": "adds",
+    "announce": "modifies",
+    "leave": "deletes",
+}
+"""What the directory counts when a step is done."""
+
+
+def agrees(ran: Finished, counting: Counting, *, probes: int = 1) -> None:
+    """Check that the directory did exactly what Locust says was done."""
+    done = counting.since()
+    asked: dict[str, int] = {}
+    for (_, step), count in ran.counts.items():
+        if (kind := COUNTED_AS.get(step)) is not None:
+            asked[kind] = asked.get(kind, 0) + count
+    assert asked, ran.said
+    for kind, count in asked.items():
+        assert done[kind] - probes * PROBE.get(kind, 0) == count, kind

@@ -1,0 +1,175 @@
+"""Locust's flags, each held to the directory's own counters, to the last operation."""
+
+import csv
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.runfile import RunFile
+from sitebench.source import SEQUENCE
+from sitebench.store import RunStore
+from tests.locustfiles.conftest import Counting, Finished, agrees, headless
+from tests.support.points import a_spec
+
+USERS = ("-u", "8", "-r", "8")
+SHORT = (*USERS, "-t", "2s")
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def of_csv(path: Path) -> dict[tuple[str, str], int]:
+    rows = [row for row in rows_of(path) if row["Type"]]
+    return {(row["Type"], row["Name"]): int(row["Request Count"]) for row in rows}
+
+
+def of_html(path: Path) -> dict[tuple[str, str], int]:
+    """Read the figures from which the page draws its tables."""
+    found = re.search(r"window\.templateArgs = (\{.*\})$", path.read_text(), re.MULTILINE)
+    assert found is not None
+    rows: list[dict[str, Any]] = json.loads(found[1])["requests_statistics"]
+    return {(row["method"], row["name"]): row["num_requests"] for row in rows if row["method"]}
+
+
+@pytest.mark.parametrize("ended_by", ["run time", "Ctrl-C"])
+def test_csv_html_and_json_say_the_same(tmp_path: Path, counting: Counting, ended_by: str) -> None:
+    files = ("--csv", "run", "--html", "run.html")
+    by_time = ended_by == "run time"
+    load = SHORT if by_time else USERS
+    interrupt = None if by_time else "searches"
+    ran = headless(tmp_path, counting, *load, *files, "LookupUser", interrupt_after=interrupt)
+    assert ran.code == 0, ran.said
+    agrees(ran, counting)
+    assert of_csv(tmp_path / "run_stats.csv") == ran.counts
+    assert of_html(tmp_path / "run.html") == ran.counts
+    *_, last = rows_of(tmp_path / "run_stats_history.csv")
+    assert int(last["Total Request Count"]) == sum(ran.counts.values())
+
+
+def test_users_that_ramp_up_are_counted_from_the_first(tmp_path: Path, counting: Counting) -> None:
+    ran = headless(tmp_path, counting, "-u", "6", "-r", "3", "-t", "3s", "ConnectUser")
+    assert ran.code == 0, ran.said
+    agrees(ran, counting)
+
+
+def test_reset_stats_forgets_what_was_before_all_users_ran(
+    tmp_path: Path, counting: Counting
+) -> None:
+    """What is left is all that lanes did from one drain on: the run file has every one."""
+    spec = a_spec()
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec)
+    recorded = ("--store", "run", "--point", spec.key)
+    ramp = ("-u", "4", "-r", "2", "-t", "4s", "--reset-stats")
+    ran = headless(tmp_path, counting, *ramp, *recorded, "LookupUser")
+    assert ran.code == 0, ran.said
+    since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    reset = False
+    with RunFile(tmp_path / "run") as run:
+        rows = [row for row in run.timeline(run.points()[0].id) if row.step != SEQUENCE]
+    for t_ns in sorted({row.t_ns for row in rows}, reverse=True):
+        whole.update({(r.program, r.step): r.count for r in rows if r.t_ns == t_ns})
+        if whole == ran.counts:
+            since, reset = whole.copy(), True
+    assert reset, (ran.counts, whole)
+    assert whole["lookup", "lookup"] > since["lookup", "lookup"] > 100
+    (before, done) = whole["lookup", "lookup"], counting.since()["searches"]
+    assert done - before < 10  # The looks of those who watch it.
+
+
+TAGGED = """
+from locust import tag
+from locustfiles import ils
+
+@tag("read")
+class Looking(ils.LookupUser): ...
+
+@tag("write")
+class Adding(ils.AddUser): ...
+"""
+
+
+@pytest.fixture
+def tagged(tmp_path: Path) -> Path:
+    file = tmp_path / "tagged.py"
+    file.write_text(TAGGED)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("asked", "program"),
+    [
+        (("Looking", "--tags", "read"), "lookup"),
+        (("Adding", "--exclude-tags", "read", "other"), "add"),
+    ],
+)
+def test_tags_let_run_what_has_them(
+    tmp_path: Path, counting: Counting, tagged: Path, asked: tuple[str, ...], program: str
+) -> None:
+    ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged)
+    assert ran.code == 0, ran.said
+    assert {each for each, _ in ran.counts} == {program}
+    agrees(ran, counting)
+
+
+@pytest.mark.parametrize(
+    ("asked", "remedy"),
+    [
+        (("--tags", "read"), "name the others, before --tags: Looking"),
+        (("Adding", "--exclude-tags", "write"), "mark user classes with Locust's @tag"),
+    ],
+)
+def test_tags_that_leave_a_user_nothing_to_do_are_refused(
+    tmp_path: Path,
+    counting: Counting,
+    tagged: Path,
+    asked: tuple[str, ...],
+    remedy: str,
+) -> None:
+    ran = headless(tmp_path, counting, *asked, *SHORT, locustfile=tagged)
+    assert ran.code == 2
+    (said,) = [line for line in ran.said.splitlines() if "sitebench:" in line]
+    assert "Adding would have nothing to do" in said
+    assert remedy in said
+    assert "Traceback" not in ran.said
+    assert not ran.counts
+    assert counting.since()["binds"] == 0
+
+
+# Nobody is there: the names are those of another seed.
+STRANGERS = ("--seed", "5", "LookupUser")
+
+
+@pytest.mark.parametrize(("asked", "code"), [((), 1), (("--exit-code-on-error", "0"), 0)])
+def test_failures_make_the_exit_code_and_are_named_by_kind(
+    tmp_path: Path, counting: Counting, asked: tuple[str, ...], code: int
+) -> None:
+    ran = headless(tmp_path, counting, *SHORT, "--csv", "run", *asked, *STRANGERS)
+    assert ran.code == code
+    agrees(ran, counting)
+    failed = ran.failures["lookup", "lookup"]
+    assert failed == ran.counts["lookup", "lookup"] > 0
+    (row,) = rows_of(tmp_path / "run_failures.csv")
+    told = (row["Method"], row["Name"], row["Error"], int(row["Occurrences"]))
+    assert told == ("lookup", "lookup", "wrong-answer", failed)
+
+
+def test_what_cannot_be_done_has_an_exit_code_of_its_own(
+    tmp_path: Path, counting: Counting
+) -> None:
+    ran = headless(tmp_path, counting, *SHORT, "--base", "ou=Nobody,o=Intranet", "LookupUser")
+    assert ran.code not in (0, 1)
+    assert not ran.counts
+    assert finished_with_one_line(ran)
+
+
+def finished_with_one_line(ran: Finished) -> bool:
+    """Return whether the error is said in one line, and no traceback."""
+    said = [line for line in ran.said.splitlines() if "/ERROR/" in line]
+    return len(said) == 1 and "Traceback" not in ran.said
