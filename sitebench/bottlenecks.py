@@ -14,7 +14,7 @@ from rich.text import Text
 from sitebench.finding import Finding, Grade, Resource
 from sitebench.point import PointResult
 from sitebench.repeats import Series, series
-from sitebench.tables import bounds, new_table, of_operation, point_name, titled
+from sitebench.tables import bounds, doubtful, new_table, of_operation, point_name, titled
 from sitebench.units import format_size
 
 TITLES: dict[str, str] = {
@@ -82,7 +82,10 @@ def _by_size(operation: str, found: Sequence[Series]) -> Group:
         table.add_row(title, *(_word(grade, brief=True) for grade in grades))
     table.add_row("[bold]Verdict[/]", *(bounds(each) for each in found))
     lines: list[RenderableType] = [
-        Text(f"{_column(each, found)}: {_verdicts(each)}", style="dim") for each in found
+        Text(f"{_column(each, found)}: {_verdicts(each)}", style="dim")
+        for each in found
+        # What spoils a number is told below every table, with its mark.
+        if not any(map(doubtful, each.results))
     ]
     if any(finding.grade == Grade.UNKNOWN for each in worst for finding in each.values()):
         lines.append(Text(f"{BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))

@@ -129,11 +129,16 @@ def latency_table(results: Sequence[PointResult]) -> Group:
 
 def footnotes(results: Sequence[PointResult]) -> list[str]:
     """Explain every doubtful point in a line, and what figures of repeats are."""
-    doubtful = [result for result in results if not result.verdict.valid or result.failures > 0]
     return repeat_notes(results) + [
         f"* {point_name(result.spec)}: {result.verdict.bound}: {result.verdict.evidence}"
-        for result in doubtful
+        for result in results
+        if doubtful(result)
     ]
+
+
+def doubtful(result: PointResult) -> bool:
+    """Return whether a footnote explains this point."""
+    return not result.verdict.valid or result.failures > 0
 
 
 def point_name(spec: PointSpec) -> str:
