@@ -91,6 +91,22 @@ def test_sitebench_takes_what_the_services_are_told() -> None:
         parse(argv)
 
 
+HADOLINT = str(Path(sys.executable).with_name("hadolint"))
+
+
+def linted(dockerfile: Path) -> subprocess.CompletedProcess[str]:
+    argv = [HADOLINT, "--no-color", str(dockerfile)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+
+def test_hadolint_finds_nothing_in_the_dockerfile(tmp_path: Path) -> None:
+    ran = linted(DEPLOY / "Dockerfile")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    wrong = tmp_path / "Dockerfile"
+    wrong.write_text((DEPLOY / "Dockerfile").read_text().replace("WORKDIR /source", "RUN cd /s"))
+    assert "DL3003" in linted(wrong).stdout
+
+
 def test_the_image_is_made_of_what_is_there() -> None:
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     copies = [line for line in lines if line.startswith("COPY") and "--from" not in line]
