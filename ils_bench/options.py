@@ -11,11 +11,13 @@ from sitebench.options import (
     MeasureOptions,
     PeopleOptions,
     PointOptions,
+    SessionOptions,
     choice,
     option,
     whole,
 )
 from sitebench.options import PeakOptions as SearchOptions
+from sitebench.options import UiOptions as UiDefaults
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = "SITEBENCH_BIND_PASSWORD"
@@ -91,7 +93,7 @@ class IlsOptions(EntriesOption, LoadTestOptions):
 
 
 @dataclass(frozen=True)
-class CockpitOptions(PointOptions, IlsOptions):
+class CockpitOptions(SessionOptions, PointOptions, IlsOptions):
     """What a locustfile takes: a test, and what a sweep tells its points."""
 
     disposable: bool = option(
@@ -102,6 +104,11 @@ class CockpitOptions(PointOptions, IlsOptions):
 @dataclass(frozen=True)
 class RunOptions(MeasureOptions, IlsOptions):
     """What `sitebench ils run` takes."""
+
+
+@dataclass(frozen=True)
+class UiOptions(UiDefaults, IlsOptions):
+    """What `sitebench ils ui` takes."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.sequences import Sequence
 from ils_bench.workload import IlsWorkload
 from sitebench.bridge import Bridge
+from sitebench.cockpit.cockpit import open_cockpit
 from sitebench.lane_user import LaneUser
-from sitebench.options import add_arguments
+from sitebench.options import add_arguments, show_for_lanes
 
 
 class SequenceUser(LaneUser):
@@ -45,12 +46,12 @@ class SequenceUser(LaneUser):
 
 def _add_arguments(parser: Any, **_: Any) -> None:
     add_arguments(parser, CockpitOptions, "Directory options")
-    # Every class can be run by itself from the first screen on.
-    parser.set_defaults(class_picker=True)
+    show_for_lanes(parser)
 
 
 def _join(environment: Any, **_: Any) -> None:
-    Bridge(environment, IlsWorkload(environment))
+    workload = IlsWorkload(environment)
+    open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
 
 
 # Locust's hooks are untyped; a decorator would make these functions so too.

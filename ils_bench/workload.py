@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
 from ils_bench import clean, journal
+from ils_bench import sweep as points
 from ils_bench.durability import relaxed
 from ils_bench.engine_config import engine_config
 from ils_bench.journal import Reservation
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.monitor import DirectoryMonitor
-from ils_bench.options import CockpitOptions
+from ils_bench.operations import USER_CLASSES
+from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.people import spec_of
 from ils_bench.probe import parse_address
-from ils_bench.sequences import Sequence
-from ils_bench.targets.live import open_live
+from ils_bench.sequences import Sequence as Program
+from ils_bench.targets.live import open_live, seed
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget, password_of
 from seeders.people import generate
 from sitebench import options as declared
 from sitebench.bridge import Recording, Session
+from sitebench.cockpit.cockpit import session_of
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.native_errors import translated
 from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
-from sitebench.recorder import Recorder
+from sitebench.preparing import Preparing
+from sitebench.recorder import Recorder, Subject
 from sitebench.threads import engine_threads
-from sitebench.windows import Windows
+from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
+
+OURS = ("embedded", "openldap")
+"""Targets that a test starts by itself."""
 
 
 class IlsWorkload:
@@ -40,18 +49,31 @@ class IlsWorkload:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._after = contextlib.ExitStack()
-        parsed = environment.parsed_options
-        options = CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
-        self._recorder = Recorder(options, options.monitor)
+        options = self._options()
+        self.session = session_of(environment)
+        self._recorder = Recorder(options, options.monitor, self.session)
 
-    def prepare(self, environment: Environment, places: int) -> dict[str, Any]:
-        """Open the target; a directory of the user's is taken as it is, seeded by its owner."""
-        parsed = environment.parsed_options
-        options = CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
-        if options.target in ("embedded", "openldap"):
+    def _options(self) -> CockpitOptions:
+        parsed = self._environment.parsed_options
+        return CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
+
+    def check(self, options: Any) -> None:
+        """Look whether a directory of the user's answers."""
+        if options.target not in OURS:
+            open_live(options)
+
+    def prepare(
+        self, environment: Environment, places: int, preparing: Preparing
+    ) -> dict[str, Any]:
+        """Open the target; a directory of the user's holds its people, or gets them here."""
+        options = self._options()
+        preparing.title = f"{options.target} with {format_size(options.entries)} people"
+        if options.target in OURS:
             target = self._after.enter_context(open_target(options, options.entries))
         else:
             target = open_live(options)
+            if environment.web_ui is not None and not options.disposable and not options.names:
+                self._seed(options, target, preparing)
         return {
             "options": declared.texts(options),
             "url": str(target.address),
@@ -64,25 +86,43 @@ class IlsWorkload:
             "first_added": self._first_added(options, target, places),
         }
 
+    def _seed(self, options: CockpitOptions, target: OpenTarget, preparing: Preparing) -> None:
+        """Add whoever is missing, as `sitebench ils run` does, and remove them after the test."""
+        people = spec_of(options, options.entries)
+        undo = preparing.beside(lambda progress: seed(target, people, progress, keep=False))
+        self._after.callback(gevent.get_hub().threadpool.apply, undo)
+
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Watch the target, and write down what lanes do."""
         options = from_texts(CockpitOptions, prepared["options"])
         target = self._target(prepared, options)
         address, sequences = target.address, self._sequences(options)
-        windows = self._recorder.windows(
-            prepared["pid"], (address.host, address.port), DirectoryMonitor(target)
+        writes = any(each.writes for each in sequences)
+        subject = Subject(
+            spec=lambda: points.point(self._asked(), self._operation(sequences)),
+            facts=lambda sizes: points.manifest(options, sizes),
+            pid=prepared["pid"],
+            cores=prepared["cores"],
+            address=(address.host, address.port),
+            counts=[(each.name, each.counts) for each in sequences],
+            native=options.client == "native",
+            probe=DirectoryMonitor(target),
+            doubts=lambda spec: relaxed(spec, writes=writes),
         )
+        return self._recorder.recording(subject)
 
-        def finished(seen: Windows) -> None:
-            self._recorder.finished(
-                seen,
-                [(each.name, each.counts) for each in sequences],
-                prepared["cores"],
-                native=options.client == "native",
-                doubts=lambda spec: relaxed(spec, writes=any(each.writes for each in sequences)),
-            )
+    def _asked(self) -> IlsOptions:
+        """Return a test's options as `sitebench ils run` would have them."""
+        runner = self._environment.runner
+        users = 0 if runner is None else runner.target_user_count
+        return replace(declared.narrowed(IlsOptions, self._options()), users=users)
 
-        return Recording(windows, finished)
+    def _operation(self, sequences: Sequence[Program]) -> str:
+        """Return what the test measures: known by its class, or by its sequences' names."""
+        names = {name: operation for operation, name in USER_CLASSES.items()}
+        classes = [each.__name__ for each in self._environment.user_classes]
+        known = [names[each] for each in classes if each in names]
+        return "+".join(known if len(known) == len(classes) else [s.name for s in sequences])
 
     def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
         """Return the target as it is addressed by any process of the test."""
@@ -129,10 +169,10 @@ class IlsWorkload:
             portable=None if native else source.lane,
         )
 
-    def _sequences(self, options: CockpitOptions) -> list[Sequence]:
+    def _sequences(self, options: CockpitOptions) -> list[Program]:
         from ils_bench.users import SequenceUser
 
-        found: dict[str, Sequence] = {}
+        found: dict[str, Program] = {}
         for user_class in self._environment.user_classes:
             if issubclass(user_class, SequenceUser):
                 sequence = user_class.build(options).thinking(options.think)

@@ -11,11 +11,13 @@ from sitebench.options import (
     MeasureOptions,
     PeopleOptions,
     PointOptions,
+    SessionOptions,
     choice,
     option,
     whole,
 )
 from sitebench.options import PeakOptions as SearchOptions
+from sitebench.options import UiOptions as UiDefaults
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,18 @@ class PsOptions(EntriesOption, TestOptions):
 
 
 @dataclass(frozen=True)
-class CockpitOptions(PointOptions, PsOptions):
+class CockpitOptions(SessionOptions, PointOptions, PsOptions):
     """What a locustfile takes: a test, and what a sweep tells its points."""
 
 
 @dataclass(frozen=True)
 class RunOptions(MeasureOptions, PsOptions):
     """What `sitebench ps run` takes."""
+
+
+@dataclass(frozen=True)
+class UiOptions(UiDefaults, PsOptions):
+    """What `sitebench ps ui` takes."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from ps_bench.options import CockpitOptions, PsOptions
 from ps_bench.scenario import Scenario
 from ps_bench.workload import SiteWorkload
 from sitebench.bridge import Bridge
+from sitebench.cockpit.cockpit import open_cockpit
 from sitebench.lane_user import LaneUser
-from sitebench.options import add_arguments
+from sitebench.options import add_arguments, show_for_lanes
 
 
 class SiteUser(LaneUser):
@@ -43,12 +44,12 @@ class SiteUser(LaneUser):
 
 def _add_arguments(parser: Any, **_: Any) -> None:
     add_arguments(parser, CockpitOptions, "Site options")
-    # Every class can be run by itself from the first screen on.
-    parser.set_defaults(class_picker=True)
+    show_for_lanes(parser)
 
 
 def _join(environment: Any, **_: Any) -> None:
-    Bridge(environment, SiteWorkload(environment))
+    workload = SiteWorkload(environment)
+    open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
 
 
 # Locust's hooks are untyped; a decorator would make these functions so too.

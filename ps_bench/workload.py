@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from locust.env import Environment
 
+from ps_bench import sweep as points
 from ps_bench.address import parse_address, probe, reachable_by
 from ps_bench.engine_config import engine_config
 from ps_bench.figures import figures
-from ps_bench.options import CockpitOptions
+from ps_bench.options import CockpitOptions, PsOptions
 from ps_bench.scenario import Scenario
-from ps_bench.targets.opening import open_target, spec_of
+from ps_bench.targets.opening import database_of, open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
 from sitebench import options as declared
 from sitebench.bridge import Recording, Session
+from sitebench.cockpit.cockpit import session_of
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.native_errors import translated
 from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
-from sitebench.recorder import Recorder
+from sitebench.preparing import Preparing
+from sitebench.recorder import Recorder, Subject
 from sitebench.threads import engine_threads
-from sitebench.windows import Windows
+from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
 
 
@@ -33,17 +38,29 @@ class SiteWorkload:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._after = contextlib.ExitStack()
-        options = self._options(environment)
-        self._recorder = Recorder(options, options.monitor)
+        options = self._options()
+        self.session = session_of(environment)
+        self._recorder = Recorder(options, options.monitor, self.session)
 
-    def _options(self, environment: Environment) -> CockpitOptions:
-        parsed = environment.parsed_options
+    def _options(self) -> CockpitOptions:
+        parsed = self._environment.parsed_options
         return CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
 
-    def prepare(self, environment: Environment, places: int) -> dict[str, Any]:
+    def check(self, options: Any) -> None:
+        """Look whether a site of the user's answers, and its scenario can be read."""
+        self._scenarios(options)
+        if options.target != "embedded":
+            probe(reachable_by(parse_address(options.target), options.client))
+
+    def prepare(
+        self, environment: Environment, places: int, preparing: Preparing
+    ) -> dict[str, Any]:
         """Open the target; one that somebody else looks after is only addressed."""
-        options = self._options(environment)
+        options = self._options()
+        preparing.title = f"{options.target} with {format_size(options.entries)} people"
         if options.target == "embedded":
+            # Built beside the hub, and found there when the site is opened.
+            preparing.beside(lambda progress: database_of(options, progress))
             site = self._after.enter_context(open_target(options))
         else:
             address = reachable_by(parse_address(options.target), options.client)
@@ -62,18 +79,30 @@ class SiteWorkload:
         """Watch the target, and write down what lanes do."""
         options = from_texts(CockpitOptions, prepared["options"])
         address, scenarios = parse_address(prepared["url"]), self._scenarios(options)
-        windows = self._recorder.windows(prepared["pid"], (address.host, address.port))
+        subject = Subject(
+            spec=lambda: points.point(self._asked(), self._operation(scenarios)),
+            facts=lambda sizes: points.manifest(options, sizes),
+            pid=prepared["pid"],
+            cores=prepared["cores"],
+            address=(address.host, address.port),
+            counts=[pair for scenario in scenarios for pair in scenario.counted],
+            native=options.client == "native",
+            figures=lambda measured: figures(measured, scenarios),
+        )
+        return self._recorder.recording(subject)
 
-        def finished(seen: Windows) -> None:
-            self._recorder.finished(
-                seen,
-                [pair for scenario in scenarios for pair in scenario.counted],
-                prepared["cores"],
-                native=options.client == "native",
-                figures=lambda measured: figures(measured, scenarios),
-            )
+    def _asked(self) -> PsOptions:
+        """Return a test's options as `sitebench ps run` would have them."""
+        runner = self._environment.runner
+        users = 0 if runner is None else runner.target_user_count
+        return replace(declared.narrowed(PsOptions, self._options()), users=users)
 
-        return Recording(windows, finished)
+    def _operation(self, scenarios: Sequence[Scenario]) -> str:
+        """Return what the test measures: known by its class, or by its scenarios' names."""
+        names = {name: operation for operation, name in points.USER_CLASSES.items()}
+        classes = [each.__name__ for each in self._environment.user_classes]
+        known = [names[each] for each in classes if each in names]
+        return "+".join(known if len(known) == len(classes) else [s.name for s in scenarios])
 
     def open(self, prepared: dict[str, Any], place: Place) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""

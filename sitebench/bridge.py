@@ -32,7 +32,14 @@ import gevent  # type: ignore[import-untyped]
 import locust.runners
 from gevent.event import Event  # type: ignore[import-untyped]
 from locust.env import Environment
-from locust.runners import STATE_INIT, MasterRunner, Runner, WorkerRunner
+from locust.runners import (
+    STATE_INIT,
+    STATE_SPAWNING,
+    LocalRunner,
+    MasterRunner,
+    Runner,
+    WorkerRunner,
+)
 
 from sitebench.alone import Alone
 from sitebench.child import orphaned
@@ -40,6 +47,7 @@ from sitebench.errors import CannotRecord, MeasurementFailed, OutOfDescriptors, 
 from sitebench.lanes import Lane, Lanes, Session
 from sitebench.locust_stats import await_csv
 from sitebench.place import Place
+from sitebench.preparing import Preparing
 from sitebench.source import Drained
 from sitebench.tags import refuse_idle
 from sitebench.windows import Phase, Windows
@@ -48,7 +56,7 @@ from sitebench.workers.fleet import Fleet
 from sitebench.workers.here import this_loopback
 from sitebench.workers.member import Crew, answer_ping, refuse_unreachable, tell_failure
 
-__all__ = ["Bridge", "Lane", "Recording", "Session", "Workload"]
+__all__ = ["Bridge", "Lane", "Preparing", "Recording", "Session", "Workload"]
 
 log = logging.getLogger("sitebench")
 
@@ -60,20 +68,29 @@ SHARED = "sitebench_shared"
 
 @dataclass
 class Recording:
-    """What one test is written to, and what to do when its measured window is over."""
+    """What one test is written to, and what to do when its measured window is over.
+
+    One that lasts until it is stopped has its window then; any other has none before its time.
+    """
 
     windows: Windows
     finished: Callable[[Windows], None]
+    until_stopped: bool = False
 
 
 class Workload(Protocol):
     """A half's part: what the test is, and how it begins and ends."""
 
-    def prepare(self, environment: Environment, places: int) -> dict[str, Any]:
+    def check(self, options: Any) -> None:
+        """Raise what is wrong with options, as far as can be told before anything is started."""
+
+    def prepare(
+        self, environment: Environment, places: int, preparing: Preparing
+    ) -> dict[str, Any]:
         """Make the target ready, once, where the test is commanded; describe it as plain data.
 
         `places` is the number of processes that will make load. The bridge itself reads `url`,
-        `warmup_s` and `measure_s` from it.
+        `warmup_s` and `measure_s` from it. `preparing` is told how far it is.
         """
 
     def record(self, prepared: dict[str, Any]) -> Recording:
@@ -108,14 +125,15 @@ class Bridge:
         self.lanes: Lanes | None = None
         self.recording: Recording | None = None
         self.stalled = False
-        self._workload = workload
+        self.workload = workload
+        self.preparing: Preparing | None = None
         self._load: Alone | Fleet | None = None
         self._crew: Crew | None = None
         self._prepared: dict[str, Any] = {}
         self._places: dict[str, int] | None = None
         self._ticker: gevent.Greenlet | None = None
         self._timer: gevent.Greenlet | None = None
-        self._failed = False
+        self._failed = self._concluded = False
         self._starved = False
         self._ending = False
         self._ended = Event()
@@ -216,7 +234,7 @@ class Bridge:
 
     def _begin(self) -> None:
         self._load, self._crew, self.lanes, self.recording = None, None, None, None
-        self._failed, self._ending, self._ended = False, False, Event()
+        self._failed, self._concluded, self._ending, self._ended = False, False, False, Event()
         self._last_progress = time.monotonic()
         if orphaned():
             raise _abandoned()
@@ -227,14 +245,24 @@ class Bridge:
         if isinstance(self.runner, MasterRunner):
             self._command(self.runner)
         else:
-            self._prepared = self._workload.prepare(self.environment, 1)
-            self.recording = self._workload.record(self._prepared)
+            self._prepared = self._prepare(1)
+            self.recording = self.workload.record(self._prepared)
             lanes = self._open(Place())
             self._load = Alone(lanes, self.recording.windows, self._watch_progress)
             self._ticker = self._spawn(self._tick)
 
+    def _prepare(self, places: int) -> dict[str, Any]:
+        """Have the target made ready; whoever looks at the web UI sees that, and may stop it."""
+        if self.environment.web_ui is not None and isinstance(self.runner, LocalRunner):
+            self.runner.update_state(STATE_SPAWNING)
+        self.preparing = Preparing()
+        try:
+            return self.workload.prepare(self.environment, places, self.preparing)
+        finally:
+            self.preparing = None
+
     def _open(self, place: Place) -> Lanes:
-        session = self._workload.open(self._prepared, place)
+        session = self.workload.open(self._prepared, place)
         # Each engine thread may use a core: only what the hub adds to that is worth a warning.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
         self.lanes = Lanes(self.environment, session)
@@ -244,14 +272,14 @@ class Bridge:
         """Begin a test whose load others make."""
         self._places = places = gathering.places(runner)
         self._prepared = {
-            **self._workload.prepare(self.environment, len(places)),
+            **self._prepare(len(places)),
             "places": places,
             "loopback": this_loopback(),
             "user_classes": [each.__name__ for each in self.environment.user_classes],
         }
         if (options := self.environment.parsed_options) is not None:
             setattr(options, SHARED, self._prepared)
-        self.recording = self._workload.record(self._prepared)
+        self.recording = self.workload.record(self._prepared)
         self._load = fleet = Fleet(runner, places, self.recording.windows, self._watch_progress)
 
         def gather_and_tick() -> None:
@@ -311,7 +339,7 @@ class Bridge:
         self.environment.process_exit_code = error.exit_code
         # First: where the run file takes no more, it does not take this either.
         gevent.spawn(self._end_test)
-        self._workload.failed(error)
+        self.workload.failed(error)
 
     def _on_worker_failed(self, msg: Any, **_: Any) -> None:
         if (fleet := self.fleet) is not None:
@@ -333,6 +361,17 @@ class Bridge:
             self.discard()
         if self._timer is None:
             self._timer = self._spawn(self._time_windows)
+        elif isinstance(self._load, Alone) and self._measuring and self._recorded_until_stopped:
+            # The number of users was changed: what they do from now on is what is measured.
+            self._load.cross(Phase.MEASURE)
+
+    @property
+    def _measuring(self) -> bool:
+        return self.windows is not None and self.windows.phase is Phase.MEASURE
+
+    @property
+    def _recorded_until_stopped(self) -> bool:
+        return self.recording is not None and self.recording.until_stopped
 
     def _time_windows(self) -> None:
         """Walk through the phases; a test without a measured length lasts until it is stopped."""
@@ -350,6 +389,7 @@ class Bridge:
         gevent.sleep(measure_s)
         load.cross(Phase.AFTER)
         load.conclude()
+        self._concluded = True
         recording.finished(recording.windows)
         gevent.spawn(self._end_test)
 
@@ -409,11 +449,17 @@ class Bridge:
             self._ended.wait()
             return
         self._ending = True
+        concluding = self._recorded_until_stopped and not self._concluded and not self._failed
         try:
+            if concluding and self._load is not None and self._measuring:
+                self._load.cross(Phase.AFTER)
+                self._load.conclude()
             if self._crew is not None:
                 self._crew.leave()
             if self._load is not None:
                 self._load.finish()
+            if concluding and self.recording is not None:
+                self.recording.finished(self.recording.windows)
         except CannotRecord as error:
             log.error("%s", error)
         finally:
@@ -430,7 +476,7 @@ class Bridge:
 
     def _on_test_stop(self, **_: Any) -> None:
         if not isinstance(self.runner, WorkerRunner):
-            self._workload.finish()
+            self.workload.finish()
 
     def _on_quitting(self, **_: Any) -> None:
         """Take the last batch before Locust decides its exit code: it does so before it stops."""

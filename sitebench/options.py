@@ -50,6 +50,7 @@ class Option:
     secret: bool
     hidden: bool
     paired: bool
+    form: bool
 
 
 def option(
@@ -66,30 +67,45 @@ def option(
     secret: bool = False,
     hidden: bool = False,
     paired: bool = False,
+    form: bool = True,
 ) -> Any:
     """Make a dataclass field that is also an option.
 
     `locust` says whether Locust takes it too; `identity` whether a different value makes a
     different point (a file name for the output does not). `locust_default` is for what a person
     at Locust's screen expects otherwise: a test that lasts until it is stopped. `paired` gives
-    a switch that is off by default its `--no-` too, for where off is a choice of its own.
+    a switch that is off by default its `--no-` too, for where off is a choice of its own. `form`
+    says whether Locust's web form has it too.
     """
     there = default if locust_default is SAME else locust_default
     spec = Option(
-        explanation, parse, show, metavar, panel, locust, there, identity, secret, hidden, paired
+        explanation,
+        parse,
+        show,
+        metavar,
+        panel,
+        locust,
+        there,
+        identity,
+        secret,
+        hidden,
+        paired,
+        form and not hidden,
     )
     return field(default=default, metadata={_KEY: spec})
 
 
-def choice(*allowed: str) -> Callable[[str], str]:
-    """Make a parser that accepts exactly these words."""
+class choice:  # noqa: N801 -- used as the other makers of parsers are
+    """A parser that accepts exactly these words; a form offers them."""
 
-    def parse(text: str) -> str:
-        if text not in allowed:
-            raise UnknownValue(f"unknown choice {text!r}", f"use one of {', '.join(allowed)}")
+    def __init__(self, *allowed: str) -> None:
+        self.allowed = allowed
+
+    def __call__(self, text: str) -> str:
+        """Read one of the words."""
+        if text not in self.allowed:
+            raise UnknownValue(f"unknown choice {text!r}", f"use one of {', '.join(self.allowed)}")
         return text
-
-    return parse
 
 
 def whole(least: int) -> Callable[[str], int]:
@@ -447,6 +463,65 @@ class PointOptions:
     )
 
 
+LOGIN_VARIABLE = "SITEBENCH_UI_LOGIN"
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """What a Locust takes that a person commands, beside its tests."""
+
+    out: str | None = option(
+        None,
+        "Run file to record every test of this session in; a web UI's is else gone at its end.",
+        metavar="FILE",
+        panel="Output",
+        identity=False,
+        form=False,
+    )
+    login_file: str | None = option(
+        None,
+        f"File with NAME:PASSWORD for --web-login; or set ${LOGIN_VARIABLE}.",
+        metavar="FILE",
+        panel="Web UI",
+        identity=False,
+        form=False,
+    )
+
+
+@dataclass(frozen=True)
+class UiOptions(SessionOptions):
+    """What `ui` takes besides the first values of the form."""
+
+    warmup: float = option(
+        0.0,
+        "Time before the measured window; kept and marked, never counted.",
+        parse=units.parse_duration,
+        show=units.format_duration,
+        metavar="TIME",
+    )
+    measure: float | None = option(
+        None,
+        "Length of the measured window; by default until the test is stopped.",
+        parse=units.parse_duration,
+        show=units.format_duration,
+        metavar="TIME",
+    )
+    web_host: str = option(
+        "127.0.0.1",
+        "Address of the page; others than loopback let everybody in who reaches it.",
+        metavar="HOST",
+        panel="Web UI",
+        locust=False,
+    )
+    web_port: int = option(
+        8089, "Port of the page.", parse=whole(1), metavar="PORT", panel="Web UI", locust=False
+    )
+    web_login: bool = option(
+        False, "Ask for a name and a password; see --login-file.", panel="Web UI", locust=False
+    )
+    browser: bool = option(True, "Open the page in the browser.", panel="Web UI", locust=False)
+
+
 def run_file(kind: str) -> str:
     """Return the name of a new run file, for a command that was given none."""
     return f"{kind}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.sitebench"
@@ -511,10 +586,23 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                 metavar=spec.metavar,
                 help=explanation,
             )
+            if isinstance(spec.parse, choice):
+                action.choices = spec.parse.allowed
         # What Locust's own parser would note for its web form; a group's does not.
-        action.include_in_web_ui = not spec.hidden
+        action.include_in_web_ui = spec.form
         action.is_secret = spec.secret
         action.is_required = action.is_multiple = False
+
+
+def show_for_lanes(parser: argparse.ArgumentParser) -> None:
+    """Have Locust's web UI begin as lanes need it, where nobody said otherwise."""
+    # Every class can be run by itself from the first screen on; only this machine sees the page.
+    parser.set_defaults(class_picker=True, web_host="127.0.0.1")
+
+
+def narrowed(cls: type[T], options: Any) -> T:
+    """Return those of an instance's values that another options class has too."""
+    return cls(**{each.name: getattr(options, each.name) for each, _ in fields_of(cls)})
 
 
 def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:

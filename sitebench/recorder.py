@@ -1,70 +1,96 @@
-"""Where a test in this process records to: memory alone, or a point of a run file as well."""
+"""Where a test in this process records to: memory alone, a sweep's point, or a session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from sitebench.bridge import Recording
 from sitebench.child import dump
 from sitebench.doubt import Doubt
 from sitebench.errors import SitebenchError
 from sitebench.monitor import Monitor, Probe
 from sitebench.options import PointOptions
-from sitebench.point import PointSpec, summarise
+from sitebench.point import PointResult, PointSpec, summarise
 from sitebench.store import RunStore
 from sitebench.tally import Tally
 from sitebench.windows import PointFile, Windows
+
+if TYPE_CHECKING:
+    from sitebench.cockpit.session import Session
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a half knows of a test: what is watched, what counts, and what is told of it."""
+
+    spec: Callable[[], PointSpec]
+    facts: Callable[[Sequence[int]], Mapping[str, Any]]
+    """The manifest's facts about a run of so many sizes."""
+    pid: int | None
+    cores: int | None
+    address: tuple[str, int]
+    counts: Sequence[tuple[str, str]]
+    native: bool
+    probe: Probe | None = None
+    figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
+    doubts: Callable[[PointSpec], Sequence[Doubt]] = lambda spec: ()
+
+    def monitor(self, exporter: str | None) -> Monitor:
+        """Return who watches, and asks others what they say."""
+        return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
+
+    def result(self, spec: PointSpec, windows: Windows) -> PointResult | None:
+        """Return what the measured window gives; None before there is one."""
+        if windows.measured is None:
+            return None
+        return summarise(
+            spec,
+            windows.measured,
+            self.counts,
+            windows.use(),
+            target_cores=self.cores,
+            native=self.native,
+            figures=self.figures(windows.measured),
+            doubts=self.doubts(spec),
+            workers=windows.workers,
+        )
 
 
 class Recorder:
     """Makes a test's windows and, for a point, its result."""
 
-    def __init__(self, options: PointOptions, exporter: str | None) -> None:
+    def __init__(
+        self, options: PointOptions, exporter: str | None, session: Session | None = None
+    ) -> None:
         self._options = options
         self._exporter = exporter
+        self._session = session
         self._store: RunStore | None = None
         if options.store is not None and options.point is not None:
             self._store = RunStore(options.store, create=False)
 
-    def windows(
-        self, target_pid: int | None, address: tuple[str, int], probe: Probe | None = None
-    ) -> Windows:
-        """Return the windows of one test; only a point's result tells what others say."""
+    def recording(self, subject: Subject) -> Recording:
+        """Return what one test is written to; only a point's result tells what others say."""
+        if self._session is not None:
+            return self._session.recording(subject, self._exporter)
         if self._store is None or self._options.point is None:
-            return Windows(Monitor(target_pid))
-        monitor = Monitor(target_pid, address, exporter=self._exporter, probe=probe)
-        return Windows(monitor, PointFile(self._store, self._store.join(self._options.point)))
+            return Recording(Windows(Monitor(subject.pid)), lambda windows: None)
+        store, key = self._store, self._options.point
+        monitor = subject.monitor(self._exporter)
 
-    def finished(
-        self,
-        windows: Windows,
-        counts: Sequence[tuple[str, str]],
-        target_cores: int | None,
-        *,
-        native: bool,
-        figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {},
-        doubts: Callable[[PointSpec], Sequence[Doubt]] = lambda spec: (),
-    ) -> None:
-        """Write the point's result, when this test is one."""
-        if self._store is None or self._options.point is None or windows.measured is None:
-            return
-        spec = self._store.spec(self._options.point)
-        result = summarise(
-            spec,
-            windows.measured,
-            counts,
-            windows.use(),
-            target_cores=target_cores,
-            native=native,
-            figures=figures(windows.measured),
-            doubts=doubts(spec),
-            workers=windows.workers,
-        )
-        windows.complete(result)
+        def finished(windows: Windows) -> None:
+            if (result := subject.result(store.spec(key), windows)) is not None:
+                windows.complete(result)
+
+        return Recording(Windows(monitor, PointFile(store, store.join(key))), finished)
 
     def failed(self, error: SitebenchError) -> None:
-        """Tell whoever started the point why it failed."""
-        if self._store is not None and self._options.point is not None:
+        """Tell whoever started the test why it failed."""
+        if self._session is not None:
+            self._session.failed(error)
+        elif self._store is not None and self._options.point is not None:
             self._store.fail(self._options.point, dump(error))
 
     def close(self) -> None:

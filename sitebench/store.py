@@ -248,6 +248,21 @@ class RunStore:
                 [(point, t_ns, who, what, value) for who, what, value in rows],
             )
 
+    def set_aside(self, point: int, phase: str, other: str) -> None:
+        """Move a point's timeline from one phase to another."""
+        with self._recording(point):
+            self._db.execute(
+                "UPDATE timeline SET phase = ? WHERE point = ? AND phase = ?", (other, point, phase)
+            )
+
+    def respecify(self, before: PointSpec, now: PointSpec) -> None:
+        """Say anew what a point measured: a person may change it while it runs."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE points SET key = ?, spec = ? WHERE key = ?",
+                (now.key, now.canonical(), before.key),
+            )
+
     def complete(self, point: int, tallies: Mapping[str, Tally], result: PointResult) -> None:
         """Write a point's totals and its result, all or nothing; status becomes `measured`."""
         rows = [

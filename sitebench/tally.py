@@ -39,8 +39,8 @@ class StepTotals:
         """Time that lanes spent on this step, answered or not, our own share included."""
         return self.service.sum + self.censored.sum + self.processing_ns
 
-    def add(self, record: StepRecord) -> None:
-        """Merge one drain's worth."""
+    def add(self, record: StepRecord | StepTotals) -> None:
+        """Merge one drain's worth, or several."""
         self.count += record.count
         self.failures.update(record.failures)
         self.bytes_out += record.bytes_out
@@ -136,6 +136,11 @@ class Tally:
             self.steps[key].add(record)
             succeeded[key] = record.count - sum(record.failures.values())
         self.drains.append(((drained.t1_ns - drained.t0_ns) / 1e9, succeeded))
+
+    def merge(self, later: Tally) -> None:
+        """Add the steps of another window; only they are asked for when it is no measured one."""
+        for key, totals in later.steps.items():
+            self.steps.setdefault(key, StepTotals(*key)).add(totals)
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
         """Yield the seconds of each drain, and the operations that succeeded in it."""

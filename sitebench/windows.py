@@ -3,7 +3,8 @@
     ramp -> warmup -> measure -> after
 
 A drain stands exactly at each boundary, so an operation is in one phase and in one only: that in
-which it ended. Warm-up is kept and marked; only `measure` makes a result.
+which it ended. Warm-up is kept and marked; only `measure` makes a result. A `measure` that begins
+anew, because the number of users was changed, makes what was before it part of the ramp.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
 from sitebench.point import PointResult
@@ -40,15 +42,25 @@ class PointFile:
     point: int
 
 
+class Watcher(Protocol):
+    """Looks on as a test is recorded."""
+
+    def drained(self, phase: Phase, drained: Drained) -> None: ...  # noqa: D102
+    def sampled(self, t_ns: int, sample: Sample) -> None: ...  # noqa: D102
+
+
 class Windows:
     """Sorts drains into phases, keeps their totals, and writes them to the run file."""
 
-    def __init__(self, monitor: Monitor, file: PointFile | None = None) -> None:
+    def __init__(
+        self, monitor: Monitor, file: PointFile | None = None, watcher: Watcher | None = None
+    ) -> None:
         self.phase = Phase.RAMP
         self.tallies: dict[str, Tally] = {}
         self.workers: tuple[WorkerSeen, ...] = ()
         self._monitor = monitor
         self._file = file
+        self._watcher = watcher
         self._bounds: dict[str, Sample] = {}
         self._next_sample_ns = 0
         self._changes = Changes()
@@ -63,21 +75,34 @@ class Windows:
         self.tallies.setdefault(self.phase, Tally()).add(drained)
         if self._file is not None:
             self._file.store.append(self._file.point, self.phase, drained)
+        if self._watcher is not None:
+            self._watcher.drained(self.phase, drained)
 
     def cross(self, drained: Drained, phase: Phase) -> None:
         """End the present phase with this drain and begin the next."""
         self._count(drained)
+        if phase == self.phase == Phase.MEASURE:
+            self._set_aside()
         self.phase = phase
         self.tallies[phase] = Tally.starting(drained)
         sample = self._monitor.sample(thorough=True)
         self._bounds[phase] = sample
         self._keep(sample)
 
+    def _set_aside(self) -> None:
+        """Make what was measured so far part of the ramp: it was another load."""
+        ramp = self.tallies.setdefault(Phase.RAMP, Tally())
+        ramp.merge(self.tallies.pop(Phase.MEASURE))
+        if self._file is not None:
+            self._file.store.set_aside(self._file.point, Phase.MEASURE, Phase.RAMP)
+
     def _keep(self, sample: Sample) -> None:
         now = time.monotonic_ns()
         self._next_sample_ns = now + SAMPLE_NS
         if self._file is not None:
             self._file.store.append_sample(self._file.point, now, self._changes.rows(sample))
+        if self._watcher is not None:
+            self._watcher.sampled(now, sample)
 
     @property
     def measured(self) -> Tally | None:

@@ -1,0 +1,29 @@
+// Locust draws tables in extra tabs and nothing else: the live page is laid over its empty tab.
+"use strict";
+const frame = document.createElement("iframe");
+frame.title = "Live";
+frame.style.cssText = "position:absolute;left:0;width:100%;border:0;display:none;z-index:1";
+document.body.append(frame);
+
+function place() {
+  const tabs = document.querySelector("[role=tablist]");
+  const chosen = tabs && tabs.querySelector("[aria-selected=true]");
+  if (!chosen || chosen.textContent !== "Live") {
+    if (frame.style.display !== "none") {
+      frame.style.display = "none";
+      frame.removeAttribute("src"); // It asks for nothing while nobody sees it.
+    }
+    return;
+  }
+  const theme = localStorage.theme ? `?theme=${localStorage.theme}` : "";
+  if (frame.getAttribute("src") !== `./sitebench/live${theme}`) {
+    frame.src = `./sitebench/live${theme}`;
+  }
+  const top = Math.round(tabs.getBoundingClientRect().bottom + scrollY) + 8;
+  Object.assign(frame.style, {
+    display: "block",
+    top: `${top}px`,
+    height: `${Math.max(320, innerHeight - top)}px`,
+  });
+}
+setInterval(place, 250);

@@ -1,0 +1,216 @@
+// The live page: asks for what is new, and draws it. The charts are plain SVG paths: a chart library
+// would take more CPU for each second of a test than the load generator's own bookkeeping does.
+"use strict";
+const ASK_MS = 2000, SPAN_S = 120, WIDTH = 460, HEIGHT = 190, LEFT = 58, BOTTOM = 20, TOP = 8;
+const $ = (id) => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+
+const count = (v) => v >= 1e6 ? `${+(v / 1e6).toPrecision(3)}M` : v >= 1e4 ? `${+(v / 1e3).toPrecision(3)}k`
+  : v >= 100 ? Math.round(v).toLocaleString("en") : `${+v.toPrecision(3)}`;
+const micros = (v) => v >= 1e6 ? `${+(v / 1e6).toPrecision(3)} s` : v >= 1e3 ? `${+(v / 1e3).toPrecision(3)} ms`
+  : `${+v.toPrecision(3)} us`;
+const bytes = (v) => v >= 1e9 ? `${+(v / 1e9).toPrecision(3)} GB` : v >= 1e6 ? `${+(v / 1e6).toPrecision(3)} MB`
+  : v >= 1e3 ? `${+(v / 1e3).toPrecision(3)} KB` : `${Math.round(v)} B`;
+
+const CHARTS = [
+  { id: "rate", title: "Per second", of: "moments", show: count, lines: [
+    ["per_s", "operations", 1], ["failed_per_s", "failed", 2, "dashed"]] },
+  { id: "latency", title: "Latency", of: "moments", show: micros, log: true, lines: [
+    ["p50_us", "p50", 3], ["p99_us", "p99", 5], ["max_us", "max", 2, "dotted"]] },
+  { id: "cpu", title: "Cores used", of: "loads", show: count, lines: [
+    ["target_cores", "target", 1], ["generator_cores", "generator", 2, "dashed"],
+    ["busy_cores", "whole machine", 8, "dotted"]] },
+  { id: "network", title: "Bytes per second, as lanes see them", of: "moments", show: bytes, lines: [
+    ["bytes_in_per_s", "received", 1], ["bytes_out_per_s", "sent", 2, "dashed"]] },
+  { id: "memory", title: "Memory", of: "loads", show: bytes, lines: [
+    ["target_bytes", "target", 1], ["generator_bytes", "generator", 2, "dashed"]] },
+  { id: "users", title: "Lanes", of: "moments", show: count, lines: [["lanes", "lanes", 7]] },
+];
+const DASH = { dashed: "6 3", dotted: "2 3" };
+
+let test = -1, held = { moments: {}, loads: {} };
+
+function made(name, attributes, parent) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  parent.append(node);
+  return node;
+}
+
+function frames() {
+  for (const chart of CHARTS) {
+    const figure = document.createElement("figure");
+    figure.dataset.chart = chart.id;
+    const caption = document.createElement("figcaption");
+    caption.append(chart.title);
+    chart.keys = chart.lines.map(([, name, colour, dash]) => {
+      const key = document.createElement("span");
+      key.className = "key";
+      key.style.setProperty("--of", `var(--series-${colour})`);
+      if (dash) key.style.setProperty("--dash", dash);
+      key.textContent = name;
+      caption.append(key);
+      return key;
+    });
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", chart.title);
+    chart.grid = made("g", {}, svg);
+    chart.paths = chart.lines.map(([, , colour, dash]) => made("path", {
+      style: `stroke:var(--series-${colour})`, "stroke-dasharray": DASH[dash] ?? "none" }, svg));
+    figure.append(caption, svg);
+    $("charts").append(figure);
+  }
+}
+
+function ticks(low, high, log) {
+  if (log) {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+      if (10 ** power >= low && 10 ** power <= high) found.push(10 ** power);
+    }
+    return found;
+  }
+  const rough = (high - low) / 4, scale = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((n) => n * scale).find((n) => n >= rough);
+  return Array.from({ length: Math.floor(high / step) + 1 }, (_, n) => n * step);
+}
+
+function draw(chart) {
+  const data = held[chart.of], times = data.at_s ?? [];
+  const end = Math.max(SPAN_S, times.at(-1) ?? 0), begin = end - SPAN_S;
+  const first = Math.max(0, times.findIndex((t) => t >= begin));
+  let low = Infinity, high = 0;
+  for (const [name] of chart.lines) {
+    for (const v of (data[name] ?? []).slice(first)) {
+      if (v === null || (chart.log && v <= 0)) continue;
+      low = Math.min(low, v);
+      high = Math.max(high, v);
+    }
+  }
+  if (chart.log) {
+    low = 10 ** Math.floor(Math.log10(Number.isFinite(low) ? low : 10));
+    high = 10 ** Math.ceil(Math.log10(Math.max(high, low * 10)));
+  } else {
+    low = 0;
+    high = (high || 1) * 1.08;
+  }
+  const x = (t) => LEFT + (t - begin) / SPAN_S * (WIDTH - LEFT - 6);
+  const scaled = chart.log ? (v) => Math.log(v / low) / Math.log(high / low) : (v) => v / high;
+  const y = (v) => HEIGHT - BOTTOM - scaled(v) * (HEIGHT - BOTTOM - TOP);
+  chart.grid.replaceChildren();
+  for (const v of ticks(low, high, chart.log)) {
+    made("line", { x1: LEFT, x2: WIDTH - 6, y1: y(v), y2: y(v) }, chart.grid);
+    made("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end" }, chart.grid).textContent = chart.show(v);
+  }
+  for (let t = Math.ceil(begin / 30) * 30; t <= end; t += 30) {
+    made("text", { x: x(t), y: HEIGHT - 5, "text-anchor": t === end ? "end" : "middle" }, chart.grid)
+      .textContent = `${t} s`;
+  }
+  chart.lines.forEach(([name, title], n) => {
+    const values = (data[name] ?? []).slice(first);
+    let path = "", pen = false;
+    values.forEach((v, at) => {
+      if (v === null || (chart.log && v <= 0)) { pen = false; return; }
+      path += `${pen ? "L" : "M"}${x(times[first + at]).toFixed(1)} ${y(v).toFixed(1)}`;
+      pen = true;
+    });
+    chart.paths[n].setAttribute("d", path);
+    const last = values.at(-1);
+    chart.keys[n].textContent = last === undefined || last === null ? title : `${title} ${chart.show(last)}`;
+  });
+}
+
+function fill(section, columns, rows) {
+  const [head, body] = ["thead", "tbody"].map((name) => document.querySelector(`#${section} ${name}`));
+  const line = (cells, tag) => {
+    const row = document.createElement("tr");
+    for (const [text, figure] of cells) {
+      const cell = document.createElement(tag);
+      cell.textContent = text ?? "";
+      if (figure) cell.className = "figure";
+      row.append(cell);
+    }
+    return row;
+  };
+  if (!head.firstChild) head.append(line(columns.map(([, title, show]) => [title, show]), "th"));
+  body.replaceChildren(...rows.map((row) => line(columns.map(([key, , show]) => [
+    row[key] === null || row[key] === undefined ? "" : show ? show(row[key]) : row[key], show]), "td")));
+}
+
+const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
+const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
+  ["p50", "p50", figure], ["p90", "p90", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
+  ["max", "Max", figure]];
+const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["said", "Verdict"]];
+const RESOURCES = [["who", "Whose"], ["what", "What"], ["now", "Now", (v) => v], ["unit", "Unit"]];
+
+function say(found) {
+  $("title").textContent = found.title;
+  $("word").textContent = found.word;
+  const preparing = found.preparing;
+  $("filling").hidden = !preparing;
+  if (preparing) {
+    $("word").textContent += preparing.total
+      ? `: ${figure(preparing.done)} of ${figure(preparing.total)} people, ${preparing.elapsed_s} s`
+      : `, ${preparing.elapsed_s} s`;
+    if (preparing.total) {
+      $("filled").max = preparing.total;
+      $("filled").value = preparing.done;
+    } else {
+      $("filled").removeAttribute("value");
+    }
+  }
+  $("said").replaceChildren(...found.verdict.slice(1).map(({ what, said, remedy }) => {
+    const item = document.createElement("li"), name = document.createElement("b");
+    name.textContent = what;
+    item.append(name, said);
+    if (what === "Error" || what.includes("invalid")) item.className = "bad";
+    if (remedy) {
+      const advice = document.createElement("div");
+      advice.className = "remedy";
+      advice.textContent = remedy;
+      item.append(advice);
+    }
+    return item;
+  }));
+}
+
+function keep(kind, columns) {
+  for (const [name, values] of Object.entries(columns)) {
+    held[kind][name] = [...(held[kind][name] ?? []), ...values].slice(-1200);
+  }
+}
+
+async function ask() {
+  const last = Math.min(...["moments", "loads"].map((kind) => held[kind].at_s?.at(-1) ?? -1));
+  try {
+    const answer = await fetch(`./live.json?test=${test}&after=${last}`);
+    if (!answer.ok) throw new Error(answer.statusText);
+    const found = await answer.json();
+    if (found.test !== test) held = { moments: {}, loads: {} };
+    test = found.test;
+    for (const kind of ["moments", "loads"]) {
+      const from = held[kind].at_s?.at(-1) ?? -1;
+      const skip = found[kind].at_s.findIndex((t) => t > from);
+      if (skip >= 0) {
+        keep(kind, Object.fromEntries(Object.entries(found[kind]).map(([k, v]) => [k, v.slice(skip)])));
+      }
+    }
+    say(found);
+    CHARTS.forEach(draw);
+    fill("micros", STEPS, found.steps);
+    fill("resources", RESOURCES, found.resources);
+    fill("tests", TESTS, found.tests.map((each) => ({
+      ...each, said: each.error ?? (each.bound === null ? "running" : each.valid ? each.bound : `${each.bound} (invalid)`),
+    })).reverse());
+  } catch (error) {
+    $("word").textContent = `Locust does not answer: ${error.message}`;
+  }
+  setTimeout(ask, ASK_MS);
+}
+
+frames();
+ask();

@@ -1,0 +1,44 @@
+"""A posted form that cannot be run is refused before anything starts, with words for its reader."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from sitebench.errors import SitebenchError
+from sitebench.options import fields_of, from_namespace
+
+
+def refused(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> str | None:
+    """Return why a value cannot be read."""
+    for each, spec in fields_of(cls):
+        text = posted.get(each.name)
+        if not text or spec.hidden or isinstance(each.default, bool):
+            continue
+        try:
+            spec.parse(text)
+        except SitebenchError as error:
+            return f"{_label(each.name)}: {error}"
+    return None
+
+
+def changed(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> str | None:
+    """Return why a running test cannot be changed so: only its users come and go."""
+    before, now = from_namespace(cls, parsed), options(cls, posted, parsed)
+    for each, _ in fields_of(cls):
+        if getattr(before, each.name) != getattr(now, each.name):
+            return (
+                f"{_label(each.name)} cannot change while a test runs; "
+                "stop it and start a new one, or change the number of users alone"
+            )
+    return None
+
+
+def options(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> Any:
+    """Return the options that a form asks for."""
+    return from_namespace(cls, argparse.Namespace(**{**vars(parsed), **posted}))
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize()

@@ -1,0 +1,136 @@
+"""The run file of one cockpit: a point per test, each measured until somebody stops it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitebench.bridge import Recording
+from sitebench.child import dump
+from sitebench.cockpit.live import Live
+from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.manifest import collect, continued
+from sitebench.point import PointResult, PointSpec
+from sitebench.recorder import Subject
+from sitebench.store import RunStore
+from sitebench.windows import PointFile, Windows
+
+NOTHING_MEASURED = MeasurementFailed(
+    "it was stopped before all users ran", "let it run a little longer"
+)
+
+
+@dataclass
+class Test:
+    """One test of the session: `result` is its last word, `judge` what could be said now."""
+
+    spec: PointSpec
+    live: Live
+    judge: Callable[[], PointResult | None]
+    result: PointResult | None = None
+    error: SitebenchError | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has been stopped."""
+        return self.result is not None or self.error is not None
+
+
+class Session:
+    """Records every test of one process to one run file."""
+
+    def __init__(self, out: str | None) -> None:
+        self.tests: list[Test] = []
+        self.unprepared: SitebenchError | None = None
+        """Why the last test did not even get a target."""
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        if out is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="sitebench-ui-")
+            out = f"{self._folder.name}/ui.sitebench"
+        self.store = RunStore(out)
+        self._sizes: set[int] = set()
+
+    @property
+    def current(self) -> Test | None:
+        """The test that runs now, or the last one."""
+        return self.tests[-1] if self.tests else None
+
+    def recording(self, subject: Subject, exporter: str | None) -> Recording:
+        """Begin a point for a test."""
+        spec = self._next(subject.spec())
+        self._tell(subject, spec)
+        self.store.begin(spec)
+        live = Live(subject.counts)
+        windows = Windows(
+            subject.monitor(exporter), PointFile(self.store, self.store.point_id(spec.key)), live
+        )
+        live.windows = windows
+        test = Test(spec, live, lambda: subject.result(spec, windows))
+        self.tests.append(test)
+        return Recording(windows, lambda _: self._finish(test, subject), until_stopped=True)
+
+    def _next(self, spec: PointSpec) -> PointSpec:
+        """Return the specification as a repeat of those alike that were measured before."""
+        while self.store.status(spec) is not None:
+            spec = dataclasses.replace(spec, repeat=spec.repeat + 1)
+        return spec
+
+    def _tell(self, subject: Subject, spec: PointSpec) -> None:
+        """Keep what must be known to measure the same again."""
+        first = not self._sizes
+        self._sizes.add(spec.entries)
+        facts = dict(subject.facts(sorted(self._sizes)))
+        if first:
+            command = {"command": ["locust", *sys.argv[1:]]}
+            facts = continued(self.store.manifest(), collect([], facts | command))
+        self.store.set_manifest(facts)
+
+    def _finish(self, test: Test, subject: Subject) -> None:
+        """Write what came of a test; whose users were changed had those that it ended with."""
+        users = test.live.lanes_measured
+        if users not in (None, test.spec.users):
+            now = self._next(dataclasses.replace(test.spec, users=users, repeat=0))
+            self.store.respecify(test.spec, now)
+            test.spec = now
+        test.result = (
+            None if test.live.windows is None else subject.result(test.spec, test.live.windows)
+        )
+        if test.result is None or test.live.windows is None:
+            self.failed(NOTHING_MEASURED)
+            return
+        test.live.windows.complete(test.result)
+        self.store.confirm(test.spec)
+
+    def failed(self, error: SitebenchError) -> None:
+        """Write down why a test could not go on; one that did not begin has no point."""
+        test = self.current
+        if test is None or test.ended:
+            self.unprepared = error
+            return
+        test.error = error
+        self.store.fail(test.spec.key, dump(error))
+
+    def snapshot(self, path: Path) -> None:
+        """Write the run file as it is now, whole and in one piece, while tests go on."""
+        with sqlite3.connect(self.store.path) as database:
+            database.execute("VACUUM INTO ?", (str(path),))
+        database.close()
+
+    def facts(self) -> str:
+        """Return the manifest for people."""
+        return json.dumps(self.store.manifest(), indent=2)
+
+    def close(self) -> str | None:
+        """Close the run file; returns what to say about it, once, if any test was recorded."""
+        self.store.close()
+        if self._folder is None:
+            return f"run file: {self.store.path}" if self.tests else None
+        self._folder.cleanup()
+        n = len(self.tests)
+        return f"the run file of {n} tests is gone: --out FILE keeps it" if n else None
