@@ -61,16 +61,29 @@ class _Error(Exception):
     remedy: str
 
 
+_RECEIVED: dict[str, str] = {}
+"""Texts of the files that this worker's master reads, by their names there."""
+
+
+def receive(path: str, text: str) -> None:
+    """Take a master's file for what it is called: here there may be none, or another one."""
+    _RECEIVED[path] = text
+
+
 def read(path: Path | str) -> Scenario:
     """Return the scenario of a file."""
+    return parse(text_of(path), str(path))
+
+
+def text_of(path: Path | str) -> str:
+    """Return what a file says, as its master has it."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return _RECEIVED.get(str(path)) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise BadScenarioFile(
             f"cannot read the scenario {path}: {why}", "name a readable TOML file"
         ) from error
-    return parse(text, str(path))
 
 
 def parse(text: str, name: str) -> Scenario:

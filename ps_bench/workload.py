@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from locust.env import Environment
+from locust.runners import WorkerRunner
 
+from ps_bench import scenario_file
 from ps_bench import sweep as points
 from ps_bench.address import parse_address, probe, reachable_by
 from ps_bench.engine_config import engine_config
@@ -68,6 +70,9 @@ class SiteWorkload:
             site = OpenSite("the site", address)
         return {
             "options": declared.texts(options),
+            "scenario": None
+            if options.scenario is None
+            else scenario_file.text_of(options.scenario),
             "url": str(site.address),
             "pid": options.target_pid or site.pid,
             "cores": options.target_cores or site.cores,
@@ -107,6 +112,8 @@ class SiteWorkload:
     def open(self, prepared: dict[str, Any], place: Place) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""
         options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
+        if isinstance(self._environment.runner, WorkerRunner) and options.scenario is not None:
+            scenario_file.receive(options.scenario, prepared["scenario"])
         address = reachable_by(parse_address(prepared["url"]), options.client)
         scenarios = self._scenarios(options)
         people = visitors(spec_of(options))

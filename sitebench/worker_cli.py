@@ -22,8 +22,8 @@ def worker(
     client: Annotated[
         str | None,
         typer.Option(
-            help="Who runs the sequences here: native, ldap3 or fasthttp; by default as the test "
-            "says.",
+            help="Who runs the sequences here: native, ldap3 (of directories) or fasthttp (of "
+            "sites); by default as the test says.",
             metavar="CHOICE",
         ),
     ] = None,
@@ -46,13 +46,13 @@ def worker(
     sends is run here: let only masters that you trust be reached.
     """
     from sitebench.measuring import say
+    from sitebench.options import choice
     from sitebench.serving import until_stopped
+    from sitebench.workers.choice import PORTABLE
     from sitebench.workers.supervisor import Job, supervise
 
-    if client is not None and client not in ("native", "ldap3", "fasthttp"):
-        from sitebench.errors import UnknownValue
-
-        raise UnknownValue(f"unknown client {client!r}", "use one of native, ldap3, fasthttp")
+    if client is not None:
+        choice("native", *PORTABLE)(client)
     with until_stopped() as stopped:
         many = "1 worker waits" if processes == 1 else f"{processes} workers wait"
         say(f"{many} for masters at {master.host}:{master.port}; Ctrl-C ends")

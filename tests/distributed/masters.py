@@ -19,7 +19,6 @@ from typing import Any
 
 import psutil
 
-from sitebench.point import PointSpec
 from sitebench.runfile import RunFile
 from sitebench.store import RunStore
 from tests.distributed.network import Host
@@ -94,7 +93,6 @@ class Master:
     process: subprocess.Popen[str]
     folder: Path
     web: str
-    spec: PointSpec
 
     def counted(self) -> Counter[str]:
         """Return what the run file has, by step."""
@@ -156,13 +154,16 @@ def _summed(counts: Iterable[tuple[str, int]]) -> Counter[str]:
 def master(folder: Path, locustfile: str, address: str, web_port: int, *more: str) -> Iterator[Any]:
     """Start a master."""
     folder.mkdir(parents=True)
-    spec = a_spec()
-    with RunStore(folder / "run") as store:
-        store.begin(spec)
+    record = ["--out", "run"]  # As the web UI does it: every test is a point of its own.
+    if "--headless" in more:
+        spec = a_spec()
+        with RunStore(folder / "run") as store:
+            store.begin(spec)
+        record = ["--store", "run", "--point", spec.key]
     argv = [sys.executable, "-m", "locust", "-f", str(HERE / locustfile), "--master"]
     argv += ["--master-bind-host", address, "--master-bind-port", str(PORT)]
     argv += ["--web-host", "127.0.0.1", "--web-port", str(web_port), "--loglevel", "WARNING"]
-    argv += ["--store", str(folder / "run"), "--point", spec.key, "--json-file", "totals", *more]
+    argv += [*record, "--json-file", "totals", *more]
     process = subprocess.Popen(
         argv,
         cwd=folder,
@@ -174,7 +175,7 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
         start_new_session=True,
     )
     try:
-        yield Master(process, folder, f"http://127.0.0.1:{web_port}", spec)
+        yield Master(process, folder, f"http://127.0.0.1:{web_port}")
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
