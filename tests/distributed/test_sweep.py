@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
+from ils_bench.ldap_directory import LdapDirectory
 from sitebench.errors import SitebenchError
 from sitebench.ports import free_port
 from sitebench.runfile import RunFile
@@ -24,15 +25,18 @@ LATER_S = 5_000
 """How far ahead the monotonic clock of one worker is: machines do not start together."""
 
 
-@pytest.fixture
-def ground(tmp_path: Path) -> Iterator[tuple[Network, list[Worker], str]]:
+@pytest.fixture(scope="module")
+def ground(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Network, list[Worker], str]]:
     """Two workers on hosts of their own, one of which has another clock."""
+    folder = tmp_path_factory.mktemp("ground")
     unshare = str(required_program("unshare"))
     clock = (unshare, "--time", "--monotonic", str(LATER_S), "--fork", "--kill-child")
     with network(2) as net, contextlib.ExitStack() as stack:
         where = f"{net.address}:{free_port()}"
-        here = stack.enter_context(worker(tmp_path, where, net.hosts[0]))
-        later = stack.enter_context(worker(tmp_path, where, net.hosts[1], before=clock))
+        here = stack.enter_context(worker(folder, where, net.hosts[0]))
+        later = stack.enter_context(worker(folder, where, net.hosts[1], before=clock))
         yield net, [here, later], where
 
 
@@ -54,7 +58,7 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
     out = tmp_path / "run"
     argv = ["ils", "sweep", "--sizes", "500", "--operations", "lookup,connect", *PEOPLE]
     argv += ["--workers", "2", "--bind", where, "--target-host", net.address]
-    argv += ["--warmup", "200ms", "--measure", "6s", "--out", str(out), "--json"]
+    argv += ["--warmup", "200ms", "--measure", "4s", "--out", str(out), "--json"]
     sweep = subprocess.Popen(
         [*SITEBENCH, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -85,6 +89,24 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
     assert [each["ended"] for each in second["workers"]] == [None, None]
     assert second["operations"] > 0
     within_its_time(out)
+    told_by_everybody(argv, out, net.hosts[0].address)
+
+
+def told_by_everybody(argv: list[str], out: Path, address: str) -> None:
+    """Check that run file, terminal and report name the lost worker, and flag its point."""
+    with RunFile(out) as run:
+        results = [point.result for point in run.points() if point.result is not None]
+    assert [result.verdict.valid for result in results].count(False) >= 1
+    (flagged,) = (r for r in results if any(each.ended == "lost" for each in r.workers))
+    assert not flagged.verdict.valid
+    assert address in flagged.verdict.evidence
+    again = sitebench(*(word for word in argv if word != "--json"))
+    page = out.with_suffix(".html")
+    made = sitebench("report", str(out), "--out", str(page))
+    assert (again.code, made.code) == (0, 0), again.err + made.err
+    for text in (" ".join(again.out.split()), page.read_text()):
+        assert address in text
+        assert "was lost after" in text
 
 
 def within_its_time(out: Path) -> None:
@@ -101,7 +123,7 @@ def test_whoever_did_not_come_is_missed(
 ) -> None:
     net, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
-    argv += ["--workers-wait", "3s", "--target-host", net.address]
+    argv += ["--workers-wait", "2s", "--target-host", net.address]
     ran = sitebench(*argv)
     assert ran.code == 1
     (what, remedy) = ran.err.strip().splitlines()[-2:]
@@ -119,6 +141,29 @@ def test_a_target_that_workers_cannot_reach_is_refused(
     assert "worker" in ran.err
     assert "127.0.0.1 of the master's machine" in ran.err
     assert "--target-host" in ran.err
+
+
+def test_a_password_is_not_sent_and_a_worker_without_it_is_named(
+    ground: tuple[Network, list[Worker], str], tmp_path: Path
+) -> None:
+    net, _, where = ground
+    admin, password = "cn=admin,o=Intranet", "kept-here"
+    (tmp_path / "secret").write_text(f"{password}\n")
+    argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
+    argv += ["--bind-dn", admin, "--password-file", "secret"]
+    with LdapDirectory(
+        entries=500,
+        locales=("en_US",),
+        host=net.address,
+        admin_dn=admin,
+        admin_password=password,
+    ) as directory:
+        ran = sitebench(*argv, "--target", directory.url, cwd=tmp_path)
+    assert ran.code == 2, ran.err
+    (said,) = [line for line in ran.err.splitlines() if "password file" in line]
+    assert "worker " in said
+    assert "secret" in said
+    assert password not in ran.err
 
 
 def test_a_worker_says_one_line_more_at_its_end_and_leaves_nothing(tmp_path: Path) -> None:
