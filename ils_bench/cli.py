@@ -11,12 +11,14 @@ from rich.console import Console
 
 from ils_bench import operations as known
 from ils_bench.options import (
+    CockpitOptions,
     IlsOptions,
     PeakOptions,
     RunOptions,
     SeedOptions,
     ServeOptions,
     SweepOptions,
+    UiOptions,
 )
 from sitebench import units
 from sitebench.options import command_options, run_file
@@ -183,6 +185,23 @@ def peak(
         afterwards=_tell_what_is_left,
     )
     find_peak(options, job)
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(UiOptions)
+def ui(options: UiOptions) -> None:
+    """Test a directory from Locust's web page, and see it live; its form begins with these options.
+
+    sitebench ils ui
+
+    sitebench ils ui --entries 100k --users 64 --out tests.sitebench
+
+    sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
+    """
+    from ils_bench.sweep import locustfile
+    from sitebench.cockpit.starting import become_locust
+
+    become_locust(locustfile(), options, CockpitOptions)
 
 
 @app.command(rich_help_panel="Directories")

@@ -11,12 +11,14 @@ import typer
 from rich.console import Console
 
 from ps_bench.options import (
+    CockpitOptions,
     PeakOptions,
     PsOptions,
     RunOptions,
     SeedOptions,
     ServeOptions,
     SweepOptions,
+    UiOptions,
 )
 from sitebench import units
 from sitebench.errors import UnknownValue
@@ -163,6 +165,23 @@ def peak(
         default_out=run_file("ps-peak"),
     )
     find_peak(options, job)
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(UiOptions)
+def ui(options: UiOptions) -> None:
+    """Test a site from Locust's web page, and see it live; its form begins with these options.
+
+    sitebench ps ui
+
+    sitebench ps ui --entries 100k --users 64 --out tests.sitebench
+
+    sitebench ps ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser
+    """
+    from ps_bench.sweep import locustfile
+    from sitebench.cockpit.starting import become_locust
+
+    become_locust(locustfile(), options, CockpitOptions)
 
 
 @app.command(rich_help_panel="Sites")

@@ -26,7 +26,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import gevent  # type: ignore[import-untyped]
 import locust.runners
@@ -56,6 +56,9 @@ from sitebench.workers.fleet import Fleet
 from sitebench.workers.here import this_loopback
 from sitebench.workers.member import Crew, answer_ping, refuse_unreachable, tell_failure
 
+if TYPE_CHECKING:
+    from sitebench.recorder import Subject
+
 __all__ = ["Bridge", "Lane", "Preparing", "Recording", "Session", "Workload"]
 
 log = logging.getLogger("sitebench")
@@ -73,6 +76,7 @@ class Recording:
     One that lasts until it is stopped has its window then; any other has none before its time.
     """
 
+    subject: Subject
     windows: Windows
     finished: Callable[[Windows], None]
     until_stopped: bool = False
@@ -127,6 +131,8 @@ class Bridge:
         self.stalled = False
         self.workload = workload
         self.preparing: Preparing | None = None
+        self.hearers: list[Callable[[Drained], None]] = []
+        """Who is told of every drain of the present test, in order."""
         self._load: Alone | Fleet | None = None
         self._crew: Crew | None = None
         self._prepared: dict[str, Any] = {}
@@ -236,6 +242,7 @@ class Bridge:
         self._load, self._crew, self.lanes, self.recording = None, None, None, None
         self._failed, self._concluded, self._ending, self._ended = False, False, False, Event()
         self._last_progress = time.monotonic()
+        self.hearers.clear()
         if orphaned():
             raise _abandoned()
         if isinstance(self.runner, WorkerRunner):
@@ -359,6 +366,11 @@ class Bridge:
             return
         if self.environment.reset_stats:
             self.discard()
+        if not getattr(self.environment.shape_class, "climbing", False):
+            self.measure()
+
+    def measure(self) -> None:
+        """Begin warm-up and measured window, now that all users run."""
         if self._timer is None:
             self._timer = self._spawn(self._time_windows)
         elif isinstance(self._load, Alone) and self._measuring and self._recorded_until_stopped:
@@ -429,6 +441,8 @@ class Bridge:
 
         Lanes that find no descriptor go on failing: that, too, is said once.
         """
+        for hear in tuple(self.hearers):
+            hear(drained)
         now = time.monotonic()
         if not self._starved and any("out-of-fds" in step.failures for step in drained.steps):
             self._starved = True

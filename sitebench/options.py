@@ -463,6 +463,9 @@ class PointOptions:
     )
 
 
+FIRST = ("target", "entries", "rate", "think", "keys")
+"""What a form asks for first."""
+
 LOGIN_VARIABLE = "SITEBENCH_UI_LOGIN"
 
 
@@ -485,6 +488,9 @@ class SessionOptions:
         panel="Web UI",
         identity=False,
         form=False,
+    )
+    browser: bool = option(
+        False, "Open the web UI in the browser.", panel="Web UI", identity=False, form=False
     )
 
 
@@ -519,7 +525,9 @@ class UiOptions(SessionOptions):
     web_login: bool = option(
         False, "Ask for a name and a password; see --login-file.", panel="Web UI", locust=False
     )
-    browser: bool = option(True, "Open the page in the browser.", panel="Web UI", locust=False)
+    browser: bool = option(
+        True, "Open the web UI in the browser.", panel="Web UI", identity=False, form=False
+    )
 
 
 def run_file(kind: str) -> str:
@@ -566,8 +574,12 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
     """Give Locust's parser every option that it does not have already under that name."""
     known = {text for action in parser._actions for text in action.option_strings}
     group = parser.add_argument_group(title)
-    for each, spec in fields_of(cls):
-        if not spec.locust or flag(each.name) in known:
+    for each, spec in sorted(fields_of(cls), key=_turn):
+        if not spec.locust:
+            continue
+        if flag(each.name) in known:
+            if parser.get_default(each.name) is None and spec.locust_default is not None:
+                parser.set_defaults(**{each.name: spec.show(spec.locust_default)})
             continue
         explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
         if isinstance(each.default, bool):
@@ -594,6 +606,11 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
         action.is_required = action.is_multiple = False
 
 
+def _turn(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
+    name = field_and_option[0].name
+    return FIRST.index(name) if name in FIRST else len(FIRST)
+
+
 def show_for_lanes(parser: argparse.ArgumentParser) -> None:
     """Have Locust's web UI begin as lanes need it, where nobody said otherwise."""
     # Every class can be run by itself from the first screen on; only this machine sees the page.
@@ -602,7 +619,8 @@ def show_for_lanes(parser: argparse.ArgumentParser) -> None:
 
 def narrowed(cls: type[T], options: Any) -> T:
     """Return those of an instance's values that another options class has too."""
-    return cls(**{each.name: getattr(options, each.name) for each, _ in fields_of(cls)})
+    names = [each.name for each, _ in fields_of(cls) if hasattr(options, each.name)]
+    return cls(**{name: getattr(options, name) for name in names})
 
 
 def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:

@@ -76,7 +76,7 @@ class Recorder:
         if self._session is not None:
             return self._session.recording(subject, self._exporter)
         if self._store is None or self._options.point is None:
-            return Recording(Windows(Monitor(subject.pid)), lambda windows: None)
+            return Recording(subject, Windows(Monitor(subject.pid)), lambda windows: None)
         store, key = self._store, self._options.point
         monitor = subject.monitor(self._exporter)
 
@@ -84,7 +84,7 @@ class Recorder:
             if (result := subject.result(store.spec(key), windows)) is not None:
                 windows.complete(result)
 
-        return Recording(Windows(monitor, PointFile(store, store.join(key))), finished)
+        return Recording(subject, Windows(monitor, PointFile(store, store.join(key))), finished)
 
     def failed(self, error: SitebenchError) -> None:
         """Tell whoever started the test why it failed."""

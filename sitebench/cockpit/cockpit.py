@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
+import webbrowser
 from typing import Any
-from urllib.parse import urlsplit
 
-from flask import Response, jsonify, request
+import gevent  # type: ignore[import-untyped]
+from flask import Response, request
 from locust.env import Environment
-from locust.runners import STATE_RUNNING, STATE_SPAWNING, WorkerRunner
+from locust.runners import WorkerRunner
 
 from sitebench.bridge import Bridge
-from sitebench.cockpit import form
-from sitebench.cockpit.login import credentials, require_login
+from sitebench.cockpit.credentials import credentials
+from sitebench.cockpit.guard import Guard
+from sitebench.cockpit.login import require_login
 from sitebench.cockpit.routes import blueprint
 from sitebench.cockpit.session import Session
 from sitebench.cockpit.state import Present
 from sitebench.cockpit.tabs import add_rows, template_args
-from sitebench.errors import SitebenchError
-from sitebench.options import SessionOptions, from_namespace
+from sitebench.options import SessionOptions, choice, fields_of, from_namespace
 
 log = logging.getLogger("sitebench")
 
@@ -58,16 +58,12 @@ def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) ->
         require_login(web_ui, base_path, *credentials(chosen.login_file))
     app.register_blueprint(blueprint(web_ui, present, base_path))
     web_ui.template_args.update(template_args())
-
-    def before() -> Response | tuple[str, int] | None:
-        if request.method != "POST":
-            return None
-        if _from_elsewhere():
-            return "a page from elsewhere may not command tests\n", 403
-        if request.endpoint == "locust.swarm" and (web_ui.web_login is False or _logged_in()):
-            why = _refused(bridge, options, request.form.to_dict(), parsed)
-            return None if why is None else jsonify({"success": False, "message": why})
-        return None
+    # The form's fields in the order of the command line's, not by their names.
+    app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    environment.host = environment.host or parsed.target
+    web_ui.template_args["all_profiles"] = _profiles(options)
+    if from_namespace(SessionOptions, parsed).browser:
+        gevent.spawn(_show, f"http://{web_ui.host}:{web_ui.port}{base_path or ''}/")
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
@@ -76,34 +72,19 @@ def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) ->
             response.set_data(response.get_data().replace(b"</body>", SCRIPT))
         return response
 
-    app.before_request(before)
+    app.before_request(Guard(bridge, options, parsed))
     app.after_request(after)
 
 
-def _from_elsewhere() -> bool:
-    """Return whether a page of another site posts: Locust lets every site's pages do so."""
-    origin = request.headers.get("Origin")
-    return origin is not None and urlsplit(origin).netloc != request.host
+def _profiles(options: type[Any]) -> list[str]:
+    """Return what Locust's own field of that name may hold, where the half has one."""
+    parsers = {each.name: spec.parse for each, spec in fields_of(options)}
+    words = parsers.get("profile")
+    return list(words.allowed) if isinstance(words, choice) else []
 
 
-def _logged_in() -> bool:
-    from flask_login import current_user  # type: ignore[import-untyped]
-
-    return bool(current_user.is_authenticated)
-
-
-def _refused(
-    bridge: Bridge, options: type[Any], posted: dict[str, str], parsed: argparse.Namespace
-) -> str | None:
-    """Return why a test cannot be started, or changed, as asked."""
-    if bridge.preparing is not None:
-        return "the target is still being made ready: wait, or stop the test"
-    if why := form.refused(options, posted, parsed):
-        return why
-    if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
-        return form.changed(options, posted, parsed)
-    try:
-        bridge.workload.check(form.options(options, posted, parsed))
-    except SitebenchError as error:
-        return str(error)
-    return None
+def _show(page: str) -> None:
+    """Open the page, which is served as soon as this has waited for anything."""
+    gevent.sleep(0.2)
+    if not webbrowser.open(page):
+        log.warning("there is no browser here: open %s in one", page)

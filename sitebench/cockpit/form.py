@@ -10,7 +10,7 @@ from sitebench.errors import SitebenchError
 from sitebench.options import fields_of, from_namespace
 
 
-def refused(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> str | None:
+def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     """Return why a value cannot be read."""
     for each, spec in fields_of(cls):
         text = posted.get(each.name)
@@ -23,7 +23,9 @@ def refused(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespac
     return None
 
 
-def changed(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> str | None:
+def unchangeable(
+    cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
+) -> str | None:
     """Return why a running test cannot be changed so: only its users come and go."""
     before, now = from_namespace(cls, parsed), options(cls, posted, parsed)
     for each, _ in fields_of(cls):

@@ -13,11 +13,13 @@ from sitebench.monitor.names import Name, describe
 from sitebench.point import PERCENTILES, Durations, percentile_ns
 from sitebench.source import SEQUENCE, Drained
 from sitebench.tally import Tally
-from sitebench.units import format_bytes
+from sitebench.units import format_bytes, format_ns
 from sitebench.windows import Phase, Windows
 
 KEPT = 3_600
 """Moments that are kept for the charts: half an hour, at two drains a second."""
+
+RECENT_S = 5.0
 
 SHOWN: Mapping[str, Sequence[str]] = {
     "target": ("cpu_s", "resident_bytes", "threads", "descriptors", "waited_s", "written_bytes"),
@@ -66,12 +68,11 @@ class Load:
 
 @dataclass(frozen=True)
 class Resource:
-    """One reading, in its unit, or how fast a counter grows."""
+    """One reading, or how fast a counter grows, with its unit."""
 
     who: str
     what: str
     now: str
-    unit: str
 
 
 class Live:
@@ -84,6 +85,7 @@ class Live:
         self.loads: deque[Load] = deque(maxlen=KEPT)
         self.resources: tuple[Resource, ...] = ()
         self._counts = frozenset(counts)
+        self._latencies: deque[tuple[float, Histogram]] = deque()
         self._began_ns: int | None = None
         self._before: tuple[int, Sample] | None = None
 
@@ -100,8 +102,7 @@ class Live:
         at_s = self._at_s(drained.t1_ns)
         if seconds <= 0.05:
             return
-        latency, failed, moved = Histogram(), 0, [0, 0]
-        count = 0
+        latency, failed, moved, count = Histogram(), 0, [0, 0], 0
         for record in drained.steps:
             if record.step == SEQUENCE:
                 continue
@@ -110,6 +111,7 @@ class Live:
             if (record.program, record.step) in self._counts:
                 count += record.count - sum(record.failures.values())
                 latency.add(record.latency)
+        recent = self._recent(at_s, latency)
         self.moments.append(
             Moment(
                 at_s,
@@ -119,11 +121,21 @@ class Live:
                 failed / seconds,
                 moved[0] / seconds,
                 moved[1] / seconds,
-                _us(percentile_ns(latency, 50.0)),
-                _us(percentile_ns(latency, 99.0)),
-                _us(latency.max) if latency.count else None,
+                _us(percentile_ns(recent, 50.0)),
+                _us(percentile_ns(recent, 99.0)),
+                _us(recent.max) if recent.count else None,
             )
         )
+
+    def _recent(self, at_s: float, latency: Histogram) -> Histogram:
+        """Return the latencies of the last moments together: one alone has too few for a p99."""
+        self._latencies.append((at_s, latency))
+        while self._latencies[0][0] < at_s - RECENT_S:
+            self._latencies.popleft()
+        merged = Histogram()
+        for _, each in self._latencies:
+            merged.add(each)
+        return merged
 
     def sampled(self, t_ns: int, sample: Sample) -> None:
         """Keep what was used since the sample before."""
@@ -201,7 +213,9 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
 
 def _resource(who: str, name: Name, value: float, unit: str) -> Resource:
     if unit.startswith("bytes"):
-        return Resource(who, name.title, format_bytes(value), unit.removeprefix("bytes"))
+        return Resource(who, name.title, f"{format_bytes(value)}{unit.removeprefix('bytes')}")
     if unit == "s":
-        return Resource(who, name.title, f"{value * 1e6:,.0f}", "us")
-    return Resource(who, name.title, f"{value:,.0f}" if value >= 100 else f"{value:.2f}", unit)
+        return Resource(who, name.title, format_ns(value * 1e9))
+    exact = not name.counter and float(value).is_integer()
+    said = f"{value:,.0f}" if exact or value >= 100 else f"{value:.2f}"
+    return Resource(who, name.title, f"{said} {unit}".strip())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sqlite3
 import sys
 import tempfile
@@ -73,7 +72,9 @@ class Session:
         live.windows = windows
         test = Test(spec, live, lambda: subject.result(spec, windows))
         self.tests.append(test)
-        return Recording(windows, lambda _: self._finish(test, subject), until_stopped=True)
+        return Recording(
+            subject, windows, lambda _: self._finish(test, subject), until_stopped=True
+        )
 
     def _next(self, spec: PointSpec) -> PointSpec:
         """Return the specification as a repeat of those alike that were measured before."""
@@ -122,10 +123,6 @@ class Session:
             database.execute("VACUUM INTO ?", (str(path),))
         database.close()
 
-    def facts(self) -> str:
-        """Return the manifest for people."""
-        return json.dumps(self.store.manifest(), indent=2)
-
     def close(self) -> str | None:
         """Close the run file; returns what to say about it, once, if any test was recorded."""
         self.store.close()
@@ -133,4 +130,5 @@ class Session:
             return f"run file: {self.store.path}" if self.tests else None
         self._folder.cleanup()
         n = len(self.tests)
-        return f"the run file of {n} tests is gone: --out FILE keeps it" if n else None
+        tests = "1 test" if n == 1 else f"{n} tests"
+        return f"the run file of {tests} is gone: --out FILE keeps it" if n else None

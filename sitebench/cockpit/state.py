@@ -14,7 +14,8 @@ from sitebench.units import format_size
 from sitebench.windows import Phase
 
 JUDGED_S = 4.0
-"""How old a verdict on a running test may be: passing one takes a look at everything."""
+"""How old a verdict on a running test may be (passing one takes a look at everything), and how long
+a test must have been measured for the first."""
 
 WORDS = {
     Phase.RAMP: "users are starting",
@@ -89,7 +90,9 @@ class Present:
         return State(test, None, test.error, test.result or self._so_far(test))
 
     def _so_far(self, test: Test) -> PointResult | None:
-        if test.error is not None:
+        windows = test.live.windows
+        measured = None if windows is None else windows.measured
+        if test.error is not None or measured is None or measured.seconds < JUDGED_S:
             return None
         now, known = time.monotonic(), self._judged
         if known is None or known[1] is not test or now - known[0] > JUDGED_S:

@@ -44,7 +44,7 @@ TABLES = {
     ),
     "sitebench-resources": (
         "Resources",
-        _columns(who="Whose", what="What", now="Now", unit="Unit"),
+        _columns(who="Whose", what="What", now="Now"),
     ),
     "sitebench-verdict": ("Verdict", _columns(what="What", said="Says", remedy="What to do")),
 }

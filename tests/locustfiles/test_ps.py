@@ -13,7 +13,7 @@ import pytest
 from seeders.upd import UpdSpec, build
 from sitebench._engine import Site
 from tests.locustfiles.conftest import LOCALES, PEOPLE
-from tests.locustfiles.test_web_ui import Screen, requests, screen_of
+from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
 RUN = ("-u", "8", "-r", "8", "-t", "2s", "--threads", "1")

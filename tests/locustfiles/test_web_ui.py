@@ -1,95 +1,18 @@
 """The web UI, over its own HTTP interface, with nothing but the locustfile named."""
 
-import json
-import os
 import re
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sitebench.ports import free_port
 from tests.locustfiles.conftest import LOCUSTFILE
-
-
-class Screen:
-    """Locust's web UI as a browser talks to it."""
-
-    def __init__(self, port: int) -> None:
-        self._root = f"http://127.0.0.1:{port}"
-
-    def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"{self._root}{path}", timeout=30) as answer:
-            text: str = answer.read().decode()
-            return text
-
-    def post(self, path: str, **fields: str) -> dict[str, Any]:
-        data = urllib.parse.urlencode(fields).encode()
-        with urllib.request.urlopen(f"{self._root}{path}", data, timeout=60) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-            return found
-
-    def stop(self) -> None:
-        self.post("/stop")
-        self.wait(lambda stats: stats["state"] == "stopped")
-
-    def stats(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.get("/stats/requests"))
-        return found
-
-    def wait(self, ready: Any, within_s: float = 30.0) -> dict[str, Any]:
-        give_up = time.monotonic() + within_s
-        while True:
-            # The UI caches its statistics for two seconds.
-            stats = self.stats()
-            if ready(stats):
-                return stats
-            assert time.monotonic() < give_up, stats
-            time.sleep(0.2)
+from tests.support.screen import Screen, requests, screen_of
 
 
 @pytest.fixture(scope="module")
 def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
     yield from screen_of(LOCUSTFILE, tmp_path_factory.mktemp("screen"))
-
-
-def screen_of(locustfile: Path, folder: Path) -> Iterator[Screen]:
-    """Yield the web UI of a Locust that was given nothing but its locustfile."""
-    port = free_port()
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "locust", "-f", str(locustfile)),
-            *("--web-host", "127.0.0.1", "--web-port", str(port)),
-        ],
-        cwd=folder,
-        env={**os.environ},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    found = Screen(port)
-    give_up = time.monotonic() + 30
-    while True:
-        try:
-            found.get("/")
-            break
-        except (urllib.error.URLError, ConnectionError):
-            assert time.monotonic() < give_up
-            time.sleep(0.1)
-    yield found
-    process.terminate()
-    process.wait(20)
-
-
-def requests(stats: dict[str, Any], name: str) -> int:
-    return sum(row["num_requests"] for row in stats["stats"] if row["name"] == name)
 
 
 @pytest.mark.parametrize(
@@ -142,12 +65,12 @@ def test_a_size_from_the_form_is_taken(screen: Screen) -> None:
     assert 30_000 < row["avg_content_length"] < 300_000
 
 
-def test_a_wrong_target_does_not_end_the_ui(screen: Screen) -> None:
+def test_a_wrong_target_is_refused_and_does_not_end_the_ui(screen: Screen) -> None:
     target = f"ldap://127.0.0.1:{free_port()}"
-    screen.post("/swarm", user_count="1", spawn_rate="1", user_classes="LookupUser", target=target)
-    screen.wait(lambda s: s["state"] == "stopped")
-    screen.post(
-        "/swarm", user_count="1", spawn_rate="1", user_classes="LookupUser", target="embedded"
-    )
-    screen.wait(lambda s: requests(s, "lookup") > 0)
+    form = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
+    answer = screen.post("/swarm", **form, target=target)
+    assert not answer["success"]
+    assert target.removeprefix("ldap://") in answer["message"]
+    screen.start("LookupUser", 1, target="embedded")
+    screen.until_done("lookup", 1)
     screen.stop()

@@ -27,3 +27,12 @@ function place() {
   });
 }
 setInterval(place, 250);
+
+// What Locust calls the host is our target: asked for once, and shown at the top of its page.
+const style = document.createElement("style");
+style.textContent = '.MuiFormControl-root:has(input[name="host"]) { display: none }';
+document.head.append(style);
+addEventListener("submit", ({ target: form }) => {
+  const [host, target] = ["host", "target"].map((name) => form.elements.namedItem(name));
+  if (host && target) host.value = target.value;
+}, true);

@@ -1,7 +1,7 @@
 // The live page: asks for what is new, and draws it. The charts are plain SVG paths: a chart library
 // would take more CPU for each second of a test than the load generator's own bookkeeping does.
 "use strict";
-const ASK_MS = 2000, SPAN_S = 120, WIDTH = 460, HEIGHT = 190, LEFT = 58, BOTTOM = 20, TOP = 8;
+const ASK_MS = 2000, SPAN_S = 180, HEIGHT = 170, LEFT = 58, BOTTOM = 20, TOP = 8;
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -15,7 +15,7 @@ const bytes = (v) => v >= 1e9 ? `${+(v / 1e9).toPrecision(3)} GB` : v >= 1e6 ? `
 const CHARTS = [
   { id: "rate", title: "Per second", of: "moments", show: count, lines: [
     ["per_s", "operations", 1], ["failed_per_s", "failed", 2, "dashed"]] },
-  { id: "latency", title: "Latency", of: "moments", show: micros, log: true, lines: [
+  { id: "latency", title: "Latency, over 5 s", of: "moments", show: micros, log: true, lines: [
     ["p50_us", "p50", 3], ["p99_us", "p99", 5], ["max_us", "max", 2, "dotted"]] },
   { id: "cpu", title: "Cores used", of: "loads", show: count, lines: [
     ["target_cores", "target", 1], ["generator_cores", "generator", 2, "dashed"],
@@ -53,10 +53,9 @@ function frames() {
       return key;
     });
     const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
-    svg.setAttribute("preserveAspectRatio", "none");
     svg.setAttribute("role", "img");
     svg.setAttribute("aria-label", chart.title);
+    chart.svg = svg;
     chart.grid = made("g", {}, svg);
     chart.paths = chart.lines.map(([, , colour, dash]) => made("path", {
       style: `stroke:var(--series-${colour})`, "stroke-dasharray": DASH[dash] ?? "none" }, svg));
@@ -79,8 +78,11 @@ function ticks(low, high, log) {
 }
 
 function draw(chart) {
+  const width = chart.svg.clientWidth || 400;
+  chart.svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
   const data = held[chart.of], times = data.at_s ?? [];
-  const end = Math.max(SPAN_S, times.at(-1) ?? 0), begin = end - SPAN_S;
+  const last = times.at(-1) ?? 0, span = Math.min(SPAN_S, Math.max(30, last));
+  const end = Math.max(span, last), begin = end - span, apart = span > 60 ? 30 : 10;
   const first = Math.max(0, times.findIndex((t) => t >= begin));
   let low = Infinity, high = 0;
   for (const [name] of chart.lines) {
@@ -97,16 +99,16 @@ function draw(chart) {
     low = 0;
     high = (high || 1) * 1.08;
   }
-  const x = (t) => LEFT + (t - begin) / SPAN_S * (WIDTH - LEFT - 6);
+  const x = (t) => LEFT + (t - begin) / span * (width - LEFT - 6);
   const scaled = chart.log ? (v) => Math.log(v / low) / Math.log(high / low) : (v) => v / high;
   const y = (v) => HEIGHT - BOTTOM - scaled(v) * (HEIGHT - BOTTOM - TOP);
   chart.grid.replaceChildren();
   for (const v of ticks(low, high, chart.log)) {
-    made("line", { x1: LEFT, x2: WIDTH - 6, y1: y(v), y2: y(v) }, chart.grid);
+    made("line", { x1: LEFT, x2: width - 6, y1: y(v), y2: y(v) }, chart.grid);
     made("text", { x: LEFT - 6, y: y(v) + 4, "text-anchor": "end" }, chart.grid).textContent = chart.show(v);
   }
-  for (let t = Math.ceil(begin / 30) * 30; t <= end; t += 30) {
-    made("text", { x: x(t), y: HEIGHT - 5, "text-anchor": t === end ? "end" : "middle" }, chart.grid)
+  for (let t = Math.ceil(begin / apart) * apart; t <= end; t += apart) {
+    made("text", { x: x(t), y: HEIGHT - 5, "text-anchor": t > end - apart / 4 ? "end" : "middle" }, chart.grid)
       .textContent = `${t} s`;
   }
   chart.lines.forEach(([name, title], n) => {
@@ -145,7 +147,7 @@ const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figur
   ["p50", "p50", figure], ["p90", "p90", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
   ["max", "Max", figure]];
 const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["said", "Verdict"]];
-const RESOURCES = [["who", "Whose"], ["what", "What"], ["now", "Now", (v) => v], ["unit", "Unit"]];
+const RESOURCES = [["who", "Whose"], ["what", "What"], ["now", "Now"]];
 
 function say(found) {
   $("title").textContent = found.title;
@@ -163,11 +165,18 @@ function say(found) {
       $("filled").removeAttribute("value");
     }
   }
-  $("said").replaceChildren(...found.verdict.slice(1).map(({ what, said, remedy }) => {
+  const bound = found.bound;
+  $("stamp").hidden = !bound;
+  if (bound) {
+    $("stamp").firstChild.textContent = bound.valid ? bound.verdict : `${bound.verdict}, invalid`;
+    $("stamp").firstChild.className = `stamp ${bound.valid ? (bound.warnings.length ? "doubt" : "good") : "bad"}`;
+    $("evidence").textContent = bound.evidence;
+  }
+  $("said").replaceChildren(...found.verdict.filter(({ what }) => what === "Error" || bound?.warnings.some(({ kind }) => kind === what)).map(({ what, said, remedy }) => {
     const item = document.createElement("li"), name = document.createElement("b");
     name.textContent = what;
     item.append(name, said);
-    if (what === "Error" || what.includes("invalid")) item.className = "bad";
+    if (what === "Error") item.className = "bad";
     if (remedy) {
       const advice = document.createElement("div");
       advice.className = "remedy";

@@ -1,0 +1,61 @@
+"""What a posted request is asked before Locust sees it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Response, jsonify, request
+from flask_login import current_user  # type: ignore[import-untyped]
+from locust.runners import STATE_RUNNING, STATE_SPAWNING
+
+from sitebench.bridge import Bridge
+from sitebench.cockpit import form
+from sitebench.errors import SitebenchError
+
+
+class Guard:
+    """Refuses pages of other sites, and forms that cannot be run."""
+
+    def __init__(self, bridge: Bridge, options: type[Any], parsed: argparse.Namespace) -> None:
+        self._bridge = bridge
+        self._options = options
+        self._parsed = parsed
+
+    def __call__(self) -> Response | tuple[str, int] | None:
+        """Return the refusal; None lets the request pass."""
+        if request.method != "POST":
+            return None
+        if _from_elsewhere():
+            return "a page from elsewhere may not command tests\n", 403
+        if request.endpoint != "locust.swarm" or not self._known():
+            return None
+        why = self._refusal(request.form.to_dict())
+        return None if why is None else jsonify({"success": False, "message": why})
+
+    def _known(self) -> bool:
+        """Return whether this is somebody whom Locust itself would not turn away."""
+        web_ui = self._bridge.environment.web_ui
+        return web_ui is None or not web_ui.web_login or bool(current_user.is_authenticated)
+
+    def _refusal(self, posted: dict[str, str]) -> str | None:
+        """Return why a test cannot be started, or changed, as asked."""
+        bridge, options = self._bridge, self._options
+        if bridge.preparing is not None:
+            return "the target is still being made ready: wait, or stop the test"
+        if why := form.unreadable(options, posted):
+            return why
+        if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
+            return form.unchangeable(options, posted, self._parsed)
+        try:
+            bridge.workload.check(form.options(options, posted, self._parsed))
+        except SitebenchError as error:
+            return str(error)
+        return None
+
+
+def _from_elsewhere() -> bool:
+    """Return whether a page of another site posts: Locust lets every site's pages do so."""
+    origin = request.headers.get("Origin")
+    return origin is not None and urlsplit(origin).netloc != request.host

@@ -1,0 +1,65 @@
+"""`sitebench ils ui` and `ps ui`: this process becomes a Locust with a web UI."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from sitebench.cockpit.credentials import credentials
+from sitebench.errors import BadInput, PortInUse
+from sitebench.locust_process import Gathering
+from sitebench.measuring import say
+from sitebench.options import SessionOptions, narrowed, to_argv
+
+LOOPBACK = ("127.", "::1", "localhost")
+
+
+def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
+    """Check what can be checked, say where the page will be, and start it; never returns.
+
+    `options` are those that the locustfile takes.
+    """
+    host, port = chosen.web_host, chosen.web_port
+    _refuse_taken(host, port)
+    if chosen.web_login:
+        credentials(chosen.login_file)
+    elif not host.startswith(LOOPBACK):
+        say(f"everybody who reaches {host} can start tests: --web-login asks for a password")
+    where = f"[{host}]" if ":" in host else host
+    say(f"web UI: http://{where}:{port}/ (Ctrl-C here ends it)")
+    gathering = Gathering.of(chosen)
+    argv = [
+        *(sys.executable, "-m", "locust", "-f", str(locustfile), "--loglevel", "WARNING"),
+        *("--web-host", host, "--web-port", str(port)),
+        *(["--web-login"] if chosen.web_login else []),
+        *([] if gathering is None else gathering.argv()),
+        *("--users", str(chosen.users), "--spawn-rate", str(chosen.users)),
+        *to_argv(narrowed(options, chosen)),
+    ]
+    sys.stderr.flush()
+    os.execv(argv[0], argv)
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """Say so in one line: Locust would fill a screen."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(
+                f"something listens on port {port} of {host} already",
+                "end it, or choose another port with --web-port",
+            ) from error
+        raise BadInput(
+            f"the web UI cannot listen on port {port} of {host}: {error.strerror}",
+            "choose others with --web-host and --web-port",
+        ) from error

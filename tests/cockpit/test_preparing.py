@@ -1,0 +1,62 @@
+"""While a target is being filled the page answers, says how far that is, and can stop it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench._engine import Directory
+from tests.locustfiles.conftest import LOCALES
+from tests.support.cockpit import web_ui
+from tests.support.screen import Screen
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(180)
+MANY, FEW = 400_000, 2_000
+
+
+def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_path: Path) -> None:
+    with web_ui(tmp_path, "ps", "--locales", "en_US", "--entries", str(MANY)) as (_, root):
+        screen, seen = Screen(root), list[dict[str, Any]]()
+
+        def filling() -> bool:
+            found = screen.live()["preparing"]
+            if found is not None and found["done"]:
+                seen.append(found)
+            return len(seen) >= 2 and seen[-1]["done"] > seen[0]["done"]
+
+        screen.start("PageUser")
+        assert eventually(filling, 60), seen
+        assert seen[-1]["total"] == MANY
+        stats = screen.stats()
+        assert stats["state"] == "spawning"
+        rows = {row["key"]: row["data"] for row in stats["extended_stats"]}
+        assert any(row["what"] == "Filling the target" for row in rows["sitebench-verdict"])
+        screen.stop()
+        screen.start("PageUser", entries="1k")
+        screen.until_done("page", 10)
+        screen.stop()
+        assert [test["bound"] is not None for test in screen.live()["tests"]] == [True]
+
+
+def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    directory = Directory(
+        json.dumps({"host": "127.0.0.1", "port": 0, "suffix": "o=Intranet"}), None
+    )
+    base = "o=Intranet"
+    options = ("--target", f"ldap://{directory.address}", "--base", base, "--entries", str(FEW))
+    try:
+        with web_ui(tmp_path, "ils", *options, "--locales", ",".join(LOCALES)) as (_, root):
+            screen = Screen(root)
+            screen.start("LookupUser")
+            screen.until_done("lookup", 100)
+            assert directory.stats()["adds"] == FEW
+            screen.stop()
+            assert screen.stats()["errors"] == []
+            assert eventually(lambda: directory.stats()["deletes"] == FEW, 30)
+    finally:
+        directory.stop()

@@ -1,0 +1,125 @@
+"""Every test of a web UI is a point of its run file, with counts equal to the directory's own."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.runfile import RunFile, StoredPoint
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, headless
+from tests.support.cockpit import web_ui
+from tests.support.screen import Screen
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(180)
+PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+
+
+@pytest.fixture
+def screen(counting: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    """A web UI on a directory that counts, recording into `kept`."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    target = ("--target", counting.url, *PEOPLE_THERE, "--out", str(tmp_path / "kept"))
+    with web_ui(tmp_path, "ils", *target) as (_, root):
+        yield Screen(root)
+
+
+def points(path: Path) -> list[StoredPoint]:
+    with RunFile(path) as run:
+        return run.points()
+
+
+def recorded(path: Path, point: StoredPoint) -> Counter[tuple[str, str]]:
+    """Return what a point did, by step and phase."""
+    found: Counter[tuple[str, str]] = Counter()
+    with RunFile(path) as run:
+        for row in run.timeline(point.id):
+            found[row.step, row.phase] += row.count
+    return found
+
+
+def total(found: Counter[tuple[str, str]], step: str) -> int:
+    return sum(count for (name, _), count in found.items() if name == step)
+
+
+def test_two_tests_are_two_points_and_nothing_is_lost(
+    screen: Screen, counting: Counting, tmp_path: Path
+) -> None:
+    for user_class, step in (("AddUser", "add"), ("ConnectUser", "connect")):
+        screen.start(user_class)
+        screen.until_done(step, 100)
+        screen.stop()
+    copy = screen.download(tmp_path / "copy")
+    adds, connects = points(copy)
+    assert [adds.status, connects.status] == ["done", "done"]
+    assert [adds.spec.operation, connects.spec.operation] == ["add", "connect"]
+    assert adds.spec.users == 4
+    assert total(recorded(copy, adds), "add") == counting.since()["adds"]
+    done = total(recorded(copy, connects), "connect")
+    assert done == screen.totals()["connect"]
+    assert connects.result is not None
+    assert 0 < connects.result.operations <= done
+    assert connects.result.use.target is None, "nobody told which process it is"
+    with RunFile(copy) as run:
+        assert {row.who for row in run.samples(connects.id)} >= {"generator", "machine"}
+        assert run.manifest()["sizes"] == [PEOPLE]
+
+
+def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_path: Path) -> None:
+    screen.start("LookupUser", 2)
+    screen.until_done("lookup", 1_000)
+    screen.start("LookupUser", 5)
+    assert eventually(lambda: screen.live()["moments"]["lanes"][-1] == 5, 30)
+    screen.until_done("lookup", 1_000)
+    screen.stop()
+    copy = screen.download(tmp_path / "copy")
+    (point,) = points(copy)
+    assert point.spec.users == 5
+    found = recorded(copy, point)
+    assert found["lookup", "ramp"] > 1_000
+    assert point.result is not None
+    assert point.result.operations == found["lookup", "measure"] > 0
+    assert point.result.little is not None
+    assert point.result.little.lanes == pytest.approx(5, abs=0.5)
+    with RunFile(copy) as run:
+        steps = {each.step: each.count for each in run.histograms(point.id, "ramp")}
+    assert steps["lookup"] == found["lookup", "ramp"]
+
+
+def test_the_same_test_again_is_a_repeat_of_it(screen: Screen, tmp_path: Path) -> None:
+    for _ in range(2):
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        screen.stop()
+    assert [point.spec.repeat for point in points(screen.download(tmp_path / "copy"))] == [0, 1]
+
+
+def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path: Path) -> None:
+    base = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
+    answer = screen.post("/swarm", **base, entries="many")
+    assert not answer["success"]
+    assert "unknown size 'many'" in answer["message"]
+    answer = screen.post("/swarm", **base, base="o=Nowhere")
+    assert not answer["success"]
+    assert "o=Nowhere" in answer["message"]
+    screen.start("LookupUser")
+    screen.until_done("lookup", 1)
+    answer = screen.post("/swarm", **base, entries="1k")
+    assert not answer["success"]
+    assert "while a test runs" in answer["message"]
+    screen.stop()
+    assert len(points(screen.download(tmp_path / "copy"))) == 1
+
+
+def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    ran = headless(
+        tmp_path, counting, "-u", "4", "-r", "4", "-t", "2s", "--out", str(kept), "AddUser"
+    )
+    assert ran.code == 0, ran.said
+    assert f"run file: {kept}" in ran.said
+    (point,) = points(kept)
+    assert point.status == "done"
+    assert total(recorded(kept, point), "add") == ran.counts["add", "add"]
+    assert ran.counts["add", "add"] == counting.since()["adds"]

@@ -1,0 +1,85 @@
+"""`sitebench ils ui` and `ps ui`: where they listen, who may use them, and what stays."""
+
+import http.cookiejar
+import json
+import socket
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import sitebench
+from tests.support.cockpit import web_ui
+from tests.support.screen import Screen
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def test_a_taken_port_is_one_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        ran = sitebench("ils", "ui", "--no-browser", "--web-port", port)
+    assert ran.code == 2
+    assert ran.err.splitlines()[0] == (
+        f"sitebench: something listens on port {port} of 127.0.0.1 already"
+    )
+
+
+def test_a_login_without_a_password_is_one_line() -> None:
+    ran = sitebench("ps", "ui", "--no-browser", "--web-login", SITEBENCH_UI_LOGIN="")
+    assert ran.code == 2
+    assert "--web-login finds no NAME:PASSWORD in $SITEBENCH_UI_LOGIN" in ran.err
+
+
+def test_it_says_where_it_is_and_what_becomes_of_its_run_file(tmp_path: Path) -> None:
+    before = set(Path(tempfile.gettempdir()).glob("sitebench-ui-*"))
+    with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
+        screen = Screen(root)
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        screen.stop()
+        process.send_signal(2)
+        said, _ = process.communicate(timeout=60)
+    assert f"web UI: {root}/ (Ctrl-C here ends it)" in said
+    assert "the run file of 1 test is gone: --out FILE keeps it" in said
+    assert set(Path(tempfile.gettempdir()).glob("sitebench-ui-*")) <= before
+
+
+def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
+    login = tmp_path / "login"
+    login.write_text("anna:sesame\n")
+    with web_ui(tmp_path, "ils", "--web-login", "--login-file", str(login)) as (_, root):
+        for path in ("/", "/sitebench/live.json", "/sitebench/run", "/stats/requests"):
+            with urllib.request.urlopen(f"{root}{path}", timeout=30) as answer:
+                assert "/login" in answer.geturl(), path
+        browser = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        )
+
+        def log_in(password: str) -> str:
+            form = urllib.parse.urlencode({"username": "anna", "password": password})
+            with browser.open(f"{root}/sitebench/login", form.encode(), timeout=30) as answer:
+                return str(answer.geturl())
+
+        assert log_in("guess").endswith("/login")
+        assert log_in("sesame") == f"{root}/"
+        with browser.open(f"{root}/sitebench/live.json", timeout=30) as answer:
+            assert json.loads(answer.read())["word"] == "fill in the form and start"
+
+
+def test_a_page_of_another_site_cannot_start_a_test(tmp_path: Path) -> None:
+    with web_ui(tmp_path, "ils") as (_, root):
+        form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
+        request = urllib.request.Request(
+            f"{root}/swarm", form, {"Origin": "http://elsewhere.example"}
+        )
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=30)
+        with refused.value:
+            assert refused.value.code == 403
+        assert Screen(root).stats()["state"] == "ready"

@@ -1,0 +1,85 @@
+"""Screenshots of the web UI for the docs, made by using it.
+
+`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support.browser import Browser, browsing
+from tests.support.cockpit import LIVE, Cockpit, web_ui
+from tests.support.programs import required_program
+
+FOLDER = Path(__file__).parents[2] / "docs" / "images"
+WIDTH, HEIGHT = 1_280, 860
+RUNS_S = 20.0
+SHOWS = "return [...document.querySelectorAll('button')].some(b => b.textContent === arguments[0])"
+
+
+def main() -> None:
+    """Write every picture."""
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="sitebench-screenshots-") as name:
+        folder = Path(name)
+        with (
+            web_ui(folder, "ils", "--think", "2ms") as (_, root),
+            browsing(required_program("chromedriver"), folder) as browser,
+        ):
+            _size(browser)
+            _walk(Cockpit(browser, root))
+
+
+def _walk(page: Cockpit) -> None:
+    page.open()
+    page.browser.run("localStorage.theme = 'light'")
+    page.open()
+    page.choose("LookupUser")
+    page.fill(userCount="64", spawnRate="64", entries="10k", think="2ms")
+    page.browser.run(
+        "[...document.querySelectorAll('[class*=AccordionSummary-root]')].at(-1).click()"
+    )
+    time.sleep(1.0)
+    _shoot(page.browser, "ui-form", 1_500)
+    page.press("Start")
+    page.tab("Live")
+    time.sleep(RUNS_S)
+    _shoot(page.browser, "ui-live")
+    page.tab("Microseconds")
+    time.sleep(3.0)
+    _shoot(page.browser, "ui-microseconds", 520)
+    page.tab("Resources")
+    time.sleep(3.0)
+    _shoot(page.browser, "ui-resources", 700)
+    page.press("Stop")
+    assert page.sees(SHOWS, "New")
+    page.tab("Verdict")
+    time.sleep(1.0)
+    _shoot(page.browser, "ui-verdict", 620)
+    page.tab("Live")
+    time.sleep(3.0)
+    page.browser.run(LIVE + "page.getElementById('tests').scrollIntoView()")
+    _shoot(page.browser, "ui-tests")
+
+
+def _size(browser: Browser, height: int = HEIGHT) -> None:
+    browser.devtools(
+        "Emulation.setDeviceMetricsOverride",
+        width=WIDTH,
+        height=height,
+        deviceScaleFactor=1,
+        mobile=False,
+    )
+
+
+def _shoot(browser: Browser, name: str, height: int = HEIGHT) -> None:
+    _size(browser, height)
+    time.sleep(0.6)
+    browser.screenshot(FOLDER / f"{name}.png")
+    _size(browser)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Locust's web page with our tabs, used as a person does: in a browser, by what is on it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sitebench.ports import free_port
+from tests.support.browser import Browser
+from tests.support.waiting import eventually
+
+# React listens to events, and overwrites what was set behind its back.
+FILL = """
+const [name, value] = arguments;
+const field = [...document.getElementsByName(name)].at(-1);
+const kind = field instanceof HTMLSelectElement ? HTMLSelectElement : HTMLInputElement;
+Object.getOwnPropertyDescriptor(kind.prototype, 'value').set.call(field, value);
+field.dispatchEvent(new Event(kind === HTMLSelectElement ? 'change' : 'input', {bubbles: true}));
+return field.value;
+"""
+CHOOSE = """
+const wrong = [...document.querySelectorAll('tbody tr')].find(row => {
+  const box = row.querySelector('input[type=checkbox]');
+  const name = row.cells[1]?.textContent;
+  return box && name && box.checked !== arguments[0].includes(name);
+});
+if (wrong) wrong.cells[0].click();
+return !wrong;
+"""
+PRESS = """
+const button = [...document.querySelectorAll('button')].filter(each =>
+  each.textContent.trim() === arguments[0]).at(-1);
+if (button) button.click();
+return Boolean(button);
+"""
+TAB = """
+const tab = [...document.querySelectorAll('[role=tab]')].find(each =>
+  each.textContent === arguments[0]);
+if (tab) tab.click();
+return Boolean(tab);
+"""
+ROWS = """
+return [...document.querySelectorAll('main tbody tr')].map(row =>
+  [...row.cells].map(cell => cell.textContent));
+"""
+LIVE = "const page = document.querySelector('iframe[src]')?.contentDocument; "
+LINES = (
+    LIVE + "return Object.fromEntries([...page.querySelectorAll('figure')].map(f =>"
+    " [f.dataset.chart, [...f.querySelectorAll('path')].map(p => p.getAttribute('d')).join()]))"
+)
+
+
+class Cockpit:
+    """A browser on a web UI."""
+
+    def __init__(self, browser: Browser, root: str) -> None:
+        self.browser = browser
+        self.root = root
+
+    def open(self) -> None:
+        """Load the page and wait until it is drawn."""
+        self.browser.open(f"{self.root}/")
+        assert self.sees("return document.querySelectorAll('button, input').length > 3")
+
+    def sees(self, script: str, *arguments: object, within_s: float = 30.0) -> bool:
+        """Wait until a script in the page says yes."""
+        return eventually(lambda: bool(self.browser.run(script, *arguments)), within_s)
+
+    def fill(self, **fields: str) -> None:
+        """Write into the form's fields, by their names there."""
+        for name, value in fields.items():
+            assert self.browser.run(FILL, name, value) == value, name
+
+    def choose(self, *classes: str) -> None:
+        """Have exactly these user classes run."""
+        # One at a time: the page draws itself anew after each.
+        assert self.sees(CHOOSE, list(classes)), classes
+
+    def press(self, button: str) -> None:
+        """Press a button; the last one of that name, which is the one in front."""
+        assert self.sees(PRESS, button), button
+
+    def tab(self, name: str) -> None:
+        """Turn to a tab."""
+        assert self.sees(TAB, name), name
+
+    def rows(self) -> list[list[str]]:
+        """Return the table in front."""
+        found: list[list[str]] = self.browser.run(ROWS)
+        return found
+
+    def lines(self) -> dict[str, str]:
+        """Return the lines of each live chart; none before the page is there."""
+        if not self.browser.run(LIVE + "return Boolean(page?.querySelector('figure'))"):
+            return {}
+        found: dict[str, str] = self.browser.run(LINES)
+        return found
+
+    def get(self, path: str) -> bytes:
+        """Return what a link leads to."""
+        with urllib.request.urlopen(f"{self.root}{path}", timeout=60) as answer:
+            content: bytes = answer.read()
+            return content
+
+
+@contextmanager
+def web_ui(folder: Path, half: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C ends it."""
+    port = free_port()
+    argv = [sys.executable, "-m", "sitebench.cli", half, "ui", "--no-browser"]
+    process = subprocess.Popen(
+        [*argv, "--web-port", str(port), *arguments],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    root = f"http://127.0.0.1:{port}"
+    try:
+        assert eventually(lambda: _answers(root), 60), "not: the web UI answers"
+        yield process, root
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def _answers(root: str) -> bool:
+    try:
+        urllib.request.urlopen(f"{root}/", timeout=5).close()
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True

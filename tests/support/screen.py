@@ -1,0 +1,122 @@
+"""Locust's web UI as a browser talks to it, without one."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sitebench.ports import free_port
+from tests.support.waiting import eventually
+
+
+class Screen:
+    """Locust's web UI as a browser talks to it."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(f"{self._root}{path}", timeout=30) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    def live(self) -> dict[str, Any]:
+        """Return what the live page draws."""
+        found: dict[str, Any] = json.loads(self.get("/sitebench/live.json"))
+        return found
+
+    def until_done(self, step: str, n: int) -> None:
+        """Wait until the test that runs has done a step so often.
+
+        Locust's own rows may be those of the test before, for two seconds.
+        """
+
+        def done() -> bool:
+            found = self.live()
+            counts = [int(row["count"]) for row in found["steps"] if row["step"] == step]
+            return bool(found["busy"]) and n <= sum(counts)
+
+        assert eventually(done, 30), self.live()
+
+    def totals(self) -> dict[str, int]:
+        """Return Locust's own counts by step; these are of this moment, unlike what it polls."""
+        rows = csv.DictReader(self.get("/stats/requests/csv").splitlines())
+        return {
+            row["Name"]: int(row["Request Count"]) for row in rows if row["Name"] != "Aggregated"
+        }
+
+    def download(self, path: Path) -> Path:
+        """Keep the run file as it is now."""
+        with urllib.request.urlopen(f"{self._root}/sitebench/run", timeout=60) as answer:
+            path.write_bytes(answer.read())
+        return path
+
+    def start(self, user_class: str, users: int = 4, **fields: str) -> None:
+        """Start a test, or change the number of its users."""
+        more = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
+        answer = self.post("/swarm", **more, **fields)
+        assert answer["success"], answer
+
+    def post(self, path: str, **fields: str) -> dict[str, Any]:
+        data = urllib.parse.urlencode(fields).encode()
+        with urllib.request.urlopen(f"{self._root}{path}", data, timeout=60) as answer:
+            found: dict[str, Any] = json.loads(answer.read())
+            return found
+
+    def stop(self) -> None:
+        self.post("/stop")
+        self.wait(lambda stats: stats["state"] == "stopped")
+
+    def stats(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.get("/stats/requests"))
+        return found
+
+    def wait(self, ready: Any, within_s: float = 30.0) -> dict[str, Any]:
+        give_up = time.monotonic() + within_s
+        while True:
+            # The UI caches its statistics for two seconds.
+            stats = self.stats()
+            if ready(stats):
+                return stats
+            assert time.monotonic() < give_up, stats
+            time.sleep(0.2)
+
+
+def screen_of(locustfile: Path, folder: Path) -> Iterator[Screen]:
+    """Yield the web UI of a Locust that was given nothing but its locustfile."""
+    port = free_port()
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "locust", "-f", str(locustfile)),
+            *("--web-host", "127.0.0.1", "--web-port", str(port)),
+        ],
+        cwd=folder,
+        env={**os.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    found = Screen(f"http://127.0.0.1:{port}")
+    give_up = time.monotonic() + 30
+    while True:
+        try:
+            found.get("/")
+            break
+        except (urllib.error.URLError, ConnectionError):
+            assert time.monotonic() < give_up
+            time.sleep(0.1)
+    yield found
+    process.terminate()
+    process.wait(20)
+
+
+def requests(stats: dict[str, Any], name: str) -> int:
+    return sum(row["num_requests"] for row in stats["stats"] if row["name"] == name)
