@@ -26,6 +26,7 @@ from ils_bench.sweep import IlsEndpoint, point
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import fill, find, write_config
 from ils_bench.targets.target import OpenTarget
+from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench import floor
 from sitebench.bench import Row, Skipped, Trial, Values
@@ -319,9 +320,7 @@ class Bench:
         if not hasattr(self, "_ldif_path"):
             folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-"))
             self._ldif_path = Path(folder) / "people.ldif"
-            generate(people).population.write_ldif(
-                str(self._ldif_path), 0, people.size, with_containers=True
-            )
+            write_ldif(generate(people).population, self._ldif_path)
         return self._ldif_path
 
     def _slapd(self) -> Values | Skipped:

@@ -1,4 +1,4 @@
-"""`sitebench ils`: run, sweep, serve, seed and clean."""
+"""`sitebench ils`: run, sweep, serve, seed, verify, schema and clean."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from ils_bench.options import (
     SweepOptions,
     UiOptions,
 )
+from ils_bench.schema import FILES, text
 from sitebench import units
-from sitebench.options import command_options, run_file
+from sitebench.options import choice, command_options, run_file
 
 app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
 
@@ -227,20 +228,67 @@ def seed(
     to: Annotated[
         str | None,
         typer.Option(
-            help="An LDIF file to write, or an ldap:// address to fill; default: --target.",
+            help="An LDIF file to write (- for standard output), an ldap:// address to fill, or "
+            "slapd:/folder to make; default: --target.",
             metavar="PLACE",
         ),
     ] = None,
 ) -> None:
-    """Fill a directory that runs already, or write an LDIF file; interrupted, run it again.
+    """Fill a directory that runs, make one for slapd, or write an LDIF file.
+
+    Interrupted in any way, the same command goes on where it stopped.
 
     sitebench ils seed --to people.ldif --entries 1m
 
-    sitebench ils seed --to ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com --entries 10k
+    sitebench ils seed --to ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
+
+    sitebench ils seed --to slapd:/srv/people --entries 100k
     """
     from ils_bench.seeding import seed_place
 
     seed_place(options, to or options.target)
+
+
+@app.command(rich_help_panel="Directories")
+@command_options(SeedOptions)
+def verify(
+    options: SeedOptions,
+    place: Annotated[
+        str | None,
+        typer.Argument(
+            help="An LDIF file (- for standard input), an ldap:// address, or slapd:/folder; "
+            "default: --target."
+        ),
+    ] = None,
+) -> None:
+    """Check that a place holds the people that `seed` puts there, and nobody else.
+
+    sitebench ils verify people.ldif --entries 1m
+
+    sitebench ils verify ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
+    """
+    from ils_bench.seeding import verify_place
+
+    verify_place(options, place or options.target)
+
+
+@app.command(rich_help_panel="Directories")
+def schema(
+    server: Annotated[
+        str,
+        typer.Argument(
+            help="openldap (for slapd.conf), config (OpenLDAP's cn=config) or 389ds.",
+            autocompletion=lambda: list(FILES),
+        ),
+    ] = "openldap",
+) -> None:
+    """Print the schema that people need, for a directory of yours to load.
+
+    sitebench ils schema openldap
+
+    sitebench ils schema 389ds
+    """
+    print(text(choice(*FILES)(server)), end="")
 
 
 @app.command(rich_help_panel="Directories")

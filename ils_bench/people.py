@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
 from seeders.people import Profile, Spec
+
+_UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 
 
 class PeopleAsked(Protocol):
@@ -30,3 +33,12 @@ def spec_of(asked: PeopleAsked, size: int) -> Spec:
 def read_spec(found: Mapping[str, Any]) -> Spec:
     """Read what `Spec.to_dict` made, in another process."""
     return Spec(**{**found, "locales": tuple(found["locales"])})
+
+
+def suffix_of(base: str) -> str:
+    """Return a base's suffix: its last part, or all its dc parts (nobody holds dc=com)."""
+    parts = _UNESCAPED_COMMA.split(base)
+    tail = len(parts) - 1
+    while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):
+        tail -= 1
+    return ",".join(parts[tail:])

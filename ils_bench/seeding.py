@@ -1,47 +1,153 @@
-"""`sitebench ils seed` and `sitebench ils clean`: people into directories, and out of them."""
+"""`sitebench ils seed`, `verify` and `clean`: people into directories, and out of them."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from typing import BinaryIO
 
-from ils_bench import clean, journal
+from ils_bench import clean, journal, slapd_folder
 from ils_bench.containers import make_containers
 from ils_bench.options import SeedOptions
 from ils_bench.people import spec_of
+from ils_bench.places import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
 from ils_bench.probe import connected, parse_address, probe
-from ils_bench.targets.live import open_live, seed
+from ils_bench.targets.live import engine_target, open_live, seed
 from ils_bench.targets.target import OpenTarget, password_of
-from seeders.ldif import write_ldif
-from seeders.people import generate
-from sitebench.errors import SitebenchError, UnknownValue
+from seeders.contents import contents_meanwhile
+from seeders.ldif import pieces, write_ldif
+from seeders.people import Spec, generate
+from sitebench._engine import Contents, LdifCount, Population, read_people
+from sitebench.errors import EXIT_FAILED, BadFile, MeasurementFailed, SitebenchError
 from sitebench.measuring import say
+from sitebench.native_errors import translated
 from sitebench.progress import bar
 
+Move = Callable[[int], object]
+READ_BYTES = 1 << 20
 
-def seed_place(options: SeedOptions, place: str) -> None:
-    """Fill a directory or write a file."""
+
+def seed_place(options: SeedOptions, where: str) -> None:
+    """Fill a directory, make one, or write a file; say what it holds then."""
+    options, place = _place(options, where)
     people = spec_of(options, options.entries)
-    if "://" in place:
-        options = replace(options, target=place)
-        address, password = parse_address(place), password_of(options)
-        with connected(address, options.bind_dn, password) as connection:
-            make_containers(connection, options.base)
-        target = open_live(options)
-        with bar(f"filling {target.address}", people.size) as move:
-            seed(target, people, lambda done, _: move(done), keep=True)
-        say(f"{people.size:,} people are under {options.base} at {target.address}")
-    elif place in ("embedded", "openldap"):
-        raise UnknownValue(
-            f"there is no running directory named {place!r} to fill",
-            "name a file with --to people.ldif, or an address with --to ldap://host:port",
+    population = generate(people).population
+    with contents_meanwhile(population) as contents:
+        match place:
+            case Stream():
+                _print_ldif(population)
+                said = f"{people.size:,} people written"
+            case LdifFile(path):
+                with _going_on(f"writing {path}", people.size) as move:
+                    written = write_ldif(population, path, progress=lambda done, _: move(done))
+                said = f"{people.size:,} people in {path}, {written:,} bytes"
+            case SlapdFolder(folder):
+                with _going_on(f"filling {folder}", people.size) as move:
+                    slapd_folder.fill(people, folder, move)
+                said = (
+                    f"{people.size:,} people in {folder}; start it with\n"
+                    f"  {slapd_folder.command(folder)}"
+                )
+            case Live():
+                said = _seed_live(options, people)
+        say(said)
+        say(f"digest {contents.result().digest}")
+
+
+def verify_place(options: SeedOptions, where: str) -> None:
+    """Raise unless a place holds the people that options ask for, and nobody else."""
+    options, place = _place(options, where)
+    people = spec_of(options, options.entries)
+    population = generate(people).population
+    with contents_meanwhile(population) as contents:
+        with bar(f"reading {place}", people.size) as move:
+            found = _contents(options, place, population, move)
+        expected = contents.result()
+    if found != expected:
+        raise MeasurementFailed(
+            f"{place} holds {found.people:,} people with digest {found.digest}, not the "
+            f"{expected.people:,} asked for, whose digest is {expected.digest}",
+            "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
         )
-    else:
-        with bar(f"writing {place}", people.size) as move:
-            written = write_ldif(
-                generate(people).population, Path(place), progress=lambda done, _: move(done)
-            )
-        say(f"{people.size:,} people in {place}, {written:,} bytes")
+    say(f"{place} holds {found.people:,} people, and they are as they should be")
+    say(f"digest {found.digest}")
+
+
+def _place(options: SeedOptions, where: str) -> tuple[SeedOptions, Place]:
+    """Return the place, and options that name its base where it does."""
+    place = parse_place(where)
+    if isinstance(place, Live):
+        options = replace(options, target=str(place.address), base=place.base or options.base)
+    return options, place
+
+
+def _contents(options: SeedOptions, place: Place, population: Population, move: Move) -> Contents:
+    match place:
+        case Stream():
+            with open(0, "rb", closefd=False) as file:
+                return _read_ldif(file, move)
+        case LdifFile(path):
+            try:
+                with path.open("rb") as file:
+                    return _read_ldif(file, move)
+            except OSError as error:
+                raise BadFile(f"cannot read {path}: {error.strerror}", "check the name") from error
+        case SlapdFolder(folder):
+            return slapd_folder.read(folder, move)
+        case Live():
+            config = json.dumps(engine_target(open_live(options)))
+            with translated():
+                return read_people(config, population, move)
+
+
+def _read_ldif(file: BinaryIO, move: Move) -> Contents:
+    count = LdifCount()
+    with translated():
+        while piece := file.read(READ_BYTES):
+            count.feed(piece)
+            move(count.people)
+        return count.finish()
+
+
+def _print_ldif(population: Population) -> None:
+    """Write LDIF to standard output, for as long as somebody reads it."""
+    try:
+        with open(1, "wb", closefd=False) as out:
+            for _, piece in pieces(population, 0, population.size):
+                out.write(piece)
+    except BrokenPipeError:
+        raise SystemExit(EXIT_FAILED) from None
+
+
+def _seed_live(options: SeedOptions, people: Spec) -> str:
+    address, password = parse_address(options.target), password_of(options)
+    with connected(address, options.bind_dn, password) as connection:
+        make_containers(connection, options.base)
+    target = open_live(options)
+    with _going_on(f"filling {target.address}", people.size) as move:
+        seed(target, people, lambda done, _: move(done), keep=True)
+    return f"{people.size:,} people are under {options.base} at {target.address}"
+
+
+@contextmanager
+def _going_on(title: str, size: int) -> Iterator[Move]:
+    """Show a bar; what ends the work early keeps what is done, and the same command goes on."""
+    done = 0
+
+    def moved(people: int) -> None:
+        nonlocal done
+        done = people
+        move(people)
+
+    with bar(title, size) as move:
+        try:
+            yield moved
+        except (KeyboardInterrupt, SitebenchError):
+            if 0 < done < size:
+                say(f"{done:,} of {size:,} people are there; the same command goes on from there")
+            raise
 
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import final
 
 __all__ = [
+    "Contents",
     "Directory",
     "Engine",
     "EngineError",
     "Histogram",
+    "LdifCount",
     "NullResponder",
     "Population",
     "Site",
@@ -22,9 +24,11 @@ __all__ = [
     "Visitors",
     "build_upd",
     "copy_upd",
+    "count_people",
     "floor_connect",
     "floor_exchange",
     "inspect_upd",
+    "read_people",
     "remove_people",
     "seed_directory",
 ]
@@ -191,12 +195,45 @@ class Population:
         """Return the bytes of a lookup's answer, SearchResultEntry and SearchResultDone."""
     def encoded_answer_bytes(self, start: int, stop: int) -> int:
         """Return the sum of `answer_bytes` over [start, stop)."""
-    def write_ldif(self, path: str, start: int, stop: int, *, with_containers: bool) -> int:
-        """Write people [start, stop) as LDIF (RFC 2849) and return the bytes written.
+    def ldif(self, start: int, stop: int, *, with_containers: bool) -> bytes:
+        """Return people [start, stop) as LDIF (RFC 2849).
 
-        `with_containers` puts the entries of the base DN first, so that the file loads into an
+        `with_containers` puts the entries of the base DN first, so that the text loads into an
         empty directory.
         """
+    def contents(self, start: int, stop: int) -> Contents:
+        """Return what a place holds that has people [start, stop) and nobody else."""
+
+@final
+class Contents:
+    """Which people a place holds: the same whatever holds them, in whatever order and spelling.
+
+    The digest is the sum modulo 2^256 of each person's SHA-256; docs/test-directories.md has the
+    definition.
+    """
+
+    @property
+    def people(self) -> int:
+        """How many there are."""
+    @property
+    def digest(self) -> str:
+        """64 hexadecimal digits."""
+    def __add__(self, other: Contents, /) -> Contents: ...
+    def __radd__(self, other: Contents, /) -> Contents: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class LdifCount:
+    """Counts the people of an LDIF file, whoever wrote it."""
+
+    def __new__(cls) -> LdifCount: ...
+    def feed(self, piece: bytes) -> None:
+        """Take the next bytes, wherever they were cut. Raises EngineError naming the line."""
+    @property
+    def people(self) -> int:
+        """How many have come so far."""
+    def finish(self) -> Contents:
+        """Return what there was, now that the file has ended."""
 
 @final
 class Directory:
@@ -343,8 +380,8 @@ def seed_directory(
     `config_json`: {"host", "port", "base", "bind_dn", "password", "connections", "window",
     "timeout_ms"}; all but host and port may be left out.
 
-    Entries that exist already count as done, so an interrupted seeding is resumed by running it
-    again. `progress` is called in the calling thread, about ten times a second, with the number
+    A server that has transactions (RFC 5805) is given 512 people at a time in one. Entries that
+    exist already count as done, so an interrupted seeding is resumed by running it again. `progress` is called in the calling thread, about ten times a second, with the number
     done so far without a gap; what it raises stops the seeding and is raised here, and so does
     Ctrl-C.
     """
@@ -359,6 +396,20 @@ def remove_people(
     """Delete people [start, stop) from a live directory, pipelined; return how many were there.
 
     Configuration and `progress` are those of `seed_directory`.
+    """
+
+def count_people(config_json: str, population: Population) -> int:
+    """Return how many people of a live directory are there, from the first on without a gap.
+
+    However the seeding ended, Ctrl-C or kill. The configuration is that of `seed_directory`.
+    """
+
+def read_people(
+    config_json: str, population: Population, progress: Callable[[int], object] | None = None
+) -> Contents:
+    """Read everybody who is below the population's base in a live directory, whoever it is.
+
+    Configuration and `progress` are those of `seed_directory`; it is told how many came.
     """
 
 @final

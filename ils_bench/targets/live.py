@@ -1,6 +1,6 @@
 """A directory of the user's: only addressed, filled as far as it is not, and left as it was.
 
-People are a prefix-stable sequence, so what is missing is found by bisection and the rest is
+People are a prefix-stable sequence, so who is missing is found by bisection and the rest is
 added; a directory that holds them already is not touched.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from ils_bench import clean, journal
 from ils_bench.options import DirectoryOptions
-from ils_bench.probe import connected, exists, parse_address, probe, root_dse
+from ils_bench.probe import parse_address, probe, root_dse
 from ils_bench.targets.target import OpenTarget, password_of
 from seeders.people import Spec, generate
-from sitebench._engine import Population
+from sitebench._engine import Population, count_people, seed_directory
 from sitebench.native_errors import translated
 
 Progress = Callable[[int, int], object]
@@ -45,15 +45,8 @@ def engine_target(target: OpenTarget) -> dict[str, Any]:
 
 def count_seeded(target: OpenTarget, population: Population) -> int:
     """Return how many people are there, from the first on without a gap."""
-    with connected(target.address, target.bind_dn, target.password) as connection:
-        low, high = 0, population.size
-        while low < high:
-            middle = (low + high) // 2
-            if exists(connection, population.dn(middle)):
-                low = middle + 1
-            else:
-                high = middle
-    return low
+    with translated():
+        return count_people(json.dumps(engine_target(target)), population)
 
 
 def seed(
@@ -80,8 +73,6 @@ def seed(
             keys=people.size - present,
             first=present,
         )
-    from sitebench._engine import seed_directory
-
     with translated():
         seed_directory(
             json.dumps(engine_target(target)),

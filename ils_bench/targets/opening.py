@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.people import spec_of
+from ils_bench.people import spec_of, suffix_of
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenTarget
-
-_UNESCAPED_COMMA = re.compile(r"(?<!\\),")
-
-
-def suffix_of(base: str) -> str:
-    """Return a base's suffix: its last part, or all its dc parts (nobody holds dc=com)."""
-    parts = _UNESCAPED_COMMA.split(base)
-    tail = len(parts) - 1
-    while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):
-        tail -= 1
-    return ",".join(parts[tail:])
 
 
 def directory_config(options: LoadTestOptions) -> dict[str, Any]:

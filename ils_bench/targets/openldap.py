@@ -21,7 +21,8 @@ from typing import Any
 
 import psutil
 
-from ils_bench.people import read_spec
+from ils_bench import schema
+from ils_bench.people import read_spec, suffix_of
 from ils_bench.probe import Address, parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.ldif import write_ldif
@@ -34,20 +35,21 @@ from sitebench.ports import free_port
 FILL_S = 3600.0
 ANSWER_S = 30.0
 MIB = 1 << 20
+DATA = "db"
 PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/libexec", "/usr/local/sbin")
-SCHEMA = Path(__file__).parent.parent / "schema" / "rtperson.schema"
+SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
 include {core}
-include {schema}
+include "{folder}/rtperson.schema"
 {modules}
-pidfile {folder}/slapd.pid
+pidfile "{folder}/slapd.pid"
 allow bind_v2 update_anon
 sizelimit unlimited
 database mdb
 suffix "{suffix}"
 rootdn "cn=admin,{suffix}"
-directory {folder}/db
+directory "{folder}/{data}"
 maxsize {maxsize}
 dbnosync
 index objectClass eq
@@ -136,8 +138,9 @@ def version(slapd: str) -> str:
 
 
 def write_config(folder: Path, people: Spec) -> Path:
-    """Write slapd.conf and make the database's folder."""
-    (folder / "db").mkdir()
+    """Write slapd.conf and the schema, and make the database's folder."""
+    (folder / DATA).mkdir(exist_ok=True)
+    shutil.copy(SCHEMA, folder)
     modules = next((d for d in Path("/usr/lib").glob("**/back_mdb.so")), None) or next(
         (d for d in Path("/usr/lib").glob("**/back_mdb.la")), None
     )
@@ -146,10 +149,10 @@ def write_config(folder: Path, people: Spec) -> Path:
     config.write_text(
         _CONFIG.format(
             core=_core_schema(),
-            schema=SCHEMA,
             modules=loading,
             folder=folder,
-            suffix=people.base.rpartition(",")[2] or people.base,
+            data=DATA,
+            suffix=suffix_of(people.base),
             maxsize=256 * MIB + people.size * 16_384,
             monitor=_monitor(modules),
         )
@@ -183,12 +186,16 @@ def fill(slapadd: str, config: Path, ldif: Path) -> float:
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise MeasurementFailed(
-            f"slapadd could not load the people: {last}",
-            "look for free space in the temporary folder, and for AppArmor denying slapd it",
-        )
+        raise cannot_load((done.stderr.strip().splitlines() or ["it said nothing"])[-1])
     return time.monotonic() - began
+
+
+def cannot_load(why: str) -> MeasurementFailed:
+    """Return the error of people whom slapadd does not take."""
+    return MeasurementFailed(
+        f"slapadd could not load the people: {why}",
+        "look for free space in its folder, and for AppArmor denying slapd that folder",
+    )
 
 
 def _launch(slapd: str, config: Path, address: Address, folder: Path) -> subprocess.Popen[bytes]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ils_bench.options import PASSWORD_VARIABLE, DirectoryOptions
 from ils_bench.probe import Address, probe
-from sitebench.errors import BadFile, OutOfPorts, SitebenchError, TargetDied
+from sitebench.errors import BadFile, OutOfPorts, SitebenchError, TargetDied, WrongPassword
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,13 @@ class OpenTarget:
 
 
 def password_of(options: DirectoryOptions) -> str | None:
-    """Read the password from its file or the environment; never from an argument."""
+    """Read the password from its file, the environment or the terminal; never from an argument."""
     import os
     from pathlib import Path
 
     if options.password_file is None:
-        return os.environ.get(PASSWORD_VARIABLE)
+        found = os.environ.get(PASSWORD_VARIABLE)
+        return _asked(options.bind_dn) if found is None and options.bind_dn else found
     try:
         lines = Path(options.password_file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -63,3 +65,17 @@ def password_of(options: DirectoryOptions) -> str | None:
             f"name a readable file, or set ${PASSWORD_VARIABLE}",
         ) from error
     return lines[0] if lines else ""
+
+
+@functools.cache
+def _asked(bind_dn: str) -> str:
+    """Ask at the terminal, once."""
+    import getpass
+    import sys
+
+    if not sys.stdin.isatty():
+        raise WrongPassword(
+            f"there is no password for {bind_dn}",
+            f"name its file with --password-file, or set ${PASSWORD_VARIABLE}",
+        )
+    return getpass.getpass(f"Password of {bind_dn}: ")

@@ -8,12 +8,12 @@
 
 mod answer;
 mod config;
+mod contents;
 mod directory;
 mod engine;
 mod errors;
 mod floor;
 mod histogram;
-mod ldif;
 mod live;
 mod millis;
 mod pools;
@@ -28,6 +28,8 @@ mod visitors;
 #[pyo3::pymodule(name = "_engine")]
 mod module {
     #[pymodule_export]
+    use crate::contents::{Contents, LdifCount};
+    #[pymodule_export]
     use crate::directory::Directory;
     #[pymodule_export]
     use crate::engine::Engine;
@@ -38,7 +40,7 @@ mod module {
     #[pymodule_export]
     use crate::histogram::Histogram;
     #[pymodule_export]
-    use crate::live::{remove_people, seed_directory};
+    use crate::live::{count_people, read_people, remove_people, seed_directory};
     #[pymodule_export]
     use crate::population::Population;
     #[pymodule_export]

@@ -1,18 +1,15 @@
-//! `seed_directory` and `remove_people`: people into and out of a live directory.
+//! People into and out of a live directory, and what is there of them.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
-use load::live::{self, Config, LiveError, Progress, Report};
-use people::Population as People;
+use load::live::{self, LiveError, Progress};
 use pyo3::prelude::*;
 
 use crate::config;
+use crate::contents::Contents;
 use crate::errors::engine_error;
 use crate::population::Population;
 use crate::progress::tell;
-
-/// `load::live::seed` or `remove`.
-type Work = fn(&Config, &People, Range<u64>, Progress<'_>) -> Result<Report, LiveError>;
 
 /// Adds people [start, stop) to a live directory, pipelined; returns how many are there.
 #[pyfunction]
@@ -26,7 +23,8 @@ pub fn seed_directory(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
-    Ok(run(py, live::seed, &config, &population.people(), start..stop, progress)?.done)
+    let people = population.people();
+    Ok(run(py, progress, |tell| live::seed(&config, &people, start..stop, tell))?.done)
 }
 
 /// Deletes people [start, stop) from a live directory, pipelined; returns how many were there.
@@ -41,21 +39,41 @@ pub fn remove_people(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<u64> {
     let config = config::parse("a live directory", config_json)?;
-    Ok(run(py, live::remove, &config, &population.people(), start..stop, progress)?.changed)
+    let people = population.people();
+    Ok(run(py, progress, |tell| live::remove(&config, &people, start..stop, tell))?.changed)
+}
+
+/// How many of the population's people are in a live directory, from the first on without a gap.
+#[pyfunction]
+pub fn count_people(py: Python<'_>, config_json: &str, population: &Population) -> PyResult<u64> {
+    let config = config::parse("a live directory", config_json)?;
+    let people = population.people();
+    py.detach(|| live::count(&config, &people, people.spec().size)).map_err(engine_error)
+}
+
+/// Everybody below the population's base in a live directory, whoever it is.
+#[pyfunction]
+#[pyo3(signature = (config_json, population, progress=None))]
+pub fn read_people(
+    py: Python<'_>,
+    config_json: &str,
+    population: &Population,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Contents> {
+    let config = config::parse("a live directory", config_json)?;
+    let people = population.people();
+    run(py, progress, |tell| live::contents(&config, &people, tell)).map(Contents)
 }
 
 /// Works detached; each progress is a moment for Python's signal handlers, Ctrl-C among them.
-fn run(
+fn run<T: Send>(
     py: Python<'_>,
-    work: Work,
-    config: &Config,
-    people: &People,
-    range: Range<u64>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Report> {
+    work: impl FnOnce(Progress<'_>) -> Result<T, LiveError> + Send,
+) -> PyResult<T> {
     let mut raised = None;
     let report = py.detach(|| {
-        work(config, people, range, &mut |done| match tell(progress.as_ref(), done) {
+        work(&mut |done| match tell(progress.as_ref(), done) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 raised = Some(error);

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use people::{Population as People, Spec};
+use people::{ContainersError, Population as People, Spec, contents, ldif};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 
 use crate::answer::Answers;
 use crate::config;
+use crate::contents::Contents;
 use crate::errors::engine_error;
-use crate::ldif;
 use crate::pools;
 
 /// People as a pure function of (seed, i); `i` may exceed `size`, which is only what is seeded.
@@ -81,16 +81,28 @@ impl Population {
         })
     }
 
-    #[pyo3(signature = (path, start, stop, *, with_containers))]
-    fn write_ldif(
+    #[pyo3(signature = (start, stop, *, with_containers))]
+    fn ldif<'py>(
         &self,
-        py: Python<'_>,
-        path: PathBuf,
+        py: Python<'py>,
         start: u64,
         stop: u64,
         with_containers: bool,
-    ) -> PyResult<u64> {
-        py.detach(|| ldif::write(&self.0, &path, start..stop, with_containers)).map_err(engine_error)
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let text = py.detach(|| {
+            let mut out = Vec::new();
+            if with_containers {
+                ldif::write_containers(&self.0, &mut out)?;
+            }
+            (start..stop).for_each(|i| ldif::write_person(&self.0, i, &mut out));
+            Ok(out)
+        });
+        let text = text.map_err(|error: ContainersError| engine_error(error))?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn contents(&self, py: Python<'_>, start: u64, stop: u64) -> Contents {
+        py.detach(|| Contents(contents::Contents::of(&self.0, start..stop)))
     }
 
     fn __repr__(&self) -> String {

@@ -39,8 +39,7 @@ pub fn write_person(population: &Population, i: u64, out: &mut Vec<u8>) {
     buffer.clear();
     population.write_attributes(i, &mut buffer);
     for attribute in decode(&buffer) {
-        let name = String::from_utf8_lossy(attribute.name);
-        attribute.values.iter().flatten().for_each(|value| write_attribute_line(&name, value, out));
+        attribute.values.iter().flatten().for_each(|value| write_line(attribute.name, value, out));
     }
     out.push(b'\n');
 }
@@ -56,7 +55,11 @@ fn write_entry(dn: &[u8], attributes: &[(String, Vec<Vec<u8>>)], out: &mut Vec<u
 
 /// Appends `name: value`, or `name:: base64` where RFC 2849 asks for it.
 pub fn write_attribute_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(name.as_bytes());
+    write_line(name.as_bytes(), value, out);
+}
+
+fn write_line(name: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(name);
     if is_safe(value) {
         out.extend_from_slice(b": ");
         out.extend_from_slice(value);
@@ -73,7 +76,9 @@ pub fn write_attribute_line(name: &str, value: &[u8], out: &mut Vec<u8>) {
 /// RFC 2849's SAFE-STRING, and note 8's advice about spaces at the end.
 fn is_safe(value: &[u8]) -> bool {
     let safe_start = !matches!(value.first(), Some(b' ' | b':' | b'<'));
-    let safe_bytes = value.iter().all(|&byte| byte.is_ascii() && !matches!(byte, 0 | b'\n' | b'\r'));
+    // Looks at every byte, which vector instructions do faster than finding the first bad one.
+    let safe_byte = |&byte: &u8| byte.is_ascii() & !matches!(byte, 0 | b'\n' | b'\r');
+    let safe_bytes = value.iter().fold(true, |safe, byte| safe & safe_byte(byte));
     safe_start && safe_bytes && value.last() != Some(&b' ')
 }
 

@@ -25,6 +25,7 @@
 //! | [`Profile::Ils`] | `aschmidt.42@example.com` | the fifteen attributes a NetMeeting client registers |
 
 mod containers;
+pub mod contents;
 mod decimal;
 mod draw;
 mod encoded;

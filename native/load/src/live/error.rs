@@ -91,6 +91,21 @@ pub enum LiveError {
         /// Name and diagnostic.
         answer: String,
     },
+    /// The people are there, if at all, and not shown.
+    #[error("{server} does not show who is below {base:?}: {answer}; {}", remedy(*.code, "show"))]
+    Unseen {
+        /// Where.
+        server: String,
+        /// Below what.
+        base: String,
+        /// Its result code.
+        code: ResultCode,
+        /// Name and diagnostic.
+        answer: String,
+    },
+    /// The caller has had enough.
+    #[error("interrupted; run it again")]
+    Interrupted,
     /// No entry goes with the base.
     #[error(transparent)]
     Base(#[from] ContainersError),
@@ -130,9 +145,9 @@ fn remedy(code: ResultCode, verb: &str) -> &'static str {
         ResultCode::CONFIDENTIALITY_REQUIRED => "it insists on TLS, which is not spoken here",
         ResultCode::UNDEFINED_ATTRIBUTE_TYPE
         | ResultCode::OBJECT_CLASS_VIOLATION
-        | ResultCode::INVALID_ATTRIBUTE_SYNTAX => {
-            "load the schema that comes with sitebench (rtperson.schema) into it"
-        }
+        | ResultCode::INVALID_ATTRIBUTE_SYNTAX => "load the schema of `sitebench ils schema` into it",
+        ResultCode::NO_SUCH_OBJECT if verb == "show" => "name the entry above the people with --base",
+        ResultCode::SIZE_LIMIT_EXCEEDED => "bind as somebody whom the server's limits do not hold",
         ResultCode::NO_SUCH_OBJECT => "create the entry above it",
         ResultCode::UNWILLING_TO_PERFORM | ResultCode::REFERRAL => {
             "write to the server that holds this base for writing"

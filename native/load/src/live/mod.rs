@@ -6,23 +6,27 @@
 //! as deleted.
 //!
 //! Progress is reported about ten times a second, also while nothing moves, as the number of people
-//! **done without a gap**: a caller that stops can go on from there.
+//! **done without a gap**: a caller that stops can go on from there. One that was killed asks [`count`].
 //!
 //! # Limitations
 //!
 //! Plain TCP, anonymous or simple bind. Referrals are not followed.
 
 mod config;
+mod connection;
 mod error;
 mod inbox;
 mod person;
 mod pipeline;
 mod session;
 mod stream;
+mod transaction;
 
 use std::ops::{ControlFlow, Range};
+use std::time::Instant;
 
 use people::Population;
+use people::contents::{Contents, Count};
 
 pub use config::{Config, Secret};
 pub use error::LiveError;
@@ -51,10 +55,54 @@ pub fn seed(
 ) -> Result<Report, LiveError> {
     config.check(people)?;
     let mut sessions = open(config, &range)?;
+    let mut transactions = false;
     if let Some(session) = sessions.first_mut() {
         session.create_containers(people)?;
+        transactions = session.knows(transaction::START)?;
     }
-    pipeline::run(config, Work::add(people), range, sessions, progress)
+    pipeline::run(config, Work::add(people), range, sessions, transactions, progress)
+}
+
+/// How many of the first `size` people are there without a gap, however the seeding ended.
+///
+/// Bisection finds somebody behind whom there is nobody; only the [`pipeline::REACH`] people before may be
+/// there in part, and each of them is looked for.
+pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, LiveError> {
+    config.check(people)?;
+    let mut session = Session::open(config)?;
+    let work = Work::find(people);
+    let (mut low, mut high) = (0, size);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if session.exists(&work.dn(middle))? {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let unsure = low.saturating_sub(pipeline::REACH)..low;
+    let sessions = open(config, &unsure)?;
+    let found =
+        pipeline::run(config, work, unsure.clone(), sessions, false, &mut |_| ControlFlow::Continue(()))?;
+    Ok(if found.changed == low - unsure.start { low } else { unsure.start })
+}
+
+/// Reads everybody who is below the people's base.
+pub fn contents(config: &Config, people: &Population, progress: Progress<'_>) -> Result<Contents, LiveError> {
+    config.check(people)?;
+    let mut count = Count::default();
+    let mut reported = Instant::now();
+    Session::open(config)?.people_below(&people.spec().base, &mut |attributes| {
+        count.take(attributes);
+        if reported.elapsed() >= pipeline::REPORT {
+            reported = Instant::now();
+            if progress(count.contents.people).is_break() {
+                return Err(LiveError::Interrupted);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(count.contents)
 }
 
 /// Deletes the people of `range`.
@@ -66,7 +114,7 @@ pub fn remove(
 ) -> Result<Report, LiveError> {
     config.check(people)?;
     let sessions = open(config, &range)?;
-    pipeline::run(config, Work::delete(people), range, sessions, progress)
+    pipeline::run(config, Work::delete(people), range, sessions, false, progress)
 }
 
 /// As many connections as are of use, each bound.

@@ -2,8 +2,11 @@
 
 use people::{Population, Profile};
 use wire::ber::{self, Reader, tag};
-use wire::ldap::request::{write_add, write_attribute, write_delete};
-use wire::ldap::{ResultCode, op};
+use wire::ldap::control::Control;
+use wire::ldap::request::{write_add, write_add_with, write_attribute, write_delete, write_search};
+use wire::ldap::{ResultCode, filter, op};
+
+use super::session::ENTRY_ITSELF;
 
 /// What is done with people.
 pub(super) struct Work<'p> {
@@ -18,14 +21,15 @@ pub(super) struct Work<'p> {
 enum Kind {
     Add,
     Delete,
+    Find,
 }
 
 /// What an answer means for the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// It is done now.
+    /// It is done now; of who is looked for, found.
     Changed,
-    /// It was so before.
+    /// It was so before; of who is looked for, not there.
     AsItWas,
     /// It is not done.
     Refused,
@@ -40,6 +44,10 @@ impl<'p> Work<'p> {
         Self::new(people, Kind::Delete)
     }
 
+    pub(super) const fn find(people: &'p Population) -> Self {
+        Self::new(people, Kind::Find)
+    }
+
     const fn new(people: &'p Population, kind: Kind) -> Self {
         Self { people, kind, dn: Vec::new(), attributes: Vec::new() }
     }
@@ -49,6 +57,7 @@ impl<'p> Work<'p> {
         match self.kind {
             Kind::Add => "add",
             Kind::Delete => "delete",
+            Kind::Find => "look for",
         }
     }
 
@@ -57,6 +66,7 @@ impl<'p> Work<'p> {
         match self.kind {
             Kind::Add => op::ADD_RESPONSE,
             Kind::Delete => op::DELETE_RESPONSE,
+            Kind::Find => op::SEARCH_DONE,
         }
     }
 
@@ -64,7 +74,7 @@ impl<'p> Work<'p> {
         match (self.kind, code) {
             (_, ResultCode::SUCCESS) => Meaning::Changed,
             (Kind::Add, ResultCode::ENTRY_ALREADY_EXISTS) => Meaning::AsItWas,
-            (Kind::Delete, ResultCode::NO_SUCH_OBJECT) => Meaning::AsItWas,
+            (Kind::Delete | Kind::Find, ResultCode::NO_SUCH_OBJECT) => Meaning::AsItWas,
             _ => Meaning::Refused,
         }
     }
@@ -82,12 +92,25 @@ impl<'p> Work<'p> {
         self.people.write_dn(i, &mut self.dn);
         match self.kind {
             Kind::Delete => write_delete(out, id, &self.dn),
+            Kind::Find => {
+                let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
+                write_search(out, id, &self.dn, &ENTRY_ITSELF, any, [&b"1.1"[..]]);
+            }
             Kind::Add => {
                 self.attributes.clear();
                 write_attributes(self.people, i, &mut self.attributes);
                 write_add(out, id, &self.dn, |out| out.extend_from_slice(&self.attributes));
             }
         }
+    }
+
+    /// Appends the add of person `i` with a control.
+    pub(super) fn write_add_with(&mut self, i: u64, id: i32, control: &Control<'_>, out: &mut Vec<u8>) {
+        self.dn.clear();
+        self.people.write_dn(i, &mut self.dn);
+        self.attributes.clear();
+        write_attributes(self.people, i, &mut self.attributes);
+        write_add_with(out, id, &self.dn, |out| out.extend_from_slice(&self.attributes), control);
     }
 }
 

@@ -1,25 +1,31 @@
 //! Many requests outstanding on a few connections, from one thread.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
+use wire::ldap::Response;
 use wire::ldap::request::write_unbind;
-use wire::ldap::{Reply, Response};
 
+use super::connection::{Connection, final_outcome};
 use super::error::answer;
-use super::inbox::{Inbox, not_ldap};
+use super::inbox::not_ldap;
 use super::person::{Meaning, Work};
 use super::session::Session;
+use super::transaction::{PEOPLE, Settled, settle};
 use super::{Config, LiveError, Progress, Report};
 
 /// How often progress is reported.
-const REPORT: Duration = Duration::from_millis(100);
+pub(super) const REPORT: Duration = Duration::from_millis(100);
 
 /// How long outstanding requests are waited for after the caller has had enough.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Nobody is asked for who is so far behind the first without an answer: what a kill leaves is found again
+/// by looking at so many people. All connections together have half of it outstanding.
+pub(super) const REACH: u64 = 4_096;
 
 /// Bytes of requests prepared ahead for one connection.
 const AHEAD: usize = 256 << 10;
@@ -30,9 +36,10 @@ pub(super) fn run(
     work: Work<'_>,
     range: Range<u64>,
     sessions: Vec<Session>,
+    transactions: bool,
     progress: Progress<'_>,
 ) -> Result<Report, LiveError> {
-    let mut pipeline = Pipeline::new(config, work, range, sessions)?;
+    let mut pipeline = Pipeline::new(config, work, range, sessions, transactions)?;
     let result = pipeline.pump(progress);
     let report = Report { done: pipeline.done(), changed: pipeline.changed };
     // Whatever happens now, the last word about progress has been said.
@@ -50,20 +57,12 @@ struct Pipeline<'p> {
     next: u64,
     end: u64,
     changed: u64,
+    /// Whether the server takes many adds at once.
+    transactions: bool,
     poll: Poll,
     connections: Vec<Connection>,
     timeout: Duration,
     last_answer: Instant,
-}
-
-struct Connection {
-    stream: TcpStream,
-    out: Vec<u8>,
-    sent: usize,
-    inbox: Inbox,
-    /// Whom the request with the id one higher is about.
-    slots: Vec<Option<u64>>,
-    free: Vec<usize>,
 }
 
 impl<'p> Pipeline<'p> {
@@ -72,6 +71,7 @@ impl<'p> Pipeline<'p> {
         work: Work<'p>,
         range: Range<u64>,
         sessions: Vec<Session>,
+        transactions: bool,
     ) -> Result<Self, LiveError> {
         let broken = |source| LiveError::Broken { server: config.server(), source };
         let poll = Poll::new().map_err(broken)?;
@@ -91,6 +91,7 @@ impl<'p> Pipeline<'p> {
             next: range.start,
             end: range.end.max(range.start),
             changed: 0,
+            transactions,
             poll,
             connections,
             timeout: Duration::from_millis(config.timeout_ms.max(1)),
@@ -139,7 +140,7 @@ impl<'p> Pipeline<'p> {
 
     /// The first person who has been asked for and not answered.
     fn oldest(&self) -> Option<u64> {
-        self.connections.iter().flat_map(|connection| connection.slots.iter().flatten()).min().copied()
+        self.connections.iter().filter_map(Connection::oldest).min()
     }
 
     /// How many people are done without a gap.
@@ -154,13 +155,22 @@ impl<'p> Pipeline<'p> {
             self.last_answer = Instant::now();
         }
         for place in 0..self.connections.len() {
+            let reach = self.oldest().map_or(u64::MAX, |oldest| oldest.saturating_add(REACH));
+            let mut others = self.next..self.end.min(reach);
             let connection = &mut self.connections[place];
-            while self.next < self.end && connection.out.len() - connection.sent < AHEAD {
-                let Some(slot) = connection.free.pop() else { break };
-                connection.slots[slot] = Some(self.next);
-                self.work.write(self.next, slot as i32 + 1, &mut connection.out);
-                self.next += 1;
+            if self.transactions {
+                let people = self.next..others.end.min(self.next + PEOPLE);
+                others = self.next..self.next;
+                if connection.is_idle() && !people.is_empty() {
+                    others = people.end..people.end;
+                    connection.begin(people);
+                }
             }
+            while connection.out.len() - connection.sent < AHEAD
+                && connection.ask_one(&mut self.work, &mut others)
+            {}
+            self.next = others.start;
+            connection.close_transaction();
             if let Err(source) = connection.flush() {
                 // A server that hangs up may have said why.
                 self.listen(place)?;
@@ -189,15 +199,30 @@ impl<'p> Pipeline<'p> {
     }
 
     fn digest(&mut self, place: usize) -> Result<(), LiveError> {
-        let Self { server, work, changed, connections, .. } = self;
-        let Connection { inbox, slots, free, .. } = &mut connections[place];
+        let Self { server, work, changed, connections, transactions, .. } = self;
+        let Connection { inbox, slots, free, transaction, alone, .. } = &mut connections[place];
         inbox.take(server, |response| {
             let slot = usize::try_from(response.id - 1).unwrap_or(usize::MAX);
-            let Some(person) = slots.get(slot).copied().flatten() else {
-                return Err(not_ldap(server, "an answer to nothing that was asked"));
+            let Some(&asked) = slots.get(slot) else {
+                match settle(server, transaction, slot - slots.len(), response)? {
+                    Settled::Open => {}
+                    Settled::Done(people) => *changed += people.end - people.start,
+                    Settled::Failed { people, for_good } => {
+                        *transactions &= !for_good;
+                        *alone = people;
+                    }
+                }
+                return Ok(());
             };
-            // Whoever is refused keeps the slot, and so is not counted as done.
-            *changed += u64::from(judge(server, work, person, response)? == Meaning::Changed);
+            let person = asked.ok_or_else(|| not_ldap(server, "an answer to nothing that was asked"))?;
+            match transaction {
+                Some(transaction) => transaction.answered(final_outcome(server, work.response(), response)?),
+                // Whoever is refused keeps the slot, and so is not counted as done.
+                None => match judge(server, work, person, response)? {
+                    Some(meaning) => *changed += u64::from(meaning == Meaning::Changed),
+                    None => return Ok(()),
+                },
+            }
             slots[slot] = None;
             free.push(slot);
             Ok(())
@@ -207,39 +232,20 @@ impl<'p> Pipeline<'p> {
     /// Says goodbye; nobody minds if it is not heard.
     fn leave(mut self) {
         for connection in &mut self.connections {
-            write_unbind(&mut connection.out, connection.slots.len() as i32 + 1);
+            write_unbind(&mut connection.out, connection.slots.len() as i32 + 3);
             let _ = connection.flush();
         }
     }
 }
 
-impl Connection {
-    fn new(stream: TcpStream, window: usize) -> Self {
-        let free = (0..window).rev().collect();
-        Self { stream, out: Vec::new(), sent: 0, inbox: Inbox::default(), slots: vec![None; window], free }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(written) => self.sent += written,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.out.clear();
-        self.sent = 0;
-        Ok(())
-    }
-}
-
-/// What an answer means, or why the work has to stop.
-fn judge(server: &str, work: &Work<'_>, person: u64, response: &Response<'_>) -> Result<Meaning, LiveError> {
-    let outcome = match &response.reply {
-        Reply::Done { tag, outcome } if *tag == work.response() => outcome,
-        _ => return Err(not_ldap(server, "an answer of another kind than was asked for")),
-    };
+/// What an answer means, or why the work has to stop; nothing, if more is to come.
+fn judge(
+    server: &str,
+    work: &Work<'_>,
+    person: u64,
+    response: &Response<'_>,
+) -> Result<Option<Meaning>, LiveError> {
+    let Some(outcome) = final_outcome(server, work.response(), response)? else { return Ok(None) };
     match work.meaning(outcome.code) {
         Meaning::Refused => Err(LiveError::Refused {
             server: server.to_owned(),
@@ -248,7 +254,7 @@ fn judge(server: &str, work: &Work<'_>, person: u64, response: &Response<'_>) ->
             code: outcome.code,
             answer: answer(outcome),
         }),
-        meaning => Ok(meaning),
+        meaning => Ok(Some(meaning)),
     }
 }
 

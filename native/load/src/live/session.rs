@@ -7,12 +7,20 @@ use std::time::Duration;
 use people::{Container, Population};
 use wire::ber::{self, tag};
 use wire::ldap::request::{SearchOptions, write_add, write_attribute, write_bind, write_search};
-use wire::ldap::{Reply, ResultCode, Scope, filter};
+use wire::ldap::{Attributes, Reply, ResultCode, Scope, filter};
 
 use super::error::answer;
 use super::inbox::{Inbox, not_ldap};
 use super::stream::connect;
 use super::{Config, LiveError};
+
+/// What asks for one entry by its name.
+pub(super) const ENTRY_ITSELF: SearchOptions =
+    SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false };
+
+/// What asks for every entry directly below one.
+const ENTRIES_BELOW: SearchOptions =
+    SearchOptions { scope: Scope::One, size_limit: 0, time_limit_s: 0, types_only: false };
 
 /// A connection that has bound.
 #[derive(Debug)]
@@ -68,9 +76,41 @@ impl Session {
         people::containers(base)?.iter().try_for_each(|container| self.create(container))
     }
 
-    fn exists(&mut self, dn: &str) -> Result<bool, LiveError> {
-        const ENTRY_ITSELF: SearchOptions =
-            SearchOptions { scope: Scope::Base, size_limit: 1, time_limit_s: 0, types_only: false };
+    /// Whether the server says of itself that it knows an extended operation.
+    pub(super) fn knows(&mut self, operation: &[u8]) -> Result<bool, LiveError> {
+        let mut known = false;
+        let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
+        self.ask_each(
+            |out, id| write_search(out, id, b"", &ENTRY_ITSELF, any, [&b"supportedExtension"[..]]),
+            &mut |attributes| {
+                let mut values = attributes.iter().flatten().flat_map(|one| one.values.iter().flatten());
+                known |= values.any(|value| value == operation);
+                Ok(())
+            },
+        )?;
+        Ok(known)
+    }
+
+    /// Shows every person directly below `base` to `visit`.
+    pub(super) fn people_below(
+        &mut self,
+        base: &str,
+        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
+    ) -> Result<(), LiveError> {
+        let person =
+            |out: &mut Vec<u8>| filter::write_equality(out, b"objectClass", people::OBJECT_CLASS.as_bytes());
+        let Answer { code, text } = self.ask_each(
+            |out, id| write_search(out, id, base.as_bytes(), &ENTRIES_BELOW, person, [&b"*"[..]]),
+            visit,
+        )?;
+        if code == ResultCode::SUCCESS {
+            return Ok(());
+        }
+        let base = base.to_owned();
+        Err(LiveError::Unseen { server: self.server.clone(), base, code, answer: text })
+    }
+
+    pub(super) fn exists(&mut self, dn: &str) -> Result<bool, LiveError> {
         let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
         let found = self.ask(|out, id| {
             write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
@@ -100,6 +140,15 @@ impl Session {
 
     /// Sends a request and waits for its final answer.
     fn ask(&mut self, request: impl FnOnce(&mut Vec<u8>, i32)) -> Result<Answer, LiveError> {
+        self.ask_each(request, &mut |_| Ok(()))
+    }
+
+    /// Sends a request, shows the entries that come to `visit`, and waits for the final answer.
+    fn ask_each(
+        &mut self,
+        request: impl FnOnce(&mut Vec<u8>, i32),
+        visit: &mut dyn FnMut(Attributes<'_>) -> Result<(), LiveError>,
+    ) -> Result<Answer, LiveError> {
         self.last_id += 1;
         let mut out = Vec::new();
         request(&mut out, self.last_id);
@@ -112,6 +161,7 @@ impl Session {
                     found = Some(Answer { code: outcome.code, text: answer(&outcome) });
                     Ok(())
                 }
+                Reply::Entry { attributes, .. } if response.id == id => visit(attributes),
                 _ if response.id == id => Ok(()),
                 _ => Err(not_ldap(&self.server, "an answer to another question")),
             })?;

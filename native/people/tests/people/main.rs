@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
 
 mod common;
+mod contents;
 mod ldif;
 mod names;
 mod pools;

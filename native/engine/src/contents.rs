@@ -1,0 +1,60 @@
+//! `Contents` and `LdifCount`: what of a population is somewhere.
+
+use people::contents;
+use pyo3::prelude::*;
+
+use crate::errors::engine_error;
+
+/// How many people there are, and a digest that tells whether they are the right ones.
+#[pyclass(frozen, eq, module = "sitebench._engine")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Contents(pub contents::Contents);
+
+#[pymethods]
+impl Contents {
+    #[getter]
+    fn people(&self) -> u64 {
+        self.0.people
+    }
+
+    #[getter]
+    fn digest(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __add__(&self, other: &Self) -> Self {
+        let mut sum = self.0;
+        sum.merge(&other.0);
+        Self(sum)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Contents people={} digest={}>", self.0.people, self.0)
+    }
+}
+
+/// Counts the people of an LDIF file, in pieces as they come.
+#[pyclass(module = "sitebench._engine")]
+#[derive(Default)]
+pub struct LdifCount(contents::LdifCount);
+
+#[pymethods]
+impl LdifCount {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn feed(&mut self, py: Python<'_>, piece: &[u8]) -> PyResult<()> {
+        py.detach(|| self.0.feed(piece)).map_err(engine_error)
+    }
+
+    #[getter]
+    fn people(&self) -> u64 {
+        self.0.people()
+    }
+
+    fn finish(&mut self) -> PyResult<Contents> {
+        self.0.finish().map(Contents).map_err(engine_error)
+    }
+}

@@ -1,0 +1,240 @@
+//! What of a population is somewhere, as a count and one number: the same whoever holds it.
+//!
+//! Directories keep people, not bytes: attributes come back in another order, under the first name of
+//! their type, beside attributes the server made, below another base. So each person is hashed alone, in
+//! one spelling, and the hashes are added up, which has no order.
+//!
+//! ```text
+//! person   = SHA-256 of (name 00 length value)...  names lower-case, pairs sorted, length 32 bits big-endian
+//! contents = sum of persons modulo 2^256, big-endian
+//! ```
+//!
+//! Taken are the attributes of RTPerson under the first name of their type. `objectClass` is what makes an
+//! entry a person; its values are left out, because servers add superclasses. So is `sTTL`: servers count
+//! it down.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use sha2::{Digest, Sha256};
+use wire::ldap::attributes::{Attribute, Attributes};
+use wire::ldif::{Body, LdifError, Parser, Record};
+
+use crate::population::{Population, decode};
+use crate::profile::OBJECT_CLASS;
+
+/// First name of each type, sorted, and the other names it has (RFC 4519, RFC 4524, RTPerson's schema).
+const TYPES: [(&str, &str); 26] = [
+    ("c", "countryname"),
+    ("cn", "commonname"),
+    ("comment", ""),
+    ("description", ""),
+    ("givenname", "gn"),
+    ("ilsa26214430", ""),
+    ("ilsa26279966", ""),
+    ("ilsa32833566", ""),
+    ("ilsa32964638", ""),
+    ("ilsa39321630", ""),
+    ("l", "localityname"),
+    ("location", ""),
+    ("mail", "rfc822mailbox"),
+    ("o", "organizationname"),
+    ("sappguid", "guid"),
+    ("sappid", "applicationid"),
+    ("sflags", ""),
+    ("sipaddress", "ipaddress"),
+    ("smimetype", "mimetype"),
+    ("sn", "surname"),
+    ("sport", "port"),
+    ("sprotid", "protocolid"),
+    ("sprotmimetype", "protocolmimetype"),
+    ("ssecurity", "securitytoken"),
+    ("telephonenumber", ""),
+    ("title", ""),
+];
+
+/// Every name by its length, which leaves three to compare with.
+static BY_LENGTH: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
+    let names = TYPES.iter().enumerate().flat_map(|(kind, &(first, other))| [(first, kind), (other, kind)]);
+    let mut by_length = Vec::new();
+    for (name, kind) in names.filter(|(name, _)| !name.is_empty()) {
+        by_length.resize_with(by_length.len().max(name.len() + 1), Vec::new);
+        by_length[name.len()].push((name, kind));
+    }
+    by_length
+});
+
+/// See the module.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// How many people there are.
+    pub people: u64,
+    /// The sum of their hashes, least significant part first.
+    sum: [u64; 4],
+}
+
+impl Contents {
+    /// People [start, stop) of a population.
+    pub fn of(population: &Population, range: std::ops::Range<u64>) -> Self {
+        let (mut contents, mut hasher, mut buffer) = (Self::default(), Hasher::default(), Vec::new());
+        for i in range {
+            buffer.clear();
+            population.write_attributes(i, &mut buffer);
+            contents.add(hasher.hash(pairs(decode(&buffer))));
+        }
+        contents
+    }
+
+    /// Both together.
+    pub fn merge(&mut self, other: &Self) {
+        self.people += other.people;
+        self.plus(other.sum);
+    }
+
+    fn add(&mut self, hash: [u8; 32]) {
+        let mut parts = [0; 4];
+        for (part, bytes) in parts.iter_mut().zip(hash.rchunks_exact(8)) {
+            *part = bytes.iter().fold(0, |part, &byte| part << 8 | u64::from(byte));
+        }
+        self.people += 1;
+        self.plus(parts);
+    }
+
+    fn plus(&mut self, parts: [u64; 4]) {
+        let mut carry = false;
+        for (mine, part) in self.sum.iter_mut().zip(parts) {
+            let (sum, first) = mine.overflowing_add(part);
+            let (sum, second) = sum.overflowing_add(u64::from(carry));
+            (*mine, carry) = (sum, first || second);
+        }
+    }
+}
+
+/// The digest: 64 hexadecimal digits.
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sum.iter().rev().try_for_each(|part| write!(f, "{part:016x}"))
+    }
+}
+
+/// Adds up entries one after the other, in the same buffers.
+#[derive(Debug, Default)]
+pub struct Count {
+    /// What has come so far.
+    pub contents: Contents,
+    hasher: Hasher,
+}
+
+impl Count {
+    /// Takes an entry that a directory sent, if it is a person.
+    pub fn take(&mut self, attributes: Attributes<'_>) {
+        let read = || pairs(attributes.iter().flatten());
+        if is_person(read()) {
+            self.contents.add(self.hasher.hash(read()));
+        }
+    }
+
+    /// Takes a record of a file, if it is a person.
+    fn take_record(&mut self, record: &Record<'_>) {
+        if let Body::Content(lines) | Body::Add(lines) = record.body {
+            if is_person(lines.iter()) {
+                self.contents.add(self.hasher.hash(lines.iter()));
+            }
+        }
+    }
+}
+
+/// An LDIF file, in pieces as they come.
+#[derive(Debug, Default)]
+pub struct LdifCount {
+    count: Count,
+    parser: Parser,
+    /// The beginning of a line whose end has not come.
+    rest: Vec<u8>,
+}
+
+impl LdifCount {
+    /// Takes the next piece, wherever it was cut.
+    pub fn feed(&mut self, mut piece: &[u8]) -> Result<(), LdifError> {
+        while let Some(end) = piece.iter().position(|&byte| byte == b'\n') {
+            let (line, after) = piece.split_at(end + 1);
+            piece = after;
+            let record = if self.rest.is_empty() {
+                self.parser.feed(line)?
+            } else {
+                self.rest.extend_from_slice(line);
+                self.parser.feed(&self.rest)?
+            };
+            if let Some(record) = record {
+                self.count.take_record(&record);
+            }
+            self.rest.clear();
+        }
+        self.rest.extend_from_slice(piece);
+        Ok(())
+    }
+
+    /// How many people have come so far.
+    pub const fn people(&self) -> u64 {
+        self.count.contents.people
+    }
+
+    /// What the file holds, now that it has ended.
+    pub fn finish(&mut self) -> Result<Contents, LdifError> {
+        for line in [std::mem::take(&mut self.rest), Vec::new()] {
+            if let Some(record) = self.parser.feed(&line)? {
+                self.count.take_record(&record);
+            }
+        }
+        Ok(self.count.contents)
+    }
+}
+
+/// Hashes people in the same buffers.
+#[derive(Debug, Default)]
+struct Hasher {
+    bytes: Vec<u8>,
+    /// Type of each value, and where it lies.
+    found: Vec<(usize, usize, usize)>,
+    spelled: Vec<u8>,
+}
+
+impl Hasher {
+    fn hash<'a>(&mut self, pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> [u8; 32] {
+        let Self { bytes, found, spelled } = self;
+        bytes.clear();
+        found.clear();
+        spelled.clear();
+        for (name, value) in pairs {
+            if let Some(kind) = kind(name) {
+                found.push((kind, bytes.len(), value.len()));
+                bytes.extend_from_slice(value);
+            }
+        }
+        found.sort_unstable_by_key(|&(kind, start, length)| (kind, &bytes[start..start + length]));
+        for &(kind, start, length) in &*found {
+            spelled.extend_from_slice(TYPES[kind].0.as_bytes());
+            spelled.push(0);
+            spelled.extend_from_slice(&(length as u32).to_be_bytes());
+            spelled.extend_from_slice(&bytes[start..start + length]);
+        }
+        Sha256::digest(spelled).into()
+    }
+}
+
+/// Which of `TYPES` a name is about.
+fn kind(name: &[u8]) -> Option<usize> {
+    let alike = BY_LENGTH.get(name.len())?;
+    alike.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
+}
+
+fn is_person<'a>(mut pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {
+    pairs.any(|(name, value)| {
+        name.eq_ignore_ascii_case(b"objectClass") && value.eq_ignore_ascii_case(OBJECT_CLASS.as_bytes())
+    })
+}
+
+fn pairs<'a>(attributes: impl Iterator<Item = Attribute<'a>>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    attributes
+        .flat_map(|attribute| attribute.values.iter().flatten().map(move |value| (attribute.name, value)))
+}

@@ -1,0 +1,107 @@
+//! Contents: the same for the same people, wherever they come from.
+
+use people::contents::{Contents, Count, LdifCount};
+use people::{Profile, ldif};
+use wire::ber::{Reader, tag};
+use wire::ldap::Attributes;
+
+use crate::common::{entry, population};
+
+const PROFILES: [Profile; 3] = [Profile::Paper, Profile::Small, Profile::Ils];
+
+fn file(profile: Profile, range: std::ops::Range<u64>) -> Vec<u8> {
+    let (people, mut out) = (population(profile, 1), Vec::new());
+    ldif::write_containers(&people, &mut out).unwrap();
+    range.for_each(|i| ldif::write_person(&people, i, &mut out));
+    out
+}
+
+fn read(text: &[u8], piece: usize) -> Contents {
+    let mut count = LdifCount::default();
+    text.chunks(piece).for_each(|piece| count.feed(piece).unwrap());
+    count.finish().unwrap()
+}
+
+#[test]
+fn a_file_holds_its_population_wherever_it_is_cut() {
+    for profile in PROFILES {
+        let expected = Contents::of(&population(profile, 1), 0..50);
+        assert_eq!(expected.people, 50);
+        for piece in [1, 7, 4_096, 1 << 20] {
+            assert_eq!(read(&file(profile, 0..50), piece), expected);
+        }
+    }
+}
+
+#[test]
+fn order_does_not_matter_and_parts_add_up() {
+    let people = population(Profile::Paper, 1);
+    let mut backwards = Vec::new();
+    (0..50).rev().for_each(|i| ldif::write_person(&people, i, &mut backwards));
+    assert_eq!(read(&backwards, 4_096), Contents::of(&people, 0..50));
+    let mut parts = Contents::of(&people, 20..50);
+    parts.merge(&Contents::of(&people, 0..20));
+    assert_eq!(parts, Contents::of(&people, 0..50));
+}
+
+#[test]
+fn spelling_and_what_servers_add_do_not_matter() {
+    let text = String::from_utf8(file(Profile::Ils, 0..20)).unwrap();
+    let spelled = text
+        .replace("surname:", "sn:")
+        .replace("rfc822mailbox:", "mail:")
+        .replace("sipaddress:", "sIPAddress:")
+        .replace(
+            "objectClass: RTPerson\n",
+            "objectClass: rtPerson\nobjectClass: dynamicObject\nsTTL: 10\nentryTTL: 9\n",
+        );
+    assert_ne!(spelled, text);
+    assert_eq!(read(spelled.as_bytes(), 4_096), Contents::of(&population(Profile::Ils, 1), 0..20));
+}
+
+#[test]
+fn whatever_is_lost_changed_or_too_much_shows() {
+    let text = String::from_utf8(file(Profile::Paper, 0..20)).unwrap();
+    let whole = read(text.as_bytes(), 4_096);
+    assert_ne!(Contents::of(&population(Profile::Paper, 1), 0..19), whole);
+    assert_ne!(Contents::of(&population(Profile::Paper, 1), 0..21), whole);
+    assert_ne!(Contents::of(&population(Profile::Paper, 2), 0..20), whole);
+    let one_port_less = text.replacen("sPort: 1503\n", "", 1);
+    assert_ne!(read(one_port_less.as_bytes(), 4_096), whole);
+    let other_title = text.replacen("\ntitle", "\nl", 1);
+    assert_ne!(read(other_title.as_bytes(), 4_096), whole);
+}
+
+#[test]
+fn a_file_that_breaks_off_counts_whom_it_has() {
+    let text = file(Profile::Small, 0..20);
+    let mut count = LdifCount::default();
+    count.feed(text.strip_suffix(b"\n\n").unwrap()).unwrap();
+    assert_eq!(count.finish().unwrap(), Contents::of(&population(Profile::Small, 1), 0..20));
+    assert_eq!(LdifCount::default().finish().unwrap(), Contents::default());
+}
+
+#[test]
+fn an_answer_counts_like_a_line() {
+    let people = population(Profile::Paper, 1);
+    let mut count = Count::default();
+    for i in 0..30 {
+        let (_, attributes) = entry(&people, i);
+        count.take(Attributes(Reader::new(&attributes).expect(tag::SEQUENCE).unwrap()));
+    }
+    assert_eq!(count.contents, Contents::of(&people, 0..30));
+}
+
+#[test]
+fn every_type_a_person_may_have_is_counted_under_each_of_its_names() {
+    let schema = people::RTPERSON_SCHEMA;
+    let (_, class) = schema.rsplit_once("MUST cn").unwrap();
+    let allowed = class.split_once("MAY (").unwrap().1.split_once(')').unwrap().0;
+    let names = allowed.split('$').map(str::trim).chain(["cn"]).filter(|&name| name != "sTTL");
+    let aliases = schema.lines().filter_map(|line| line.trim().strip_prefix("NAME ( "));
+    let aliases = aliases.flat_map(|line| line.split('\'')).filter(|part| part.trim().len() > 1);
+    for name in names.chain(aliases) {
+        let with = |name: &str| read(format!("dn: cn=a\nobjectClass: RTPerson\n{name}: x\n").as_bytes(), 99);
+        assert_ne!(with(name), with("unknown"), "{name}");
+    }
+}
