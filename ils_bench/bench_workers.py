@@ -29,6 +29,7 @@ from sitebench.locust_process import run_point
 from sitebench.namespace import remote_host
 from sitebench.point import PointSpec
 from sitebench.ports import free_port
+from sitebench.stop import Stop
 from sitebench.store import RunStore
 from sitebench.workers.address import MasterAddress
 from sitebench.workers.supervisor import Job, supervise
@@ -101,7 +102,7 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
 
 @contextmanager
 def _working(job: Job) -> Iterator[None]:
-    stopped = threading.Event()
+    stopped = Stop()
     thread = threading.Thread(target=supervise, args=(job, stopped))
     thread.start()
     try:

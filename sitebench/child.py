@@ -23,6 +23,7 @@ from typing import Any
 
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.stop import Stop
 
 STOP_S = 15.0
 PARENT = "SITEBENCH_PARENT"
@@ -139,25 +140,24 @@ def serve(start: Callable[[dict[str, Any]], tuple[dict[str, Any], Callable[[], o
     `start` returns what to report and how to stop. A parent that goes away meanwhile ends it by
     SystemExit, so it must clean up behind itself on any exception.
     """
-    stopped, ready_to_stop = threading.Event(), threading.Event()
+    stopped, started = Stop(), False
 
     def on_signal(_signal: int, _frame: FrameType | None) -> None:
-        if not ready_to_stop.is_set():
+        if not started:
             sys.exit(EXIT_TERMINATED)
-        stopped.set()
 
-    signal.signal(signal.SIGTERM, on_signal)
-    request = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    try:
-        ready, stop = start(request)
-    except SitebenchError as error:
-        _say({"error": dump(error)})
-        sys.exit(error.exit_code)
-    ready_to_stop.set()
-    _say({"ready": ready})
-    stopped.wait()
-    stop()
+    with stopped.on(signal.SIGTERM, handler=on_signal):
+        request = json.loads(sys.stdin.readline())
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        try:
+            ready, stop = start(request)
+        except SitebenchError as error:
+            _say({"error": dump(error)})
+            sys.exit(error.exit_code)
+        started = True
+        _say({"ready": ready})
+        stopped.wait()
+        stop()
 
 
 def _say(answer: Mapping[str, Any]) -> None:

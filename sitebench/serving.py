@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import closing, contextmanager
+
+from sitebench.stop import Stop
 
 _LOOPBACK = ("127.", "::1", "localhost")
 
@@ -17,16 +17,7 @@ def on_loopback(host: str) -> bool:
 
 
 @contextmanager
-def until_stopped() -> Iterator[threading.Event]:
+def until_stopped() -> Iterator[Stop]:
     """Yield what Ctrl-C and SIGTERM set."""
-    stopped = threading.Event()
-
-    def on_signal(_signal: int, _frame: FrameType | None) -> None:
-        stopped.set()
-
-    previous = {each: signal.signal(each, on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with closing(Stop()) as stopped, stopped.on(signal.SIGINT, signal.SIGTERM):
         yield stopped
-    finally:
-        for each, handler in previous.items():
-            signal.signal(each, handler)

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitebench.child import of_this_parent
+from sitebench.stop import Stop
 from sitebench.workers.address import MasterAddress
 from sitebench.workers.choice import environment
 
@@ -109,7 +109,7 @@ def _workers(job: Job) -> Iterator[list[Worker]]:
                 worker.end(give_up)
 
 
-def supervise(job: Job, stopped: threading.Event) -> None:
+def supervise(job: Job, stopped: Stop) -> None:
     """Keep a job's workers alive until told to stop."""
     with _workers(job) as workers:
         while not stopped.wait(LOOK_S):
