@@ -18,6 +18,7 @@ import psutil
 
 from ils_bench import sequences
 from ils_bench.bench_engine import WARMUP_S, engine_alone, engine_watched, sampling
+from ils_bench.bench_web_ui import looked_at
 from ils_bench.bench_workers import workers_and_threads
 from ils_bench.options import IlsOptions
 from ils_bench.people import spec_of
@@ -146,6 +147,24 @@ ROWS: tuple[Row, ...] = (
         at_least=0.97,
     ),
     Row(
+        "web-ui",
+        f"lookups/s, {LANES} lanes, 10k entries, while a client asks for all that the page does",
+        "headless",
+        "web-ui.polled",
+        "web-ui.headless",
+        1.0,
+        at_least=0.97,
+    ),
+    Row(
+        "web-ui-chromium",
+        f"lookups/s, {LANES} lanes, 10k entries, live charts drawn by a Chromium on this machine",
+        "headless, on the cores that the Chromium left",
+        "web-ui.drawn",
+        "web-ui.left",
+        1.0,
+        at_least=0.97,
+    ),
+    Row(
         "fill",
         "filling the embedded directory with 1m, s",
         "slapadd -q",
@@ -201,6 +220,7 @@ class Bench:
             Trial("add", self._add),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
+            Trial("web-ui", self._web_ui),
             Trial("memory", self._memory),
             Trial("fill", self._fill),
             Trial("slapd", self._slapd),
@@ -257,6 +277,9 @@ class Bench:
     def _through_locust(self) -> Values:
         result = self._point(self._options(10_000), self._target(10_000))
         return {"ops_per_s": result.ops_per_s}
+
+    def _web_ui(self) -> Values | Skipped:
+        return looked_at(self._options(10_000), self._target(10_000), self.seconds)
 
     def _watched(self) -> Values:
         """Watch the lanes of `lookup10k`."""
