@@ -1,0 +1,21 @@
+"""Load shapes, for any locustfile: name this one beside it.
+
+locust -f locustfiles/ils.py,locustfiles/shapes.py                web UI: they are in its picker
+locust -f locustfiles/ils.py,locustfiles/shapes.py --headless -u 64 -r 64 --shape Spike LookupUser
+"""
+
+from __future__ import annotations
+
+from sitebench import shapes
+
+
+class Steps(shapes.Steps):
+    """More users with each step, up to `-u`."""
+
+
+class RampToKnee(shapes.RampToKnee):
+    """More users until the knee is behind them; then those of the knee."""
+
+
+class Spike(shapes.Spike):
+    """All users of `-u` for a moment."""

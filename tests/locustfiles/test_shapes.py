@@ -1,0 +1,168 @@
+"""Load shapes: the users they ask for come, and every operation of theirs is counted once."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.options import fields_of, flag
+from sitebench.runfile import RunFile
+from sitebench.shape_options import ShapeOptions
+from sitebench.store import RunStore
+from tests.locustfiles.conftest import (
+    ENOUGH,
+    LOCALES,
+    LOCUSTFILE,
+    LOOKS_OF_A_POINT,
+    LOOKS_OF_THE_PAGE,
+    PEOPLE,
+    SLOW_S,
+    Counting,
+    Finished,
+    agrees,
+    headless,
+    processes,
+)
+from tests.support.points import a_spec
+from tests.support.screen import Screen, screen_of
+from tests.support.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+WITH_SHAPES = f"{LOCUSTFILE},{ROOT / 'locustfiles' / 'shapes.py'}"
+OWN_SHAPE = ROOT / "examples" / "own_shape.py"
+PAGE = ROOT / "docs" / "locust.md"
+
+
+def shaped(folder: Path, counting: Counting, *more: str) -> Finished:
+    return headless(folder, counting, *more, "LookupUser", locustfile=WITH_SHAPES)
+
+
+def asked_for(ran: Finished) -> list[int]:
+    """Return the numbers of users that Locust was told, in order."""
+    return [int(users) for users in re.findall(r"Shape test updating to (\d+) users", ran.said)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "users"),
+    [
+        # Without a name Locust takes the first.
+        (("-u", "5", "--step-users", "2", "--step-time", "1s"), [2, 4, 5]),
+        (
+            *[("--shape", "Spike", "-u", "6", "--calm-users", "2")],
+            [2, 6, 2],
+        ),
+    ],
+)
+def test_users_come_and_go_as_a_shape_says(
+    tmp_path: Path, counting: Counting, asked: tuple[str, ...], users: list[int]
+) -> None:
+    times = ("--calm-time", "1500ms", "--spike-time", "1500ms")
+    ran = shaped(tmp_path, counting, "-r", "100", *asked, *times)
+    assert ran.code == 0, ran.said
+    assert ran.counts["lookup", "lookup"] > 100
+    agrees(ran, counting)
+    # It is looked at once a second: a busy machine may miss a step.
+    assert asked_for(ran) in (users, users[:-1], users[1:]), ran.said
+
+
+@pytest.mark.parametrize("distributed", [False, True])
+def test_a_ramp_to_the_knee_measures_only_what_it_holds(
+    tmp_path: Path, counting: Counting, *, distributed: bool
+) -> None:
+    spec = a_spec()
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec)
+    climb = ("--shape", "RampToKnee", "-u", "2", "-r", "100", "--climb-time", "800ms")
+    measured = ("--measure", "1s", "--store", "run", "--point", spec.key)
+    ran = shaped(tmp_path, counting, *climb, *measured, *(processes(2) if distributed else ()))
+    assert ran.code == 0, ran.said
+    assert asked_for(ran)[:2] == [1, 2]
+    assert "held from now on: " in ran.said
+    agrees(ran, counting, looks=LOOKS_OF_A_POINT)
+    with RunFile(tmp_path / "run") as run:
+        (point,) = run.points()
+        rows = run.timeline(point.id)
+    assert point.result is not None
+    assert point.result.operations > 0
+    lanes = {row.phase: {r.lanes for r in rows if r.phase == row.phase} for row in rows}
+    assert len(lanes["measure"]) == 1
+    assert {1, 2} <= lanes["ramp"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--shape", "Lunch"), "no load shape 'Lunch'; use one of Steps, RampToKnee, Spike"),
+        (("--step-time", "1s", "-u", "8", "-r", "2"), "-r 8 or more"),
+        (("--shape", "Spike", "-u", "4", "-r", "9"), "a spike from 8 users to 4 is none"),
+        (("--shape", "RampToKnee", "-u", "4", "--rate", "100"), "leave one of them out"),
+    ],
+)
+def test_a_shape_that_cannot_be_is_refused_in_one_line(
+    tmp_path: Path, counting: Counting, asked: tuple[str, ...], said: str
+) -> None:
+    ran = shaped(tmp_path, counting, *asked)
+    assert ran.code == 2
+    (line,) = [each for each in ran.said.splitlines() if "/ERROR/" in each]
+    assert said in line
+    assert "Traceback" not in ran.said
+
+
+def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) -> None:
+    ran = headless(tmp_path, counting, "-u", "4", "-r", "100", "-t", "2s", locustfile=OWN_SHAPE)
+    assert ran.code == 0, ran.said
+    assert asked_for(ran) == [1]
+    agrees(ran, counting)
+
+
+def test_the_page_shows_it_and_tells_of_every_option_of_a_shape() -> None:
+    """Locust's own --help has none that come with a locustfile."""
+    page = PAGE.read_text()
+    assert f'--8<-- "{OWN_SHAPE.relative_to(ROOT)}"' in page
+    for each, spec in fields_of(ShapeOptions):
+        assert f"| `{flag(each.name)} {spec.metavar}` | {spec.help} |" in page
+
+
+BOTH = """
+from locustfiles.ils import AddUser, ConnectUser, LookupUser
+from locustfiles.shapes import Spike, Steps
+"""
+
+
+@pytest.fixture(scope="module")
+def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
+    folder = tmp_path_factory.mktemp("screen")
+    (folder / "both.py").write_text(BOTH)
+    yield from screen_of(folder / "both.py", folder)
+
+
+SHAPED = {"step_users": "2", "step_time": "1s", "calm_users": "2"}
+TIMES = {"calm_time": "1s", "spike_time": "1s"}
+
+
+@pytest.mark.parametrize(
+    ("user", "shape", "program"),
+    [
+        ("LookupUser", "Default", "lookup"),
+        ("ConnectUser", "Default", "connect"),
+        ("AddUser", "Steps", "add"),
+        ("LookupUser", "Spike", "lookup"),
+    ],
+)
+def test_user_classes_and_shapes_are_picked_on_the_page(
+    screen: Screen, counting: Counting, user: str, shape: str, program: str
+) -> None:
+    where = {"target": counting.url, "entries": str(PEOPLE), "locales": ",".join(LOCALES)}
+    picked = {"user_classes": user, "shape_class": shape, "user_count": "4", "spawn_rate": "100"}
+    answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES, disposable="true")
+    assert answer["success"], answer
+    assert eventually(lambda: counting.since()["binds"] > ENOUGH or shape != "Default", SLOW_S)
+    if shape == "Default":
+        screen.post("/stop")
+    screen.wait(lambda stats: stats["state"] == "stopped" and counting.since()["connections"] > 9)
+    rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
+    counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}
+    assert {each for each, _ in counts} == {program}
+    agrees(Finished(0, str(counts), counts, {}), counting, looks=LOOKS_OF_THE_PAGE)
