@@ -64,6 +64,10 @@ docs: build ## write the command reference anew and build the docs site into bui
 	@$(BIN)/python -m tests.docs.cli_page
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+.PHONY: screenshots
+screenshots: build system-packages ## take the pictures of the docs anew, by using the web UI
+	@$(BIN)/python -m tests.docs.screenshots
+
 # First in CI: a later build would write into the lock files what is missing there.
 .PHONY: locks
 locks: rust $(BIN)/uv ## check that the committed lock files are complete

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -30,6 +31,13 @@ def main() -> None:
         ):
             _size(browser)
             _walk(Cockpit(browser, root))
+        os.environ["XDG_CACHE_HOME"] = name  # Nothing is there yet, so it is made.
+        with (
+            web_ui(folder, "ps", "--entries", "1m", "--locales", "en_US") as (_, root),
+            browsing(required_program("chromedriver"), folder) as browser,
+        ):
+            _size(browser)
+            _filling(Cockpit(browser, root))
 
 
 def _walk(page: Cockpit) -> None:
@@ -50,9 +58,6 @@ def _walk(page: Cockpit) -> None:
     page.tab("Microseconds")
     time.sleep(3.0)
     _shoot(page.browser, "ui-microseconds", 520)
-    page.tab("Resources")
-    time.sleep(3.0)
-    _shoot(page.browser, "ui-resources", 700)
     page.press("Stop")
     assert page.sees(SHOWS, "New")
     page.tab("Verdict")
@@ -62,6 +67,19 @@ def _walk(page: Cockpit) -> None:
     time.sleep(3.0)
     page.browser.run(LIVE + "page.getElementById('tests').scrollIntoView()")
     _shoot(page.browser, "ui-tests")
+
+
+def _filling(page: Cockpit) -> None:
+    page.open()
+    page.browser.run("localStorage.theme = 'light'")
+    page.open()
+    page.choose("PageUser")
+    page.press("Start")
+    page.tab("Live")
+    assert page.sees(LIVE + "return page?.getElementById('filled')?.value > 50000")
+    _shoot(page.browser, "ui-filling", 420)
+    page.press("Stop")
+    assert page.sees(SHOWS, "New")
 
 
 def _size(browser: Browser, height: int = HEIGHT) -> None:

@@ -154,6 +154,7 @@ function say(found) {
   $("word").textContent = found.word;
   const preparing = found.preparing;
   $("filling").hidden = !preparing;
+  $("charts").hidden = Boolean(preparing);
   if (preparing) {
     $("word").textContent += preparing.total
       ? `: ${figure(preparing.done)} of ${figure(preparing.total)} people, ${preparing.elapsed_s} s`
@@ -218,7 +219,8 @@ async function ask() {
   } catch (error) {
     $("word").textContent = `Locust does not answer: ${error.message}`;
   }
-  setTimeout(ask, ASK_MS);
+  // What is not measured cannot be disturbed.
+  setTimeout(ask, $("filling").hidden ? ASK_MS : ASK_MS / 4);
 }
 
 frames();
