@@ -167,8 +167,8 @@ def compare(out: Path, a: str, b: str, *, repeats: int, seed: int, window: str) 
             text=True,
         )
     try:
-        out, err = process.communicate()
+        said, err = process.communicate()
     finally:
         process.kill()
     assert process.returncode == 0, err
-    return json.loads(out)
+    return json.loads(said)
