@@ -373,8 +373,14 @@ class Bridge:
         """Begin warm-up and measured window, now that all users run."""
         if self._timer is None:
             self._timer = self._spawn(self._time_windows)
-        elif isinstance(self._load, Alone) and self._measuring and self._recorded_until_stopped:
-            # The number of users was changed: what they do from now on is what is measured.
+        elif self._measuring and self._recorded_until_stopped:
+            self._timer.kill(block=False)
+            self._timer = self._spawn(self._measure_anew)
+
+    def _measure_anew(self) -> None:
+        """The number of users was changed: what they do from now on is what is measured."""
+        if self._load is not None:
+            self._load.await_users()
             self._load.cross(Phase.MEASURE)
 
     @property

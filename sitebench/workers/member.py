@@ -120,6 +120,8 @@ class Crew:
         if begins is not None:
             self._phase = Phase(begins)
             self._bounds[self._phase] = self._monitor.sample(thorough=True)
+        if begins == Phase.MEASURE:
+            self._measured_s = 0.0
         start, end = self._bounds.get(Phase.MEASURE), self._bounds.get(Phase.AFTER)
         if start is None or self._told or not (end or last):
             return None

@@ -104,8 +104,12 @@ class Merger:
 
     def _note(self, worker: str, part: Part, answered: Round | None) -> None:
         told = self._told[worker]
-        share = self.shares.setdefault(self._phase_of(answered), {}).setdefault(worker, Share())
+        phase = self._phase_of(answered)
+        share = self.shares.setdefault(phase, {}).setdefault(worker, Share())
         share.add(part, tuple(b - a for a, b in zip(told.cpu_ns, part.cpu_ns, strict=True)))
+        if answered is not None and answered.begins == phase:
+            # It begins anew: what was until now is measured no more.
+            del self.shares[phase][worker]
         told.cpu_ns = part.cpu_ns
         told.counted += sum(step.count for step in part.steps)
 

@@ -1,13 +1,17 @@
 """Every test of a web UI is a point of its run file, with counts equal to the directory's own."""
 
+import signal
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sitebench.ports import free_port
 from sitebench.runfile import RunFile, StoredPoint
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, headless
+from tests.support.cli import SITEBENCH
 from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
@@ -123,3 +127,44 @@ def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: 
     assert point.status == "done"
     assert total(recorded(kept, point), "add") == ran.counts["add", "add"]
     assert ran.counts["add", "add"] == counting.since()["adds"]
+
+
+def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
+    master = f"127.0.0.1:{free_port()}"
+    waiting = subprocess.Popen(
+        [*SITEBENCH, "worker", "--master", master, "--processes", "2", "--threads", "1"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with web_ui(tmp_path, "ils", "--workers", "2", "--bind", master, "--entries", "1k") as (
+            _,
+            root,
+        ):
+            screen = Screen(root)
+            assert eventually(lambda: screen.workers() == 2, 60), "not: two workers came"
+            screen.start("LookupUser", 2)
+            screen.until_done("lookup", 1_000)
+            screen.start("LookupUser", 4)
+            assert eventually(lambda: screen.live()["moments"]["lanes"][-1] == 4, 30)
+            screen.until_done("lookup", 1_000)
+            screen.stop()
+            copy, totals = screen.download(tmp_path / "copy"), screen.totals()
+    finally:
+        waiting.send_signal(signal.SIGINT)
+        waiting.wait(60)
+    (point,) = points(copy)
+    found = recorded(copy, point)
+    assert total(found, "lookup") == totals["lookup"]
+    assert found["lookup", "ramp"] > 0
+    assert point.spec.users == 4
+    assert point.result is not None
+    assert point.result.operations == found["lookup", "measure"]
+    shares = [worker.operations for worker in point.result.workers]
+    assert len(shares) == 2
+    assert (
+        sum(shares)
+        == sum(n for (_, phase), n in found.items() if phase == "measure")
+        - (found["sequence", "measure"])
+    )

@@ -144,3 +144,17 @@ def test_cpu_is_that_of_the_phase_and_underway_what_was_known_last() -> None:
     # As of each round's end, although both were settled at once.
     assert (first.cpu_ns, second.cpu_ns) == ((100, 10), (160, 10))
     assert (first.underway_ns, second.underway_ns) == (9, 11)
+
+
+def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
+    made = merger("a", "b")
+    for n, begins in enumerate(("measure", None, "measure", None)):
+        asked = made.ask(begins)
+        for worker in ("a", "b"):
+            made.answer(worker, asked.number, part(500 * n, 500 * (n + 1), 10 ** (n + 1)))
+    assert [lookups(merged) for _, merged in made.settled(0)] == [20, 200, 2_000, 20_000]
+    shares = made.shares["measure"]
+    assert {worker: share.operations for worker, share in shares.items()} == dict.fromkeys(
+        ("a", "b"), 10_000
+    )
+    assert made.window_s("measure") == 0.5

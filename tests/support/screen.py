@@ -46,6 +46,10 @@ class Screen:
 
         assert eventually(done, 30), self.live()
 
+    def workers(self) -> int:
+        """Return how many workers have come to this master."""
+        return int(json.loads(self.get("/worker-count"))["worker_count"])
+
     def totals(self) -> dict[str, int]:
         """Return Locust's own counts by step; these are of this moment, unlike what it polls."""
         rows = csv.DictReader(self.get("/stats/requests/csv").splitlines())
