@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from ils_bench import sequences
+from ils_bench import bench_seeding, sequences
 from ils_bench.bench_engine import WARMUP_S, engine_alone, engine_watched, sampling
 from ils_bench.bench_web_ui import looked_at
 from ils_bench.bench_workers import workers_and_threads
@@ -191,6 +191,7 @@ ROWS: tuple[Row, ...] = (
         1 / 50,
         at_most=1 / 30,
     ),
+    *bench_seeding.ROWS,
 )
 
 
@@ -224,6 +225,7 @@ class Bench:
             Trial("memory", self._memory),
             Trial("fill", self._fill),
             Trial("slapd", self._slapd),
+            *bench_seeding.trials(),
         ]
 
     @cached_property

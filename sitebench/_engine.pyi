@@ -380,8 +380,8 @@ def seed_directory(
     `config_json`: {"host", "port", "base", "bind_dn", "password", "connections", "window",
     "timeout_ms"}; all but host and port may be left out.
 
-    A server that has transactions (RFC 5805) is given 512 people at a time in one. Entries that
-    exist already count as done, so an interrupted seeding is resumed by running it again. `progress` is called in the calling thread, about ten times a second, with the number
+    Entries that exist already count as done, so an interrupted seeding is resumed by running it
+    again. `progress` is called in the calling thread, about ten times a second, with the number
     done so far without a gap; what it raises stops the seeding and is raised here, and so does
     Ctrl-C.
     """

@@ -5,9 +5,11 @@ import json
 import pytest
 from ldap3 import LEVEL
 
+from ils_bench.options import PASSWORD_VARIABLE
 from sitebench._engine import EngineError, Population, remove_people, seed_directory
 from tests.conformance.ldap3_client import Clients, entries
 from tests.conformance.served import Served
+from tests.support.cli import sitebench
 from tests.support.people import small_population
 
 COUNT = 1_500
@@ -83,3 +85,57 @@ def test_a_base_outside_the_directory_cannot_be_made(server: Served) -> None:
     population = small_population(10, base="ou=People,dc=example,dc=com")
     with pytest.raises(EngineError, match='has no "dc=example,dc=com" and refuses to add it'):
         seed_directory(where(server), population, 0, 10)
+
+
+def people_below(scratch: str) -> tuple[str, ...]:
+    return ("--base", f"ou=People,{scratch}", "--entries", "600", "--locales", "en_US")
+
+
+def test_a_person_seeds_and_verifies_with_a_password_from_the_environment(
+    server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = ("--bind-dn", server.admin_dn)
+    monkeypatch.setenv(PASSWORD_VARIABLE, server.admin_password)
+    url = f"{server.url}/ou=People,{scratch}"
+    people = ("--entries", "600", "--locales", "en_US")
+    seeded = sitebench("ils", "seed", "--to", url, *people, *who)
+    assert seeded.code == 0, seeded.err
+    verified = sitebench("ils", "verify", url, *people, *who)
+    assert verified.code == 0, verified.err
+    assert seeded.err.splitlines()[-1] == verified.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("password", "words"),
+    [(None, "there is no password"), ("wrong", "invalidCredentials")],
+)
+def test_a_person_is_told_about_the_password(
+    server: Served,
+    scratch: str,
+    password: str | None,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if password is not None:
+        monkeypatch.setenv(PASSWORD_VARIABLE, password)
+    who = ("--bind-dn", server.admin_dn)
+    ran = sitebench("ils", "seed", "--to", server.url, *people_below(scratch), *who)
+    assert ran.code == 2
+    assert words in ran.err
+    assert "--password-file" in ran.err
+
+
+def test_a_person_is_told_who_may_not_write_and_what_is_not_there(
+    server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = sitebench("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US")
+    assert ran.code == 2
+    assert "bind as somebody who may write there" in ran.err
+    ran = sitebench("ils", "verify", server.url, *people_below(scratch))
+    assert ran.code == 2
+    assert "has no entry" in ran.err
+    who = ("--bind-dn", server.admin_dn)
+    monkeypatch.setenv(PASSWORD_VARIABLE, server.admin_password)
+    ran = sitebench("ils", "seed", "--to", f"{server.url}/dc=example,dc=com", *who)
+    assert ran.code == 2
+    assert "does not take 'dc=com'" in ran.err

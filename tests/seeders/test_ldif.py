@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seeders.ldif import write_ldif
+from seeders.ldif import pieces, write_ldif
 from seeders.people import People, Spec, generate
 from sitebench.errors import BadInput
 from tests.conformance.ldif_output import Entry, parse_entries
@@ -121,3 +121,36 @@ def test_a_range_that_ends_before_it_begins_is_refused(cache: Path, tmp_path: Pa
     population = generate(Spec(10), cache=cache).population
     with pytest.raises(BadInput, match="no people from 5 to 3"):
         write_ldif(population, tmp_path / "people.ldif", start=5, stop=3)
+
+
+def test_an_interrupted_file_is_compared_and_gone_on_with(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(10_000, profile="small"), cache=cache).population
+    path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
+
+    def interrupted(done: int, wanted: int) -> None:
+        if done >= 6_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_ldif(population, path, progress=interrupted)
+    whole = b"".join(piece for _, piece in pieces(population, 0, 10_000))
+    assert whole.startswith(part.read_bytes())
+    assert 0 < part.stat().st_size < len(whole)
+    # What is not as it should be is written again, and so is all that comes after.
+    for spoiled in (part.read_bytes(), part.read_bytes()[:-7] + b"garbage", whole + b"more"):
+        part.write_bytes(spoiled)
+        assert write_ldif(population, path) == len(whole)
+        assert path.read_bytes() == whole
+    assert [each.name for each in tmp_path.iterdir()] == ["people.ldif"]
+
+
+def test_two_do_not_write_the_same_file(cache: Path, tmp_path: Path) -> None:
+    population = generate(Spec(10), cache=cache).population
+    path = tmp_path / "people.ldif"
+
+    def another(done: int, wanted: int) -> None:
+        with pytest.raises(BadInput, match="another program is writing"):
+            write_ldif(population, path)
+
+    write_ldif(population, path, progress=another)
+    assert path.exists()

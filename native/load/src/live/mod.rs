@@ -20,7 +20,6 @@ mod person;
 mod pipeline;
 mod session;
 mod stream;
-mod transaction;
 
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
@@ -55,12 +54,10 @@ pub fn seed(
 ) -> Result<Report, LiveError> {
     config.check(people)?;
     let mut sessions = open(config, &range)?;
-    let mut transactions = false;
     if let Some(session) = sessions.first_mut() {
         session.create_containers(people)?;
-        transactions = session.knows(transaction::START)?;
     }
-    pipeline::run(config, Work::add(people), range, sessions, transactions, progress)
+    pipeline::run(config, Work::add(people), range, sessions, progress)
 }
 
 /// How many of the first `size` people are there without a gap, however the seeding ended.
@@ -82,8 +79,7 @@ pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, Liv
     }
     let unsure = low.saturating_sub(pipeline::REACH)..low;
     let sessions = open(config, &unsure)?;
-    let found =
-        pipeline::run(config, work, unsure.clone(), sessions, false, &mut |_| ControlFlow::Continue(()))?;
+    let found = pipeline::run(config, work, unsure.clone(), sessions, &mut |_| ControlFlow::Continue(()))?;
     Ok(if found.changed == low - unsure.start { low } else { unsure.start })
 }
 
@@ -114,7 +110,7 @@ pub fn remove(
 ) -> Result<Report, LiveError> {
     config.check(people)?;
     let sessions = open(config, &range)?;
-    pipeline::run(config, Work::delete(people), range, sessions, false, progress)
+    pipeline::run(config, Work::delete(people), range, sessions, progress)
 }
 
 /// As many connections as are of use, each bound.

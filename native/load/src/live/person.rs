@@ -2,8 +2,7 @@
 
 use people::{Population, Profile};
 use wire::ber::{self, Reader, tag};
-use wire::ldap::control::Control;
-use wire::ldap::request::{write_add, write_add_with, write_attribute, write_delete, write_search};
+use wire::ldap::request::{write_add, write_attribute, write_delete, write_search};
 use wire::ldap::{ResultCode, filter, op};
 
 use super::session::ENTRY_ITSELF;
@@ -102,15 +101,6 @@ impl<'p> Work<'p> {
                 write_add(out, id, &self.dn, |out| out.extend_from_slice(&self.attributes));
             }
         }
-    }
-
-    /// Appends the add of person `i` with a control.
-    pub(super) fn write_add_with(&mut self, i: u64, id: i32, control: &Control<'_>, out: &mut Vec<u8>) {
-        self.dn.clear();
-        self.people.write_dn(i, &mut self.dn);
-        self.attributes.clear();
-        write_attributes(self.people, i, &mut self.attributes);
-        write_add_with(out, id, &self.dn, |out| out.extend_from_slice(&self.attributes), control);
     }
 }
 

@@ -14,7 +14,6 @@ use super::error::answer;
 use super::inbox::not_ldap;
 use super::person::{Meaning, Work};
 use super::session::Session;
-use super::transaction::{PEOPLE, Settled, settle};
 use super::{Config, LiveError, Progress, Report};
 
 /// How often progress is reported.
@@ -23,8 +22,8 @@ pub(super) const REPORT: Duration = Duration::from_millis(100);
 /// How long outstanding requests are waited for after the caller has had enough.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Nobody is asked for who is so far behind the first without an answer: what a kill leaves is found again
-/// by looking at so many people. All connections together have half of it outstanding.
+/// Nobody is asked for who is so far behind the first without an answer, so that what a kill leaves is found
+/// again by looking at so many people. All windows together are a sixteenth of it.
 pub(super) const REACH: u64 = 4_096;
 
 /// Bytes of requests prepared ahead for one connection.
@@ -36,10 +35,9 @@ pub(super) fn run(
     work: Work<'_>,
     range: Range<u64>,
     sessions: Vec<Session>,
-    transactions: bool,
     progress: Progress<'_>,
 ) -> Result<Report, LiveError> {
-    let mut pipeline = Pipeline::new(config, work, range, sessions, transactions)?;
+    let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     let result = pipeline.pump(progress);
     let report = Report { done: pipeline.done(), changed: pipeline.changed };
     // Whatever happens now, the last word about progress has been said.
@@ -57,8 +55,6 @@ struct Pipeline<'p> {
     next: u64,
     end: u64,
     changed: u64,
-    /// Whether the server takes many adds at once.
-    transactions: bool,
     poll: Poll,
     connections: Vec<Connection>,
     timeout: Duration,
@@ -71,7 +67,6 @@ impl<'p> Pipeline<'p> {
         work: Work<'p>,
         range: Range<u64>,
         sessions: Vec<Session>,
-        transactions: bool,
     ) -> Result<Self, LiveError> {
         let broken = |source| LiveError::Broken { server: config.server(), source };
         let poll = Poll::new().map_err(broken)?;
@@ -91,7 +86,6 @@ impl<'p> Pipeline<'p> {
             next: range.start,
             end: range.end.max(range.start),
             changed: 0,
-            transactions,
             poll,
             connections,
             timeout: Duration::from_millis(config.timeout_ms.max(1)),
@@ -156,21 +150,12 @@ impl<'p> Pipeline<'p> {
         }
         for place in 0..self.connections.len() {
             let reach = self.oldest().map_or(u64::MAX, |oldest| oldest.saturating_add(REACH));
-            let mut others = self.next..self.end.min(reach);
+            let mut people = self.next..self.end.min(reach);
             let connection = &mut self.connections[place];
-            if self.transactions {
-                let people = self.next..others.end.min(self.next + PEOPLE);
-                others = self.next..self.next;
-                if connection.is_idle() && !people.is_empty() {
-                    others = people.end..people.end;
-                    connection.begin(people);
-                }
-            }
             while connection.out.len() - connection.sent < AHEAD
-                && connection.ask_one(&mut self.work, &mut others)
+                && connection.ask_one(&mut self.work, &mut people)
             {}
-            self.next = others.start;
-            connection.close_transaction();
+            self.next = people.start;
             if let Err(source) = connection.flush() {
                 // A server that hangs up may have said why.
                 self.listen(place)?;
@@ -199,30 +184,16 @@ impl<'p> Pipeline<'p> {
     }
 
     fn digest(&mut self, place: usize) -> Result<(), LiveError> {
-        let Self { server, work, changed, connections, transactions, .. } = self;
-        let Connection { inbox, slots, free, transaction, alone, .. } = &mut connections[place];
+        let Self { server, work, changed, connections, .. } = self;
+        let Connection { inbox, slots, free, .. } = &mut connections[place];
         inbox.take(server, |response| {
             let slot = usize::try_from(response.id - 1).unwrap_or(usize::MAX);
-            let Some(&asked) = slots.get(slot) else {
-                match settle(server, transaction, slot - slots.len(), response)? {
-                    Settled::Open => {}
-                    Settled::Done(people) => *changed += people.end - people.start,
-                    Settled::Failed { people, for_good } => {
-                        *transactions &= !for_good;
-                        *alone = people;
-                    }
-                }
-                return Ok(());
+            let Some(person) = slots.get(slot).copied().flatten() else {
+                return Err(not_ldap(server, "an answer to nothing that was asked"));
             };
-            let person = asked.ok_or_else(|| not_ldap(server, "an answer to nothing that was asked"))?;
-            match transaction {
-                Some(transaction) => transaction.answered(final_outcome(server, work.response(), response)?),
-                // Whoever is refused keeps the slot, and so is not counted as done.
-                None => match judge(server, work, person, response)? {
-                    Some(meaning) => *changed += u64::from(meaning == Meaning::Changed),
-                    None => return Ok(()),
-                },
-            }
+            let Some(meaning) = judge(server, work, person, response)? else { return Ok(()) };
+            // Whoever is refused keeps the slot, and so is not counted as done.
+            *changed += u64::from(meaning == Meaning::Changed);
             slots[slot] = None;
             free.push(slot);
             Ok(())
@@ -232,7 +203,7 @@ impl<'p> Pipeline<'p> {
     /// Says goodbye; nobody minds if it is not heard.
     fn leave(mut self) {
         for connection in &mut self.connections {
-            write_unbind(&mut connection.out, connection.slots.len() as i32 + 3);
+            write_unbind(&mut connection.out, connection.slots.len() as i32 + 1);
             let _ = connection.flush();
         }
     }

@@ -76,21 +76,6 @@ impl Session {
         people::containers(base)?.iter().try_for_each(|container| self.create(container))
     }
 
-    /// Whether the server says of itself that it knows an extended operation.
-    pub(super) fn knows(&mut self, operation: &[u8]) -> Result<bool, LiveError> {
-        let mut known = false;
-        let any = |out: &mut Vec<u8>| filter::write_present(out, b"objectClass");
-        self.ask_each(
-            |out, id| write_search(out, id, b"", &ENTRY_ITSELF, any, [&b"supportedExtension"[..]]),
-            &mut |attributes| {
-                let mut values = attributes.iter().flatten().flat_map(|one| one.values.iter().flatten());
-                known |= values.any(|value| value == operation);
-                Ok(())
-            },
-        )?;
-        Ok(known)
-    }
-
     /// Shows every person directly below `base` to `visit`.
     pub(super) fn people_below(
         &mut self,

@@ -141,6 +141,31 @@ fn no_more_than_a_window_is_outstanding_on_a_connection() {
 }
 
 #[test]
+fn nobody_is_asked_for_far_behind_the_first_without_an_answer() {
+    let first = dn(&people(), 0);
+    let server = Server::start(move |asked, _| match asked {
+        Asked::Add(dn) if *dn == first => Do::Never,
+        _ => Do::Right,
+    });
+    let mut config = config(&server);
+    (config.window, config.timeout_ms) = (10_000, 500);
+    seed(&config, 0..10_000).unwrap_err();
+    assert_eq!(server.kept.lock().unwrap().adds().len(), 4_096);
+}
+
+#[test]
+fn people_are_counted_up_to_the_first_who_is_missing() {
+    let (server, people) = (Server::right(), people());
+    let count = |size| live::count(&config(&server), &people, size).unwrap();
+    assert_eq!(count(1_000), 0);
+    seed(&config(&server), 0..6_000).unwrap();
+    assert_eq!((count(1_000), count(6_000), count(9_000)), (1_000, 6_000, 6_000));
+    remove(&config(&server), 5_000..5_001).unwrap();
+    let before_the_gap = count(9_000);
+    assert!((1_904..=5_000).contains(&before_the_gap), "{before_the_gap}");
+}
+
+#[test]
 fn progress_counts_those_done_without_a_gap() {
     // The 41st person is answered last of all: nobody after them counts before.
     let late = dn(&people(), 40);

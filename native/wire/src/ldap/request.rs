@@ -1,7 +1,6 @@
 //! What a client sends. Each function appends one whole message.
 
 use super::answer::write_message;
-use super::control::{CONTROLS, Control, write_control};
 use super::decode::Scope;
 use super::op;
 use crate::ber::{self, tag};
@@ -69,23 +68,6 @@ pub fn write_add(out: &mut Vec<u8>, id: i32, dn: &[u8], attributes: impl FnOnce(
             ber::write_octets(out, dn);
             attributes(out);
         });
-    });
-}
-
-/// Appends an add with a control.
-pub fn write_add_with(
-    out: &mut Vec<u8>,
-    id: i32,
-    dn: &[u8],
-    attributes: impl FnOnce(&mut Vec<u8>),
-    control: &Control<'_>,
-) {
-    write_message(out, id, |out| {
-        ber::write_nested(out, op::ADD_REQUEST, |out| {
-            ber::write_octets(out, dn);
-            attributes(out);
-        });
-        ber::write_nested(out, CONTROLS, |out| write_control(out, control));
     });
 }
 

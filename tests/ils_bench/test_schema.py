@@ -1,0 +1,102 @@
+"""RTPerson's schema in each server's format: one definition, and real slapds load it."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from ldap3 import SchemaInfo
+
+from ils_bench import schema
+from ils_bench.probe import Address
+from ils_bench.targets.openldap import fill, find, write_config
+from seeders.people import Spec, generate
+from sitebench.ports import free_port
+from tests.ils_bench.conftest import LOCALES
+from tests.support.cli import sitebench
+from tests.support.programs import required_program
+from tests.support.slapd_folder import answers
+from tests.support.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+PASSWORD = "correct horse"
+
+
+def test_every_file_is_made_from_the_one_definition() -> None:
+    definition = ROOT / "native" / "people" / "schema" / "rtperson.schema"
+    assert schema.text("openldap") == definition.read_text()
+    again = "run `python -m ils_bench.schema`"
+    for kind in ("config", "389ds"):
+        assert schema.text(kind) == schema.rendered(kind), again
+
+
+@pytest.mark.parametrize("kind", schema.FILES)
+def test_the_command_prints_each(kind: str) -> None:
+    ran = sitebench("ils", "schema", kind)
+    assert (ran.code, ran.out) == (0, schema.text(kind))
+
+
+def test_a_server_that_is_not_known_is_told() -> None:
+    ran = sitebench("ils", "schema", "exchange")
+    assert ran.code == 2
+    assert "use one of openldap, config, 389ds" in ran.err
+
+
+def test_389ds_s_file_is_read_by_another_parser() -> None:
+    lines = schema.text("389ds").splitlines()
+    assert lines[1] == "dn: cn=schema"
+    values: dict[str, list[str]] = {"attributeTypes": [], "objectClasses": []}
+    for line in lines[2:]:
+        name, _, value = line.partition(": ")
+        values[name].append(value)
+    read = SchemaInfo("cn=schema", values, {})
+    person = read.object_classes["RTPerson"]
+    defined = {name for kind in read.attribute_types.values() for name in kind.name}
+    assert {"sIPAddress", "ipAddress", "sFlags", "comment"} <= defined
+    own = [name for name in person.may_contain if re.match(r"s[A-Z]|ils|location|comment", name)]
+    assert len(own) == len(read.attribute_types) == 17
+    assert set(own) <= defined
+    assert person.must_contain == ["cn"]
+
+
+@contextmanager
+def slapd_of_cn_config(folder: Path) -> Iterator[Address]:
+    """Run a slapd that is configured over LDAP and does not know RTPerson."""
+    config = write_config(folder, Spec(100, locales=LOCALES))
+    lines = [line for line in config.read_text().splitlines() if "rtperson" not in line]
+    at = lines.index("database mdb")
+    lines[at:at] = ["database config", "rootdn cn=config", f'rootpw "{PASSWORD}"']
+    config.write_text("\n".join(lines) + "\n")
+    # slaptest wants a database that is there.
+    suffix = folder / "suffix.ldif"
+    suffix.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\n")
+    fill(find("slapadd"), config, suffix)
+    (folder / "slapd.d").mkdir()
+    where = ("-F", str(folder / "slapd.d"))
+    convert = [str(required_program("slaptest")), "-f", str(config), *where]
+    subprocess.run(convert, check=True, capture_output=True)
+    address = Address("127.0.0.1", free_port())
+    with subprocess.Popen([find("slapd"), "-d", "0", *where, "-h", f"{address}/"]) as slapd:
+        try:
+            assert eventually(lambda: answers(address), 30)
+            yield address
+        finally:
+            slapd.terminate()
+
+
+@pytest.mark.usefixtures("slapd")
+def test_cn_config_takes_the_schema_while_slapd_runs(tmp_path: Path) -> None:
+    ldif = tmp_path / "rtperson.ldif"
+    ldif.write_text(schema.text("config"))
+    people = Spec(100, locales=LOCALES)
+    with slapd_of_cn_config(tmp_path) as address:
+        who = ("-x", "-H", str(address), "-D", "cn=config", "-w", PASSWORD)
+        ldapadd = [str(required_program("ldapadd")), *who, "-f", str(ldif)]
+        subprocess.run(ldapadd, check=True, capture_output=True)
+        asked = (str(address), "--entries", "100", "--locales", ",".join(LOCALES))
+        seeded = sitebench("ils", "seed", "--to", *asked)
+        assert seeded.code == 0, seeded.err
+        verified = sitebench("ils", "verify", *asked)
+        assert generate(people).population.contents(0, 100).digest in verified.err

@@ -1,0 +1,180 @@
+"""People into files, streams and folders for slapd; what is there is told from what should be."""
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ils_bench import slapd_folder
+from ils_bench.people import suffix_of
+from ils_bench.places import Live, parse_place
+from ils_bench.probe import Address
+from seeders.people import DEFAULT_BASE, Profile, Spec, generate
+from sitebench.errors import BadInput
+from tests.ils_bench.conftest import LOCALES
+from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.slapd_folder import running
+from tests.support.waiting import eventually
+
+PEOPLE = ("--locales", ",".join(LOCALES))
+
+
+def ils(command: str, *argv: str) -> Ran:
+    return sitebench("ils", command, *argv, *PEOPLE)
+
+
+def digest(ran: Ran) -> str:
+    """Return the digest that a command printed last."""
+    assert ran.code == 0, ran.err
+    word, value = ran.err.splitlines()[-1].split()
+    assert word == "digest"
+    return value
+
+
+def digest_of(size: int, profile: Profile = "paper") -> str:
+    population = generate(Spec(size, profile=profile, locales=LOCALES)).population
+    return population.contents(0, size).digest
+
+
+def killed(*argv: str, when: Path, how: signal.Signals) -> int:
+    """Run a command until a file is begun, and end it."""
+    with subprocess.Popen([*SITEBENCH, "ils", *argv], stderr=subprocess.DEVNULL) as process:
+        assert eventually(lambda: when.exists() and when.stat().st_size > 0, 30)
+        process.send_signal(how)
+        return process.wait()
+
+
+def test_a_file_has_the_digest_of_its_people_and_another_program_can_pipe_it(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "people.ldif"
+    assert digest(ils("seed", "--to", str(path), "--entries", "2k")) == digest_of(2_000)
+    assert digest(ils("verify", str(path), "--entries", "2k")) == digest_of(2_000)
+    assert [each.name for each in tmp_path.iterdir()] == ["people.ldif"]
+
+    piped = ils("seed", "--to", "-", "--entries", "2k")
+    assert piped.out == path.read_text()
+    assert digest(piped) == digest_of(2_000)
+    command = [*SITEBENCH, "ils", "verify", "-", "--entries", "2k", *PEOPLE]
+    with path.open() as file:
+        assert subprocess.run(command, stdin=file, check=False).returncode == 0
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_talk_about() -> None:
+    command = " ".join([*SITEBENCH, "ils seed --to - --entries 20k", *PEOPLE])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -1"], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("dn: o=Intranet\n", "")
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_file_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Signals) -> None:
+    path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
+    asked = ("seed", "--to", str(path), "--entries", "100k", *PEOPLE)
+    assert killed(*asked, when=part, how=how) != 0
+    assert part.exists()
+    assert not path.exists()
+    assert digest(sitebench("ils", *asked)) == digest_of(100_000)
+    assert digest(ils("verify", str(path), "--entries", "100k")) == digest_of(100_000)
+    assert not part.exists()
+
+
+def test_what_is_missing_or_another_s_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "people.ldif"
+    ils("seed", "--to", str(path), "--entries", "300")
+    for asked in (("--entries", "301"), ("--entries", "300", "--seed", "2")):
+        ran = ils("verify", str(path), *asked)
+        assert ran.code == 1
+        assert f"holds 300 people with digest {digest_of(300)}" in ran.err
+    text = path.read_text()
+    path.write_text(text.replace("sPort: 1503", "sPort: 1504", 1))
+    assert ils("verify", str(path), "--entries", "300").code == 1
+    path.write_text("dn: o=a\nno colon\n")
+    ran = ils("verify", str(path), "--entries", "300")
+    assert ran.code == 2
+    assert "line 2" in ran.err
+    assert ils("verify", str(tmp_path / "nothing.ldif")).code == 2
+
+
+@pytest.mark.parametrize("profile", ["paper", "small", "ils"])
+@pytest.mark.usefixtures("slapd")
+def test_a_folder_is_ready_to_run(tmp_path: Path, profile: Profile) -> None:
+    folder = tmp_path / "with a space"
+    asked = (f"slapd:{folder}", "--entries", "500", "--profile", profile)
+    made = ils("seed", "--to", *asked)
+    assert digest(made) == digest_of(500, profile)
+    assert slapd_folder.command(folder) in made.err
+    assert digest(ils("verify", *asked)) == digest_of(500, profile)
+    with running(folder) as slapd:
+        assert slapd.people(DEFAULT_BASE) == 500
+        live = ("--entries", "500", "--profile", profile)
+        assert digest(ils("verify", str(slapd.address), *live)) == digest_of(500, profile)
+        refused = ils("seed", "--to", *asked)
+        assert refused.code == 2
+        assert "slapd is running" in refused.err
+
+
+@pytest.mark.usefixtures("slapd")
+def test_a_folder_grows_and_is_nobody_else_s(tmp_path: Path) -> None:
+    folder = tmp_path / "people"
+    where = ("--to", f"slapd:{folder}")
+    digest(ils("seed", *where, "--entries", "100"))
+    assert digest(ils("seed", *where, "--entries", "400")) == digest_of(400)
+    assert digest(ils("seed", *where, "--entries", "400")) == digest_of(400)
+    for argv, words in (
+        (("--entries", "300"), "holds 400 people already"),
+        (("--entries", "400", "--seed", "2"), "holds other people"),
+        (("--entries", "400", "--base", "ou=x,o=Intranet"), "holds other people"),
+    ):
+        refused = ils("seed", *where, *argv)
+        assert refused.code == 2
+        assert words in refused.err
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter").touch()
+    refused = ils("seed", "--to", f"slapd:{tmp_path / 'mine'}")
+    assert refused.code == 2
+    assert "is not empty" in refused.err
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.usefixtures("slapd")
+def test_a_folder_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Signals) -> None:
+    folder = tmp_path / "people"
+    asked = ("seed", "--to", f"slapd:{folder}", "--entries", "30k", *PEOPLE)
+    assert killed(*asked, when=folder / "db" / "data.mdb", how=how) != 0
+    assert digest(sitebench("ils", *asked)) == digest_of(30_000)
+    assert slapd_folder.read(folder).people == 30_000
+
+
+@pytest.mark.usefixtures("slapd")
+def test_a_folder_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) -> None:
+    people = Spec(200, locales=LOCALES)
+    slapd_folder.fill(people, tmp_path / "people")
+    with running(tmp_path / "people") as slapd:
+        argv = ["ldapdelete", "-x", "-H", str(slapd.address), generate(people).population.dn(7)]
+        subprocess.run(argv, check=True)
+    with pytest.raises(BadInput, match="something else than the first 199 people"):
+        slapd_folder.fill(people, tmp_path / "people")
+
+
+def test_places_that_are_none_are_told() -> None:
+    for place, words in (
+        ("embedded", "no running directory"),
+        ("slapd:", "names no folder"),
+        ("http://127.0.0.1:1", "unknown target"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            parse_place(place)
+
+
+def test_an_address_may_name_the_base() -> None:
+    found = parse_place("ldap://example.com/ou=caf%C3%A9%20people,dc=example,dc=com")
+    assert found == Live(Address("example.com", 389), "ou=café people,dc=example,dc=com")
+    assert parse_place("ldap://example.com:1389") == Live(Address("example.com", 1389), None)
+
+
+def test_the_suffix_of_a_domain_is_all_of_it() -> None:
+    assert suffix_of("ou=people,dc=example,dc=com") == "dc=example,dc=com"
+    assert suffix_of(r"ou=a,o=Smith\, Jones") == r"o=Smith\, Jones"

@@ -1,0 +1,113 @@
+"""Seeding a running slapd: interrupted, killed, or left by its server, it ends with everybody."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ils_bench import slapd_folder
+from ils_bench.targets.openldap import find
+from seeders.people import DEFAULT_BASE, Spec, generate
+from sitebench._engine import seed_directory
+from sitebench.units import parse_size
+from tests.ils_bench.conftest import LOCALES
+from tests.support.cli import SITEBENCH, sitebench
+from tests.support.slapd_folder import Slapd, running
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.usefixtures("slapd")
+ARRIVES_WITHIN_S = 60.0
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder for slapd that holds one person."""
+    slapd_folder.fill(Spec(1, locales=LOCALES), tmp_path / "people")
+    return tmp_path / "people"
+
+
+def seed_command(slapd: Slapd, size: str) -> list[str]:
+    return [
+        "ils",
+        "seed",
+        "--to",
+        str(slapd.address),
+        "--entries",
+        size,
+        "--locales",
+        ",".join(LOCALES),
+    ]
+
+
+def seed_until(slapd: Slapd, size: str, dn: str, how: signal.Signals) -> str:
+    """Seed until somebody is there, end it, and return what it said."""
+    argv = [*SITEBENCH, *seed_command(slapd, size)]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        assert eventually(lambda: slapd.has(dn), ARRIVES_WITHIN_S)
+        assert process.poll() is None, "it was done before it could be interrupted"
+        process.send_signal(how)
+        return process.communicate()[1]
+
+
+@pytest.mark.parametrize("entries", ["20k", pytest.param("100k", marks=pytest.mark.long)])
+def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) -> None:
+    size = parse_size(entries)
+    population = generate(Spec(size, locales=LOCALES)).population
+    with running(folder) as slapd:
+        said = seed_until(slapd, entries, population.dn(size // 20), signal.SIGINT)
+        assert "the same command goes on from there" in said
+        assert 0 < slapd.people(DEFAULT_BASE) < size
+        seed_until(slapd, entries, population.dn(size // 2), signal.SIGKILL)
+        assert 0 < slapd.people(DEFAULT_BASE) < size
+        done = sitebench(*seed_command(slapd, entries))
+        assert done.code == 0, done.err
+        assert slapd.people(DEFAULT_BASE) == size
+        verified = sitebench("ils", "verify", *seed_command(slapd, entries)[3:])
+    digest = population.contents(0, size).digest
+    assert f"digest {digest}" in done.err
+    assert f"digest {digest}" in verified.err
+    assert slapd_folder.read(folder) == population.contents(0, size)
+
+
+def test_a_server_that_goes_away_is_gone_on_with(folder: Path) -> None:
+    population = generate(Spec(20_000, locales=LOCALES)).population
+    with running(folder) as slapd:
+        argv = [*SITEBENCH, *seed_command(slapd, "20k")]
+        with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+            assert eventually(lambda: slapd.has(population.dn(1_000)), ARRIVES_WITHIN_S)
+            slapd.process.kill()
+            said = process.communicate()[1]
+        assert process.returncode != 0
+        assert "run it again to go on" in said
+        assert "of 20,000 people are there" in said
+    with running(folder) as slapd:
+        assert sitebench(*seed_command(slapd, "20k")).code == 0
+        assert slapd.people(DEFAULT_BASE) == 20_000
+    assert slapd_folder.read(folder) == population.contents(0, 20_000)
+
+
+def test_a_gap_that_a_kill_left_is_closed(folder: Path) -> None:
+    population = generate(Spec(3_000, locales=LOCALES)).population
+    with running(folder) as slapd:
+        where = json.dumps({"host": "127.0.0.1", "port": slapd.address.port})
+        seed_directory(where, population, 1_000, 3_000)
+        assert sitebench(*seed_command(slapd, "3k")).code == 0
+        assert slapd.people(DEFAULT_BASE) == 3_000
+
+
+def test_a_slapd_without_the_schema_is_said_to_lack_it(folder: Path) -> None:
+    config = folder / "slapd.conf"
+    lines = config.read_text().splitlines()
+    config.write_text("\n".join(line for line in lines if "rtperson.schema" not in line) + "\n")
+    # Its one person is of a class that it does not know any more.
+    for each in (folder / "db").iterdir():
+        each.unlink()
+    ldif = "dn: o=Intranet\nobjectClass: organization\no: Intranet\n"
+    slapadd = [find("slapadd"), "-f", str(config)]
+    subprocess.run(slapadd, input=ldif, text=True, check=True, capture_output=True)
+    with running(folder) as slapd:
+        refused = sitebench(*seed_command(slapd, "10"))
+    assert refused.code == 2
+    assert "`sitebench ils schema`" in refused.err

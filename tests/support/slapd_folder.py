@@ -1,0 +1,61 @@
+"""The slapd of a folder that `sitebench ils seed --to slapd:` made, started as it says."""
+
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ils_bench import slapd_folder
+from ils_bench.probe import Address, connected, exists
+from sitebench.errors import TargetUnreachable
+from sitebench.ports import free_port
+from tests.support.programs import required_program
+from tests.support.waiting import eventually
+
+STARTS_WITHIN_S = 30.0
+
+
+@dataclass(frozen=True)
+class Slapd:
+    """A running slapd."""
+
+    address: Address
+    process: subprocess.Popen[bytes]
+
+    def has(self, dn: str) -> bool:
+        """Tell whether an entry is there."""
+        with connected(self.address, None, None) as connection:
+            return exists(connection, dn)
+
+    def people(self, base: str) -> int:
+        """Count everybody below a base, with OpenLDAP's own client."""
+        command = [str(required_program("ldapsearch")), "-x", "-LLL", "-H", str(self.address)]
+        found = subprocess.run(
+            [*command, "-b", base, "-s", "one", "(objectClass=RTPerson)", "1.1"],
+            capture_output=True,
+            check=True,
+        )
+        return found.stdout.count(b"dn:")
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Slapd]:
+    """Start the folder's slapd on a free port, and stop it."""
+    address = Address("127.0.0.1", free_port())
+    process = subprocess.Popen(shlex.split(slapd_folder.command(folder, f"{address}/")))
+    try:
+        assert eventually(lambda: answers(address), STARTS_WITHIN_S)
+        yield Slapd(address, process)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answers(address: Address) -> bool:
+    try:
+        with connected(address, None, None):
+            return True
+    except TargetUnreachable:
+        return False
