@@ -54,7 +54,13 @@ from sitebench.windows import Phase, Windows
 from sitebench.workers import gathering, messages
 from sitebench.workers.fleet import Fleet
 from sitebench.workers.here import this_loopback
-from sitebench.workers.member import Crew, answer_ping, refuse_unreachable, tell_failure
+from sitebench.workers.member import (
+    Crew,
+    answer_ping,
+    refuse_unknown,
+    refuse_unreachable,
+    tell_failure,
+)
 
 if TYPE_CHECKING:
     from sitebench.recorder import Subject
@@ -308,6 +314,7 @@ class Bridge:
         refuse_unreachable(prepared["url"], prepared["loopback"])
         available: Any = self.environment.available_user_classes
         if available:
+            refuse_unknown(prepared["user_classes"], available)
             self.environment.user_classes = [available[n] for n in prepared["user_classes"]]
         lanes = self._open(Place(index, len(prepared["places"])))
         self._crew = Crew(runner, lanes)

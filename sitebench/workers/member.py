@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,6 +33,15 @@ def refuse_unreachable(url: str, there: str) -> None:
         raise BadInput(
             f"the target listens on {host} of the master's machine, which cannot be reached here",
             "name an address that workers reach: --target-host for an embedded target",
+        )
+
+
+def refuse_unknown(wanted: Iterable[str], there: Container[str]) -> None:
+    """Raise where a test has user classes that the locustfile of this worker has not."""
+    if missing := [name for name in wanted if name not in there]:
+        raise BadInput(
+            f"the locustfile of this worker has no {', '.join(missing)}",
+            "start it with the master's, or with -f - to be sent it",
         )
 
 
@@ -80,6 +89,9 @@ class Crew:
         """Answer one question."""
         received_ns = time.monotonic_ns()
         self._heard = time.monotonic()
+        if not question["shown"]:
+            # What Locust has not sent yet is of the time before, too.
+            self._runner.stats.clear_all()
         self._report(self.lanes.drain(shown=question["shown"]), question, received_ns)
 
     def leave(self, question: Mapping[str, Any] | None = None) -> None:

@@ -16,7 +16,7 @@ from tests.locustfiles.conftest import Counting, Finished, agrees, headless
 from tests.support.points import a_spec
 
 USERS = ("-u", "8", "-r", "8")
-SHORT = (*USERS, "-t", "2s")
+SHORT = (*USERS, "-t", "1s")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -53,7 +53,7 @@ def test_csv_html_and_json_say_the_same(tmp_path: Path, counting: Counting, ende
 
 
 def test_users_that_ramp_up_are_counted_from_the_first(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, "-u", "6", "-r", "3", "-t", "3s", "ConnectUser")
+    ran = headless(tmp_path, counting, "-u", "6", "-r", "3", "-t", "2s", "ConnectUser")
     assert ran.code == 0, ran.said
     agrees(ran, counting)
 
@@ -66,7 +66,7 @@ def test_reset_stats_forgets_what_was_before_all_users_ran(
     with RunStore(tmp_path / "run") as store:
         store.begin(spec)
     recorded = ("--store", "run", "--point", spec.key)
-    ramp = ("-u", "4", "-r", "2", "-t", "4s", "--reset-stats")
+    ramp = ("-u", "4", "-r", "2", "-t", "3s", "--reset-stats")
     ran = headless(tmp_path, counting, *ramp, *recorded, "LookupUser")
     assert ran.code == 0, ran.said
     since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()

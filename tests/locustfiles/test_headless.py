@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.locustfiles.conftest import Counting, agrees, headless
+from tests.locustfiles.conftest import Counting, agrees, headless, processes
 
 RUN = ("-u", "8", "-r", "8", "-t", "2s")
-TWO_PROCESSES = ("-u", "8", "-r", "8", "-t", "5s", "--processes", "2")
+TIMED = ("-u", "8", "-r", "8", "-t", "4s")
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def test_ctrl_c_loses_nothing(tmp_path: Path, counting: Counting) -> None:
 
 
 def test_worker_processes_lose_nothing(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, *TWO_PROCESSES, "LookupUser")
+    ran = headless(tmp_path, counting, *TIMED, *processes(2), "LookupUser")
     assert ran.code == 0, ran.said
     assert ran.counts["lookup", "lookup"] > 100
     agrees(ran, counting)
 
 
 def test_worker_processes_add_people_of_their_own(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, *TWO_PROCESSES, "AddUser")
+    ran = headless(tmp_path, counting, *TIMED, *processes(2), "AddUser")
     assert ran.code == 0, ran.said
     assert not any(ran.failures.values())
     agrees(ran, counting)
@@ -53,9 +53,7 @@ def test_worker_processes_add_people_of_their_own(tmp_path: Path, counting: Coun
 
 def test_workers_stop_when_the_measured_window_is_over(tmp_path: Path, counting: Counting) -> None:
     windows = ("--warmup", "500ms", "--measure", "1s")
-    ran = headless(
-        tmp_path, counting, "-u", "4", "-r", "4", "--processes", "2", *windows, "LookupUser"
-    )
+    ran = headless(tmp_path, counting, "-u", "4", "-r", "4", *processes(2), *windows, "LookupUser")
     assert ran.code == 0, ran.said
     assert ran.counts["lookup", "lookup"] > 100
     agrees(ran, counting)
@@ -83,14 +81,15 @@ def test_nothing_is_said_about_the_cpu_of_native_threads(
     assert "CPU usage" not in ran.said
 
 
-OWN_SEQUENCE = Path(__file__).parents[2] / "examples" / "own_sequence.py"
-"""What docs/sequences.md shows."""
+ROOT = Path(__file__).parents[2]
+OWN_SEQUENCE = ROOT / "examples" / "own_sequence.py"
 
 
 def test_a_sequence_of_ones_own_takes_less_than_20_lines(
     tmp_path: Path, counting: Counting
 ) -> None:
     assert len(OWN_SEQUENCE.read_text().splitlines()) < 20
+    assert '--8<-- "examples/own_sequence.py"' in (ROOT / "docs" / "sequences.md").read_text()
     ran = headless(tmp_path, counting, *RUN, locustfile=OWN_SEQUENCE)
     assert ran.code == 0, ran.said
     assert ran.counts["prefix", "search"] > 100

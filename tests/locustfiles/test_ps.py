@@ -12,7 +12,7 @@ import pytest
 
 from seeders.upd import UpdSpec, build
 from sitebench._engine import Site
-from tests.locustfiles.conftest import LOCALES, PEOPLE
+from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
 from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
@@ -60,10 +60,11 @@ def headless(folder: Path, site: Site, *more: str) -> Ran:
 
 
 @pytest.mark.parametrize("client", ["native", "fasthttp"])
-@pytest.mark.parametrize("how", [(), ("--processes", "2")])
+@pytest.mark.parametrize("distributed", [False, True])
 def test_every_request_is_counted_once(
-    tmp_path: Path, site: Site, client: str, how: tuple[str, ...]
+    tmp_path: Path, site: Site, client: str, *, distributed: bool
 ) -> None:
+    how = processes(2) if distributed else ()
     ran = headless(tmp_path, site, *RUN, "--client", client, *how, "ScenarioUser")
     assert ran.code == 0, ran.said
     assert ran.failures == 0

@@ -58,27 +58,30 @@ def asked_for(ran: Finished) -> list[int]:
 def test_users_come_and_go_as_a_shape_says(
     tmp_path: Path, counting: Counting, asked: tuple[str, ...], users: list[int]
 ) -> None:
-    times = ("--calm-time", "1500ms", "--spike-time", "1500ms")
+    times = ("--calm-time", "1s", "--spike-time", "1s")
     ran = shaped(tmp_path, counting, "-r", "100", *asked, *times)
     assert ran.code == 0, ran.said
     assert ran.counts["lookup", "lookup"] > 100
     agrees(ran, counting)
-    # It is looked at once a second: a busy machine may miss a step.
-    assert asked_for(ran) in (users, users[:-1], users[1:]), ran.said
+    # It is looked at once a second, and that may miss a stage of one.
+    told = asked_for(ran)
+    assert told[0] == users[0]
+    assert len(told) > 1
+    assert set(told) <= set(users)
 
 
-@pytest.mark.parametrize("distributed", [False, True])
+@pytest.mark.parametrize(("users", "distributed"), [(2, False), (1, True)])
 def test_a_ramp_to_the_knee_measures_only_what_it_holds(
-    tmp_path: Path, counting: Counting, *, distributed: bool
+    tmp_path: Path, counting: Counting, users: int, *, distributed: bool
 ) -> None:
     spec = a_spec()
     with RunStore(tmp_path / "run") as store:
         store.begin(spec)
-    climb = ("--shape", "RampToKnee", "-u", "2", "-r", "100", "--climb-time", "800ms")
-    measured = ("--measure", "1s", "--store", "run", "--point", spec.key)
+    climb = ("--shape", "RampToKnee", "-u", str(users), "-r", "100", "--climb-time", "800ms")
+    measured = ("--measure", "500ms", "--store", "run", "--point", spec.key)
     ran = shaped(tmp_path, counting, *climb, *measured, *(processes(2) if distributed else ()))
     assert ran.code == 0, ran.said
-    assert asked_for(ran)[:2] == [1, 2]
+    assert asked_for(ran)[:users] == [1, 2][:users]
     assert "held from now on: " in ran.said
     agrees(ran, counting, looks=LOOKS_OF_A_POINT)
     with RunFile(tmp_path / "run") as run:
@@ -88,7 +91,7 @@ def test_a_ramp_to_the_knee_measures_only_what_it_holds(
     assert point.result.operations > 0
     lanes = {row.phase: {r.lanes for r in rows if r.phase == row.phase} for row in rows}
     assert len(lanes["measure"]) == 1
-    assert {1, 2} <= lanes["ramp"]
+    assert set(range(1, users + 1)) <= lanes["ramp"]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_a_shape_that_cannot_be_is_refused_in_one_line(
 
 
 def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, "-u", "4", "-r", "100", "-t", "2s", locustfile=OWN_SHAPE)
+    ran = headless(tmp_path, counting, "-u", "4", "-r", "100", "-t", "1s", locustfile=OWN_SHAPE)
     assert ran.code == 0, ran.said
     assert asked_for(ran) == [1]
     agrees(ran, counting)
@@ -158,10 +161,11 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
     picked = {"user_classes": user, "shape_class": shape, "user_count": "4", "spawn_rate": "100"}
     answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES, disposable="true")
     assert answer["success"], answer
-    assert eventually(lambda: counting.since()["binds"] > ENOUGH or shape != "Default", SLOW_S)
+    assert eventually(lambda: screen.live()["busy"], SLOW_S), screen.live()
     if shape == "Default":
+        assert eventually(lambda: counting.since()["binds"] > ENOUGH, SLOW_S), screen.live()
         screen.post("/stop")
-    screen.wait(lambda stats: stats["state"] == "stopped" and counting.since()["connections"] > 9)
+    assert eventually(lambda: not screen.live()["busy"], SLOW_S), screen.live()
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
     counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}
     assert {each for each, _ in counts} == {program}
