@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
@@ -34,7 +32,7 @@ from sitebench.native_errors import translated
 from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
 from sitebench.preparing import Preparing
-from sitebench.recorder import Recorder, Subject
+from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.threads import engine_threads
 from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
@@ -51,6 +49,7 @@ class IlsWorkload:
         self._after = contextlib.ExitStack()
         options = self._options()
         self.session = session_of(environment)
+        self._facts: dict[str, Any] = {}
         self._recorder = Recorder(options, options.monitor, self.session)
 
     def _options(self) -> CockpitOptions:
@@ -74,6 +73,7 @@ class IlsWorkload:
             target = open_live(options)
             if environment.web_ui is not None and not options.disposable and not options.names:
                 self._seed(options, target, preparing)
+        self._facts = {"name": target.name, **target.facts}
         return {
             "options": declared.texts(options),
             "url": str(target.address),
@@ -99,30 +99,22 @@ class IlsWorkload:
         address, sequences = target.address, self._sequences(options)
         writes = any(each.writes for each in sequences)
         subject = Subject(
-            spec=lambda: points.point(self._asked(), self._operation(sequences)),
+            spec=lambda: points.point(
+                asked(IlsOptions, self._options(), self._environment),
+                operation(self._environment, USER_CLASSES, (each.name for each in sequences)),
+            ),
             facts=lambda sizes: points.manifest(options, sizes),
             pid=prepared["pid"],
             cores=prepared["cores"],
             address=(address.host, address.port),
             counts=[(each.name, each.counts) for each in sequences],
             native=options.client == "native",
+            check=target.check,
+            target=self._facts,
             probe=DirectoryMonitor(target),
             doubts=lambda spec: relaxed(spec, writes=writes),
         )
         return self._recorder.recording(subject)
-
-    def _asked(self) -> IlsOptions:
-        """Return a test's options as `sitebench ils run` would have them."""
-        runner = self._environment.runner
-        users = 0 if runner is None else runner.target_user_count
-        return replace(declared.narrowed(IlsOptions, self._options()), users=users)
-
-    def _operation(self, sequences: Sequence[Program]) -> str:
-        """Return what the test measures: known by its class, or by its sequences' names."""
-        names = {name: operation for operation, name in USER_CLASSES.items()}
-        classes = [each.__name__ for each in self._environment.user_classes]
-        known = [names[each] for each in classes if each in names]
-        return "+".join(known if len(known) == len(classes) else [s.name for s in sequences])
 
     def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
         """Return the target as it is addressed by any process of the test."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from locust.env import Environment
@@ -28,7 +26,7 @@ from sitebench.native_errors import translated
 from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
 from sitebench.preparing import Preparing
-from sitebench.recorder import Recorder, Subject
+from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.threads import engine_threads
 from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
@@ -42,6 +40,7 @@ class SiteWorkload:
         self._after = contextlib.ExitStack()
         options = self._options()
         self.session = session_of(environment)
+        self._facts: dict[str, Any] = {}
         self._recorder = Recorder(options, options.monitor, self.session)
 
     def _options(self) -> CockpitOptions:
@@ -68,6 +67,7 @@ class SiteWorkload:
             address = reachable_by(parse_address(options.target), options.client)
             probe(address)
             site = OpenSite("the site", address)
+        self._facts = {"name": site.name, **site.facts}
         return {
             "options": declared.texts(options),
             "scenario": None
@@ -85,29 +85,21 @@ class SiteWorkload:
         options = from_texts(CockpitOptions, prepared["options"])
         address, scenarios = parse_address(prepared["url"]), self._scenarios(options)
         subject = Subject(
-            spec=lambda: points.point(self._asked(), self._operation(scenarios)),
+            spec=lambda: points.point(
+                asked(PsOptions, self._options(), self._environment),
+                operation(self._environment, points.USER_CLASSES, (s.name for s in scenarios)),
+            ),
             facts=lambda sizes: points.manifest(options, sizes),
             pid=prepared["pid"],
             cores=prepared["cores"],
             address=(address.host, address.port),
             counts=[pair for scenario in scenarios for pair in scenario.counted],
             native=options.client == "native",
+            check=OpenSite(options.target, address).check,
+            target=self._facts,
             figures=lambda measured: figures(measured, scenarios),
         )
         return self._recorder.recording(subject)
-
-    def _asked(self) -> PsOptions:
-        """Return a test's options as `sitebench ps run` would have them."""
-        runner = self._environment.runner
-        users = 0 if runner is None else runner.target_user_count
-        return replace(declared.narrowed(PsOptions, self._options()), users=users)
-
-    def _operation(self, scenarios: Sequence[Scenario]) -> str:
-        """Return what the test measures: known by its class, or by its scenarios' names."""
-        names = {name: operation for operation, name in points.USER_CLASSES.items()}
-        classes = [each.__name__ for each in self._environment.user_classes]
-        known = [names[each] for each in classes if each in names]
-        return "+".join(known if len(known) == len(classes) else [s.name for s in scenarios])
 
     def open(self, prepared: dict[str, Any], place: Place) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from locust.env import Environment
 
 from sitebench.bridge import Recording
 from sitebench.child import dump
 from sitebench.doubt import Doubt
 from sitebench.errors import SitebenchError
 from sitebench.monitor import Monitor, Probe
-from sitebench.options import PointOptions
+from sitebench.options import PointOptions, narrowed
 from sitebench.point import PointResult, PointSpec, summarise
 from sitebench.store import RunStore
 from sitebench.tally import Tally
@@ -19,6 +21,24 @@ from sitebench.windows import PointFile, Windows
 
 if TYPE_CHECKING:
     from sitebench.cockpit.session import Session
+
+T = TypeVar("T")
+
+
+def asked(cls: type[T], options: Any, environment: Environment) -> T:
+    """Return what Locust was asked as options of a command: the number of users is its own."""
+    runner = environment.runner
+    users = 0 if runner is None else runner.target_user_count
+    found: Any = narrowed(cls, options)
+    return cast("T", replace(found, users=users))
+
+
+def operation(environment: Environment, known: Mapping[str, str], programs: Iterable[str]) -> str:
+    """Return what a test measures: by the classes of known operations, or by its programs."""
+    names = {name: each for each, name in known.items()}
+    classes = [each.__name__ for each in environment.user_classes]
+    found = [names[each] for each in classes if each in names]
+    return "+".join(found if len(found) == len(classes) else programs)
 
 
 @dataclass(frozen=True)
@@ -33,6 +53,10 @@ class Subject:
     address: tuple[str, int]
     counts: Sequence[tuple[str, str]]
     native: bool
+    check: Callable[[], None]
+    """Raises when the target is not there any more."""
+    target: Mapping[str, Any]
+    """What the target says of itself."""
     probe: Probe | None = None
     figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
     doubts: Callable[[PointSpec], Sequence[Doubt]] = lambda spec: ()

@@ -63,7 +63,8 @@ def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) ->
     environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
     if from_namespace(SessionOptions, parsed).browser:
-        gevent.spawn(_show, f"http://{web_ui.host}:{web_ui.port}{base_path or ''}/")
+        scheme = "https" if web_ui.tls_cert else "http"
+        gevent.spawn(_show, f"{scheme}://{web_ui.host}:{web_ui.port}{base_path or ''}/")
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":

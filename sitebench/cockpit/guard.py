@@ -25,10 +25,8 @@ class Guard:
 
     def __call__(self) -> Response | tuple[str, int] | None:
         """Return the refusal; None lets the request pass."""
-        if request.method != "POST":
-            return None
         if _from_elsewhere():
-            return "a page from elsewhere may not command tests\n", 403
+            return "pages of other sites may neither command tests nor read them\n", 403
         if request.endpoint != "locust.swarm" or not self._known():
             return None
         why = self._refusal(request.form.to_dict())
@@ -56,6 +54,6 @@ class Guard:
 
 
 def _from_elsewhere() -> bool:
-    """Return whether a page of another site posts: Locust lets every site's pages do so."""
+    """Return whether a page of another site asks: Locust itself lets every site's pages do so."""
     origin = request.headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc != request.host

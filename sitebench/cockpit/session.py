@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import sqlite3
 import sys
 import tempfile
@@ -13,16 +14,14 @@ from pathlib import Path
 from sitebench.bridge import Recording
 from sitebench.child import dump
 from sitebench.cockpit.live import Live
-from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.manifest import collect, continued
 from sitebench.point import PointResult, PointSpec
 from sitebench.recorder import Subject
 from sitebench.store import RunStore
 from sitebench.windows import PointFile, Windows
 
-NOTHING_MEASURED = MeasurementFailed(
-    "it was stopped before all users ran", "let it run a little longer"
-)
+log = logging.getLogger("sitebench")
 
 
 @dataclass
@@ -62,6 +61,7 @@ class Session:
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording:
         """Begin a point for a test."""
+        self.unprepared = None
         spec = self._next(subject.spec())
         self._tell(subject, spec)
         self.store.begin(spec)
@@ -91,6 +91,7 @@ class Session:
             command = {"command": ["locust", *sys.argv[1:]]}
             facts = continued(self.store.manifest(), collect([], facts | command))
         self.store.set_manifest(facts)
+        self.store.add_target(subject.target)
 
     def _finish(self, test: Test, subject: Subject) -> None:
         """Write what came of a test; whose users were changed had those that it ended with."""
@@ -99,21 +100,32 @@ class Session:
             now = self._next(dataclasses.replace(test.spec, users=users, repeat=0))
             self.store.respecify(test.spec, now)
             test.spec = now
-        test.result = (
-            None if test.live.windows is None else subject.result(test.spec, test.live.windows)
-        )
-        if test.result is None or test.live.windows is None:
-            self.failed(NOTHING_MEASURED)
-            return
-        test.live.windows.complete(test.result)
-        self.store.confirm(test.spec)
+        windows = test.live.windows
+        test.result = None if windows is None else subject.result(test.spec, windows)
+        try:
+            if test.result is None or windows is None:
+                raise MeasurementFailed(
+                    "the test was stopped before all users ran", "let it run a little longer"
+                )
+            windows.complete(test.result)
+            subject.check()
+        except CannotRecord:
+            raise
+        except MeasurementFailed as error:
+            self._fail(test, error)
+        else:
+            self.store.confirm(test.spec)
 
     def failed(self, error: SitebenchError) -> None:
         """Write down why a test could not go on; one that did not begin has no point."""
         test = self.current
         if test is None or test.ended:
             self.unprepared = error
-            return
+        else:
+            self._fail(test, error)
+
+    def _fail(self, test: Test, error: SitebenchError) -> None:
+        log.error("%s", error)
         test.error = error
         self.store.fail(test.spec.key, dump(error))
 

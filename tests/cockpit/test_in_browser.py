@@ -74,7 +74,7 @@ def test_two_tests_from_the_form_to_the_report(page: Cockpit, tmp_path: Path) ->
     page.press("Edit")
     page.fill(userCount="6", spawnRate="6")
     page.press("Update")
-    assert eventually(lambda: screen.live()["moments"]["lanes"][-1] == 6, 30)
+    screen.until_lanes(6)
     # What it may say of this machine is not for a test; that it says something is.
     page.tab("Verdict")
     assert eventually(lambda: any("Verdict" in row[0] for row in page.rows()), 30), page.rows()

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sitebench.ports import free_port
@@ -74,7 +75,7 @@ def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_pa
     screen.start("LookupUser", 2)
     screen.until_done("lookup", 1_000)
     screen.start("LookupUser", 5)
-    assert eventually(lambda: screen.live()["moments"]["lanes"][-1] == 5, 30)
+    screen.until_lanes(5)
     screen.until_done("lookup", 1_000)
     screen.stop()
     copy = screen.download(tmp_path / "copy")
@@ -116,6 +117,24 @@ def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path:
     assert len(points(screen.download(tmp_path / "copy"))) == 1
 
 
+def test_a_target_that_died_is_said_and_its_point_is_not_taken(tmp_path: Path) -> None:
+    with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
+        screen = Screen(root)
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        (target,) = psutil.Process(process.pid).children()
+        target.kill()
+        screen.stop()
+        (test,) = screen.live()["tests"]
+        assert "answered before the measurement and does not now" in test["error"]
+        (point,) = points(screen.download(tmp_path / "copy"))
+        assert point.status == "failed"
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        screen.stop()
+        assert [each["error"] is None for each in screen.live()["tests"]] == [False, True]
+
+
 def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     ran = headless(
@@ -147,7 +166,7 @@ def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> N
             screen.start("LookupUser", 2)
             screen.until_done("lookup", 1_000)
             screen.start("LookupUser", 4)
-            assert eventually(lambda: screen.live()["moments"]["lanes"][-1] == 4, 30)
+            screen.until_lanes(4)
             screen.until_done("lookup", 1_000)
             screen.stop()
             copy, totals = screen.download(tmp_path / "copy"), screen.totals()

@@ -72,14 +72,14 @@ def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
             assert json.loads(answer.read())["word"] == "fill in the form and start"
 
 
-def test_a_page_of_another_site_cannot_start_a_test(tmp_path: Path) -> None:
+def test_a_page_of_another_site_can_neither_start_a_test_nor_read_one(tmp_path: Path) -> None:
+    form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
     with web_ui(tmp_path, "ils") as (_, root):
-        form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
-        request = urllib.request.Request(
-            f"{root}/swarm", form, {"Origin": "http://elsewhere.example"}
-        )
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=30)
-        with refused.value:
-            assert refused.value.code == 403
+        for path, data in (("/swarm", form), ("/sitebench/run", None), ("/stats/requests", None)):
+            foreign = {"Origin": "http://elsewhere.example"}
+            request = urllib.request.Request(f"{root}{path}", data, foreign)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=30)
+            with refused.value:
+                assert refused.value.code == 403, path
         assert Screen(root).stats()["state"] == "ready"

@@ -46,6 +46,10 @@ class Screen:
 
         assert eventually(done, 30), self.live()
 
+    def until_lanes(self, n: int) -> None:
+        """Wait until so many lanes run."""
+        assert eventually(lambda: self.live()["moments"]["lanes"][-1:] == [n], 30), self.live()
+
     def workers(self) -> int:
         """Return how many workers have come to this master."""
         return int(json.loads(self.get("/worker-count"))["worker_count"])
