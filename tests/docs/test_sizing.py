@@ -1,0 +1,75 @@
+"""The arithmetic of docs/distribution.md, done again from the figures that it gives."""
+
+import math
+import re
+
+from tests.docs.cli_page import ROOT
+
+PAGE = " ".join((ROOT / "docs" / "distribution.md").read_text().split())
+USERS, THINK_S, TIME_WAIT_S = 1_000_000, 60, 60
+COMFORTABLE = 0.5
+"""How busy a thread should be at most."""
+
+
+def figures(pattern: str) -> list[float]:
+    """Return the numbers that stand in the page where the pattern has groups."""
+    found = re.search(pattern, PAGE)
+    assert found is not None, pattern
+    return [float(each.replace(",", "")) for each in found.groups()]
+
+
+def rounded(number: float, digits: int) -> str:
+    return f"{round(number, -digits):,.0f}"
+
+
+def engine_per_s(what: str) -> float:
+    """Return what one engine thread reached, of `sitebench calibrate` as the page shows it."""
+    (_, _, engine) = figures(rf"{what} ([\d,]+) ([\d.]+) ([\d,]+)")
+    return engine
+
+
+RATE = USERS / THINK_S
+LOOKUPS, CONNECTS = engine_per_s("exchange, 64 connections"), engine_per_s("connect, bind, close")
+
+
+def test_the_rate_and_the_threads_it_takes() -> None:
+    made, comfortable = rounded(LOOKUPS, 3), rounded(LOOKUPS * COMFORTABLE, 3)
+    assert f"{USERS:,} / {THINK_S} s = {rounded(RATE, 2)} lookups/s; a thread makes {made}" in PAGE
+    assert f"half the time at most: {comfortable} |" in PAGE
+    assert math.ceil(RATE / (LOOKUPS * COMFORTABLE)) == 1
+
+
+def test_the_memory_and_the_machines_it_takes() -> None:
+    kilobytes, megabytes = figures(r"([\d.]+) kB a user .*? and ([\d.]+) MB a worker")
+    assert f"{USERS:,} x {kilobytes} kB = {USERS * kilobytes / 1e6:.1f} GB" in PAGE
+    (machines, gigabytes) = figures(r"GB \| (\d+) of (\d+) GB")
+    assert machines == math.ceil(USERS * kilobytes / 1e6 / (gigabytes - megabytes / 1e3))
+
+
+def test_the_ports_and_the_workers_they_take() -> None:
+    first, last, ports = [
+        *figures(r"`ip_local_port_range` (\d+) to (\d+)"),
+        *figures(r"address has ([\d,]+) ports"),
+    ]
+    assert ports == last - first + 1
+    assert f"{USERS:,} / {ports:,.0f} = {math.ceil(USERS / ports)} |" in PAGE
+    first, last = figures(r'ip_local_port_range="(\d+) (\d+)"')
+    widened = last - first + 1
+    workers = math.ceil(USERS / widened)
+    assert f"gives {widened:,.0f} | {workers} |" in PAGE
+    (kilobytes,) = figures(r"([\d.]+) kB a user")
+    each = USERS / workers
+    assert f"**{workers} workers with addresses of their own**, {each:,.0f} users each" in PAGE
+    assert f"{rounded(each * kilobytes / 1e3, 1)} MB and {rounded(RATE / workers, 1)} l" in PAGE
+    (descriptors,) = figures(r"`ulimit -n (\d+)`")
+    assert descriptors > each
+
+
+def test_connecting_anew_takes_as_many_addresses() -> None:
+    made, threads = rounded(CONNECTS, 3), math.ceil(RATE / (CONNECTS * COMFORTABLE))
+    assert f"{rounded(RATE, 2)} connects/s, of which a thread makes {made}" in PAGE
+    assert f"comfortably, so {threads} threads" in PAGE
+    waiting = round(RATE, -2) * TIME_WAIT_S
+    assert f"{rounded(RATE, 2)} x {TIME_WAIT_S} = {rounded(waiting, 4)} ports" in PAGE
+    (workers,) = figures(r"and it is (\d+) addresses again")
+    assert workers == math.ceil(waiting / 64_512)
