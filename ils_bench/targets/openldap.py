@@ -34,7 +34,8 @@ from sitebench.ports import free_port
 
 FILL_S = 3600.0
 ANSWER_S = 30.0
-MIB = 1 << 20
+LEAST_ROOM = 4 << 30
+"""mdb's limit for a database without people: they may come later, and only addresses are taken."""
 DATA = "db"
 PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/libexec", "/usr/local/sbin")
 SCHEMA = schema.FOLDER / schema.FILES["openldap"]
@@ -153,7 +154,7 @@ def write_config(folder: Path, people: Spec) -> Path:
             folder=folder,
             data=DATA,
             suffix=suffix_of(people.base),
-            maxsize=256 * MIB + people.size * 16_384,
+            maxsize=LEAST_ROOM + people.size * 16_384,
             monitor=_monitor(modules),
         )
     )
