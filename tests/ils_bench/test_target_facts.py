@@ -11,7 +11,7 @@ def test_slapd_gives_its_version_and_its_configuration(openldap: OpenTarget) -> 
     assert openldap.facts["version"].startswith("OpenLDAP: slapd 2.")
     lines = openldap.facts["configuration"].splitlines()
     assert "dbnosync" in lines
-    assert "directory .../db" in lines, "a folder that is another one each time is no fact"
+    assert 'directory ".../db"' in lines, "a folder that is another one each time is no fact"
 
 
 def test_the_embedded_directory_gives_its_settings() -> None:
