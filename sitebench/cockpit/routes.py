@@ -110,8 +110,10 @@ def _short(value: Any) -> Any:
 
 def _page(name: str, theme: str | None) -> str:
     """Return a page in the report's style, dark where Locust's own page is."""
-    media = {"dark": "@media all", "light": "@media not all"}.get(theme or "", DARK_ONLY)
-    style = report_asset("report.css").replace(DARK_ONLY, media)
+    style = report_asset("report.css")
+    if theme in ("dark", "light"):
+        style = style.replace(DARK_ONLY, "@media all" if theme == "dark" else "@media not all")
+        style = style.replace("color-scheme: light dark", f"color-scheme: {theme}")
     return _asset(name).replace("/* report.css */", style)
 
 
