@@ -59,7 +59,7 @@ def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) ->
         said = seed_until(slapd, entries, population.dn(size // 20), signal.SIGINT)
         assert "the same command goes on from there" in said
         assert 0 < slapd.people(DEFAULT_BASE) < size
-        seed_until(slapd, entries, population.dn(size // 2), signal.SIGKILL)
+        seed_until(slapd, entries, population.dn(size // 3), signal.SIGKILL)
         assert 0 < slapd.people(DEFAULT_BASE) < size
         done = sitebench(*seed_command(slapd, entries))
         assert done.code == 0, done.err
