@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitebench import units
+from sitebench.cockpit.options import SessionOptions
+from sitebench.cockpit.options import UiOptions as UiDefaults
 from sitebench.options import (
     EntriesOption,
     LoadOptions,
     MeasureOptions,
     PeopleOptions,
     PointOptions,
-    SessionOptions,
     choice,
     option,
     whole,
 )
 from sitebench.options import PeakOptions as SearchOptions
-from sitebench.options import UiOptions as UiDefaults
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ from sitebench.bridge import Bridge
 from sitebench.cockpit.credentials import credentials
 from sitebench.cockpit.guard import Guard
 from sitebench.cockpit.login import require_login
+from sitebench.cockpit.options import SessionOptions
 from sitebench.cockpit.routes import blueprint
 from sitebench.cockpit.session import Session
 from sitebench.cockpit.state import Present
 from sitebench.cockpit.tabs import add_rows, template_args
-from sitebench.options import SessionOptions, choice, fields_of, from_namespace
+from sitebench.options import choice, fields_of, from_namespace
 
 log = logging.getLogger("sitebench")
 

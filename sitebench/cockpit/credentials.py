@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from sitebench.cockpit.options import LOGIN_VARIABLE
 from sitebench.errors import BadFile, BadInput
-from sitebench.options import LOGIN_VARIABLE
 
 
 def credentials(file: str | None) -> tuple[str, str]:

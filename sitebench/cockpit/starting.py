@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.cockpit.credentials import credentials
+from sitebench.cockpit.options import SessionOptions
 from sitebench.errors import BadInput, PortInUse
 from sitebench.locust_process import Gathering
 from sitebench.measuring import say
-from sitebench.options import SessionOptions, narrowed, to_argv
+from sitebench.options import narrowed, to_argv
 
 LOOPBACK = ("127.", "::1", "localhost")
 

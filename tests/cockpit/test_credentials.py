@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sitebench.cockpit.credentials import credentials
+from sitebench.cockpit.options import LOGIN_VARIABLE
 from sitebench.errors import BadFile, BadInput
-from sitebench.options import LOGIN_VARIABLE
 
 
 def test_the_first_line_of_a_file_has_both(tmp_path: Path) -> None:
