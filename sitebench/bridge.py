@@ -324,7 +324,14 @@ class Bridge:
 
     def _spawn(self, function: Callable[[], None]) -> gevent.Greenlet:
         """Start a greenlet without which the test cannot go on."""
-        greenlet = gevent.spawn(function)
+
+        def told() -> None:
+            try:
+                function()
+            except SitebenchError as error:
+                self.fail(error)  # gevent itself would print a traceback.
+
+        greenlet = gevent.spawn(told)
         greenlet.link_exception(self._on_crash)
         return greenlet
 
@@ -332,7 +339,7 @@ class Bridge:
         error = greenlet.exception
         if isinstance(error, OSError) and error.errno == errno.EMFILE:
             error = _no_files()
-        if not isinstance(error, SitebenchError):
+        if not isinstance(error, OutOfDescriptors):
             what = f"the measurement broke off: {type(error).__name__}: {error}"
             error = MeasurementFailed(what, "report this, with the traceback above")
         self.fail(error)

@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 
+from sitebench.errors import SitebenchError
 from sitebench.runfile import RunFile
 from sitebench.store import RunStore
 from tests.distributed.network import Host
@@ -102,6 +103,13 @@ class Master:
                 for row in run.timeline(point.id):
                     found[row.step] += row.count
         return found
+
+    def measuring(self) -> bool:
+        """Return whether the present test measures already."""
+        with contextlib.suppress(SitebenchError), RunFile(self.folder / "run") as run:
+            for point in run.points()[-1:]:
+                return any(row.phase == "measure" for row in run.timeline(point.id))
+        return False
 
     # Its web UI.
 

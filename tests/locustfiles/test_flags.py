@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,10 @@ import pytest
 from sitebench.runfile import RunFile
 from sitebench.source import SEQUENCE
 from sitebench.store import RunStore
-from tests.locustfiles.conftest import Counting, Finished, agrees, headless
+from tests.locustfiles.conftest import Counting, Finished, agrees, headless, port_of_a_master
 from tests.support.points import a_spec
 
+ROOT = Path(__file__).parents[2]
 USERS = ("-u", "8", "-r", "8")
 SHORT = (*USERS, "-t", "1s")
 
@@ -166,10 +169,26 @@ def test_what_cannot_be_done_has_an_exit_code_of_its_own(
     ran = headless(tmp_path, counting, *SHORT, "--base", "ou=Nobody,o=Intranet", "LookupUser")
     assert ran.code not in (0, 1)
     assert not ran.counts
-    assert finished_with_one_line(ran)
+    assert finished_with_one_line(ran), ran.said
 
 
 def finished_with_one_line(ran: Finished) -> bool:
     """Return whether the error is said in one line, and no traceback."""
     said = [line for line in ran.said.splitlines() if "/ERROR/" in line]
     return len(said) == 1 and "Traceback" not in ran.said
+
+
+def test_a_worker_with_another_locustfile_is_told_what_it_lacks(
+    tmp_path: Path, counting: Counting
+) -> None:
+    port = port_of_a_master()
+    other = ["-f", "examples/own_sequence.py", "--worker", "--master-port", port]
+    here = ("--master", "--master-bind-port", port, "--expect-workers", "1")
+    with subprocess.Popen([sys.executable, "-m", "locust", *other], cwd=ROOT) as worker:
+        try:
+            ran = headless(tmp_path, counting, *here, *SHORT, "LookupUser")
+        finally:
+            worker.terminate()
+    assert ran.code == 2
+    assert "the locustfile of this worker has no LookupUser" in ran.said
+    assert finished_with_one_line(ran), ran.said

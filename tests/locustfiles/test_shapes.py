@@ -159,11 +159,13 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
 ) -> None:
     where = {"target": counting.url, "entries": str(PEOPLE), "locales": ",".join(LOCALES)}
     picked = {"user_classes": user, "shape_class": shape, "user_count": "4", "spawn_rate": "100"}
+    tests = screen.live()["test"]
     answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES, disposable="true")
     assert answer["success"], answer
-    assert eventually(lambda: screen.live()["busy"], SLOW_S), screen.live()
+    assert eventually(lambda: screen.live()["test"] > tests, SLOW_S), screen.live()
     if shape == "Default":
         assert eventually(lambda: counting.since()["binds"] > ENOUGH, SLOW_S), screen.live()
+        assert eventually(lambda: screen.live()["word"] == "measuring", SLOW_S), screen.live()
         screen.post("/stop")
     assert eventually(lambda: not screen.live()["busy"], SLOW_S), screen.live()
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
