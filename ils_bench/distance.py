@@ -53,6 +53,9 @@ async def _later(
 ) -> None:
     """Hand on what comes, each piece so much later than it came."""
     loop = asyncio.get_running_loop()
-    while piece := await reader.read(READ_BYTES):
-        loop.call_later(delay_s, writer.write, piece)
-    loop.call_later(delay_s, writer.close)
+    try:
+        while piece := await reader.read(READ_BYTES):
+            loop.call_later(delay_s, writer.write, piece)
+        await asyncio.sleep(delay_s)
+    finally:
+        writer.close()
