@@ -4,6 +4,7 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -148,31 +149,35 @@ def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: 
     assert ran.counts["add", "add"] == counting.since()["adds"]
 
 
-def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
-    master = f"127.0.0.1:{free_port()}"
-    waiting = subprocess.Popen(
+@contextmanager
+def two_workers(master: str) -> Iterator[None]:
+    process = subprocess.Popen(
         [*SITEBENCH, "worker", "--master", master, "--processes", "2", "--threads", "1"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        with web_ui(tmp_path, "ils", "--workers", "2", "--bind", master, "--entries", "1k") as (
-            _,
-            root,
-        ):
-            screen = Screen(root)
-            assert eventually(lambda: screen.workers() == 2, 60), "not: two workers came"
-            screen.start("LookupUser", 2)
-            screen.until_done("lookup", 1_000)
-            screen.start("LookupUser", 4)
-            screen.until_lanes(4)
-            screen.until_done("lookup", 1_000)
-            screen.stop()
-            copy, totals = screen.download(tmp_path / "copy"), screen.totals()
+        yield
     finally:
-        waiting.send_signal(signal.SIGINT)
-        waiting.wait(60)
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
+    master = f"127.0.0.1:{free_port()}"
+    asked = ("--workers", "2", "--bind", master, "--entries", "1k")
+    # The master first: a worker that looks for it may get its port, and find itself there.
+    with web_ui(tmp_path, "ils", *asked) as (_, root), two_workers(master):
+        screen = Screen(root)
+        assert eventually(lambda: screen.workers() == 2, 60), "not: two workers came"
+        screen.start("LookupUser", 2)
+        screen.until_done("lookup", 1_000)
+        screen.start("LookupUser", 4)
+        screen.until_lanes(4)
+        screen.until_done("lookup", 1_000)
+        screen.stop()
+        copy, totals = screen.download(tmp_path / "copy"), screen.totals()
     (point,) = points(copy)
     found = recorded(copy, point)
     assert total(found, "lookup") == totals["lookup"]
