@@ -149,7 +149,7 @@ impl<'p> Pipeline<'p> {
             self.last_answer = Instant::now();
         }
         for place in 0..self.connections.len() {
-            let reach = self.oldest().map_or(u64::MAX, |oldest| oldest.saturating_add(REACH));
+            let reach = self.oldest().unwrap_or(self.next).saturating_add(REACH);
             let mut people = self.next..self.end.min(reach);
             let connection = &mut self.connections[place];
             while connection.out.len() - connection.sent < AHEAD
