@@ -49,7 +49,8 @@ class SiteWorkload:
 
     def check(self, options: Any) -> None:
         """Look whether a site of the user's answers, and its scenario can be read."""
-        self._scenarios(options)
+        if options.scenario is not None:
+            scenario_file.read(options.scenario)
         if options.target != "embedded":
             probe(reachable_by(parse_address(options.target), options.client))
 

@@ -49,7 +49,9 @@ class State:
         """What is measured."""
         if self.preparing is not None:
             return self.preparing.title
-        return "nothing measured yet" if self.test is None else title(self.test.spec)
+        if self.test is None:
+            return "nothing measured yet" if self.error is None else "the test could not begin"
+        return title(self.test.spec)
 
     @property
     def word(self) -> str:

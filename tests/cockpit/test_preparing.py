@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sitebench._engine import Directory
+from tests.docs.cli_page import ROOT
 from tests.locustfiles.conftest import LOCALES
 from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
@@ -60,3 +61,25 @@ def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
             assert eventually(lambda: directory.stats()["deletes"] == FEW, 30)
     finally:
         directory.stop()
+
+
+def test_what_goes_wrong_before_the_first_request_is_said_and_the_next_test_runs(
+    tmp_path: Path,
+) -> None:
+    scenario = str(ROOT / "examples" / "flask_site" / "site.toml")
+    form = {"user_count": "2", "spawn_rate": "2", "user_classes": "PageUser"}
+    with web_ui(tmp_path, "ps", "--entries", "1k") as (_, root):
+        screen = Screen(root)
+        answer = screen.post("/swarm", **form, scenario="nowhere.toml")
+        assert not answer["success"]
+        assert "nowhere.toml" in answer["message"]
+        screen.start("PageUser", scenario=scenario)
+        assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
+        said = {row["what"]: row for row in screen.live()["verdict"]}
+        assert said["Error"]["said"] == "a scenario file says what users do, and so does 'page'"
+        assert said["Error"]["remedy"] == "leave one of them out"
+        screen.wait(lambda stats: stats["state"] == "stopped")
+        screen.start("PageUser", scenario="")
+        screen.until_done("page", 10)
+        screen.stop()
+        assert [test["error"] for test in screen.live()["tests"]] == [None]
