@@ -1,5 +1,5 @@
-// The live page: asks for what is new, and draws it. The charts are plain SVG paths: a chart library
-// would take more CPU for each second of a test than the load generator's own bookkeeping does.
+// The live page: asks for what is new, and draws it as plain SVG paths: who looks at a test often does
+// so on the machine that makes its load, and every bit of CPU that this page takes is missing there.
 "use strict";
 const ASK_MS = 2000, SPAN_S = 180, HEIGHT = 170, LEFT = 58, BOTTOM = 20, TOP = 8;
 const $ = (id) => document.getElementById(id);
