@@ -7,6 +7,7 @@ stop at the first long stretch in which nothing was there.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 CHUNK = 10_000
 """How many people in a row must be missing before the rest is taken to be missing too: more than
 all threads together can hold back of the keys they took."""
+
+
+def remove_seeded(target: OpenTarget) -> None:
+    """Remove whom this process seeded there for a time, as far as it came."""
+    for each in list(journal.entries()):
+        mine = each.pid == os.getpid() and each.target == str(target.address)
+        if mine and each.start < journal.FIRST_ADDED:
+            remove(each, target)
 
 
 def remove(

@@ -87,10 +87,13 @@ class IlsWorkload:
         }
 
     def _seed(self, options: CockpitOptions, target: OpenTarget, preparing: Preparing) -> None:
-        """Add whoever is missing, as `sitebench ils run` does, and remove them after the test."""
+        """Add whoever is missing, as `sitebench ils run` does, and remove them after the test.
+
+        Those too who are there when it is stopped while they are being added.
+        """
         people = spec_of(options, options.entries)
-        undo = preparing.beside(lambda progress: seed(target, people, progress, keep=False))
-        self._after.callback(gevent.get_hub().threadpool.apply, undo)
+        self._after.callback(gevent.get_hub().threadpool.apply, clean.remove_seeded, (target,))
+        preparing.beside(lambda progress: seed(target, people, progress, keep=False))
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Watch the target, and write down what lanes do."""

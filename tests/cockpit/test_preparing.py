@@ -1,6 +1,7 @@
 """While a target is being filled the page answers, says how far that is, and can stop it."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,26 +42,45 @@ def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_pat
         assert [test["bound"] is not None for test in screen.live()["tests"]] == [True]
 
 
-def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Directory]:
+    """A directory of somebody's with nobody in it."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    directory = Directory(
-        json.dumps({"host": "127.0.0.1", "port": 0, "suffix": "o=Intranet"}), None
-    )
-    base = "o=Intranet"
-    options = ("--target", f"ldap://{directory.address}", "--base", base, "--entries", str(FEW))
-    try:
-        with web_ui(tmp_path, "ils", *options, "--locales", ",".join(LOCALES)) as (_, root):
-            screen = Screen(root)
-            screen.start("LookupUser")
-            screen.until_done("lookup", 100)
-            assert directory.stats()["adds"] == FEW
-            screen.stop()
-            assert screen.stats()["errors"] == []
-            assert eventually(lambda: directory.stats()["deletes"] == FEW, 30)
-    finally:
-        directory.stop()
+    config = {"host": "127.0.0.1", "port": 0, "suffix": "o=Intranet"}
+    served = Directory(json.dumps(config), None)
+    yield served
+    served.stop()
+
+
+def of(directory: Directory, entries: int) -> tuple[str, ...]:
+    target = ("--target", f"ldap://{directory.address}", "--base", "o=Intranet")
+    return (*target, "--entries", str(entries), "--locales", ",".join(LOCALES))
+
+
+def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
+    tmp_path: Path, directory: Directory
+) -> None:
+    with web_ui(tmp_path, "ils", *of(directory, FEW)) as (_, root):
+        screen = Screen(root)
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        assert directory.stats()["adds"] == FEW
+        screen.stop()
+        assert screen.stats()["errors"] == []
+        assert eventually(lambda: directory.stats()["deletes"] == FEW, 30)
+
+
+def test_who_is_there_when_seeding_is_stopped_is_removed_again(
+    tmp_path: Path, directory: Directory
+) -> None:
+    with web_ui(tmp_path, "ils", *of(directory, MANY)) as (_, root):
+        screen = Screen(root)
+        empty = directory.stats()["entries"]
+        screen.start("LookupUser")
+        assert eventually(lambda: ((screen.live()["preparing"] or {}).get("done", 0)) > 0, 60)
+        screen.stop()
+        assert 0 < directory.stats()["adds"] < MANY
+        assert eventually(lambda: directory.stats()["entries"] == empty, 30), directory.stats()
 
 
 def test_what_goes_wrong_before_the_first_request_is_said_and_the_next_test_runs(
