@@ -14,6 +14,7 @@ import pytest
 from tests.support.cli import sitebench
 from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -48,6 +49,16 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(tmp_path: Path) ->
     assert f"web UI: {root}/ (Ctrl-C here ends it)" in said
     assert "the run file of 1 test is gone: --out FILE keeps it" in said
     assert set(Path(tempfile.gettempdir()).glob("sitebench-ui-*")) <= before
+
+
+def test_the_page_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
+    with web_ui(tmp_path, "ps", "--browser") as (_, root):
+        opened = tmp_path / "opened"
+        assert eventually(lambda: opened.exists() and opened.read_text() == f"{root}/\n", 30)
 
 
 def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
