@@ -24,6 +24,7 @@ from ils_bench.sequences import Sequence
 from ils_bench.workload import IlsWorkload
 from sitebench.bridge import Bridge
 from sitebench.cockpit.cockpit import open_cockpit
+from sitebench.errors import SitebenchError, leave
 from sitebench.lane_user import LaneUser
 from sitebench.options import add_arguments, show_for_lanes
 
@@ -50,8 +51,11 @@ def _add_arguments(parser: Any, **_: Any) -> None:
 
 
 def _join(environment: Any, **_: Any) -> None:
-    workload = IlsWorkload(environment)
-    open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
+    try:
+        workload = IlsWorkload(environment)
+        open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
+    except SitebenchError as error:
+        leave(error)
 
 
 # Locust's hooks are untyped; a decorator would make these functions so too.

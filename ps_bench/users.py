@@ -22,6 +22,7 @@ from ps_bench.scenario import Scenario
 from ps_bench.workload import SiteWorkload
 from sitebench.bridge import Bridge
 from sitebench.cockpit.cockpit import open_cockpit
+from sitebench.errors import SitebenchError, leave
 from sitebench.lane_user import LaneUser
 from sitebench.options import add_arguments, show_for_lanes
 
@@ -48,8 +49,11 @@ def _add_arguments(parser: Any, **_: Any) -> None:
 
 
 def _join(environment: Any, **_: Any) -> None:
-    workload = SiteWorkload(environment)
-    open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
+    try:
+        workload = SiteWorkload(environment)
+        open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
+    except SitebenchError as error:
+        leave(error)
 
 
 # Locust's hooks are untyped; a decorator would make these functions so too.

@@ -15,7 +15,7 @@ from ils_bench.cli import app as ils
 from ps_bench.cli import app as ps
 from sitebench.bench_cli import Half, bench_command
 from sitebench.compare_cli import compare
-from sitebench.errors import EXIT_INTERRUPTED, SitebenchError
+from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, leave
 from sitebench.exchange_cli import export, import_run
 from sitebench.plan_cli import app as plan
 from sitebench.report_cli import report_command
@@ -94,8 +94,7 @@ def main() -> None:
     try:
         app()
     except SitebenchError as error:
-        print(f"sitebench: {error.message}\n  {error.remedy}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        leave(error)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 

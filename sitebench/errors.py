@@ -29,6 +29,9 @@ line prints `sitebench: message` and the remedy on the next line, and nothing el
 
 from __future__ import annotations
 
+import sys
+from typing import NoReturn
+
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_MISSED = 3
@@ -47,6 +50,12 @@ class SitebenchError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}; {self.remedy}"
+
+
+def leave(error: SitebenchError) -> NoReturn:
+    """End this process with what happened, and on the next line what to do about it."""
+    print(f"sitebench: {error.message}\n  {error.remedy}", file=sys.stderr)
+    sys.exit(error.exit_code)
 
 
 class BadInput(SitebenchError):

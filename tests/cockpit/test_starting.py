@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sitebench.ports import free_port
 from tests.support.cli import sitebench
 from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
@@ -35,6 +36,15 @@ def test_a_login_without_a_password_is_one_line() -> None:
     ran = sitebench("ps", "ui", "--no-browser", "--web-login", SITEBENCH_UI_LOGIN="")
     assert ran.code == 2
     assert "--web-login finds no NAME:PASSWORD in $SITEBENCH_UI_LOGIN" in ran.err
+
+
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_a_run_file_that_cannot_be_written_is_one_line(half: str) -> None:
+    port = str(free_port())
+    ran = sitebench(half, "ui", "--no-browser", "--web-port", port, "--out", "/nowhere/at/all")
+    assert ran.code == 2
+    assert "sitebench: cannot open run file /nowhere/at/all" in ran.err
+    assert "Traceback" not in ran.err + ran.out
 
 
 def test_it_says_where_it_is_and_what_becomes_of_its_run_file(tmp_path: Path) -> None:
