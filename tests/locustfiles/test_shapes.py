@@ -168,6 +168,7 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
         assert eventually(lambda: screen.live()["word"] == "measuring", SLOW_S), screen.live()
         screen.post("/stop")
     assert eventually(lambda: not screen.live()["busy"], SLOW_S), screen.live()
+    screen.wait(lambda stats: stats["state"] == "stopped")  # It has looked at its target again.
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
     counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}
     assert {each for each, _ in counts} == {program}
