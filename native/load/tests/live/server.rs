@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -101,6 +101,12 @@ impl Server {
     }
 }
 
+/// Closes so that what was said arrives: closing over unread requests throws it away.
+fn part(mut stream: TcpStream) {
+    let _ = stream.shutdown(Shutdown::Write);
+    let _ = std::io::copy(&mut stream, &mut std::io::sink());
+}
+
 fn serve(kept: &Mutex<Kept>, rule: &Rule, mut stream: TcpStream) {
     let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
     let mut later: Vec<Vec<u8>> = Vec::new();
@@ -114,8 +120,10 @@ fn serve(kept: &Mutex<Kept>, rule: &Rule, mut stream: TcpStream) {
             } else if stream.write_all(&out).is_err() {
                 return;
             }
-            if matches!(what, Do::Close | Do::Goodbye) {
-                return;
+            match what {
+                Do::Close => return,
+                Do::Goodbye => return part(stream),
+                _ => {}
             }
         }
         let wait = if later.is_empty() { None } else { Some(Duration::from_millis(20)) };
