@@ -71,7 +71,8 @@ def worker(
 ) -> Iterator[Worker]:
     """Have a worker wait on a host; `before` is put before the command."""
     prefix = (*(() if host is None else host.prefix), *before)
-    environment = {FOLDER: str(folder), "PYTHONPATH": str(ROOT)}
+    # One that is killed leaves its temporary folder: here, and not on this machine.
+    environment = {FOLDER: str(folder), "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
     process = subprocess.Popen(
         [*prefix, *SITEBENCH, "worker", "--master", master, *more],
         env={**os.environ, **environment},
