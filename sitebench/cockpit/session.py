@@ -101,13 +101,13 @@ class Session:
             self.store.respecify(test.spec, now)
             test.spec = now
         windows = test.live.windows
-        test.result = None if windows is None else subject.result(test.spec, windows)
+        result = None if windows is None else subject.result(test.spec, windows)
         try:
-            if test.result is None or windows is None:
+            if result is None or windows is None:
                 raise MeasurementFailed(
                     "the test was stopped before all users ran", "let it run a little longer"
                 )
-            windows.complete(test.result)
+            windows.complete(result)
             subject.check()
         except CannotRecord:
             raise
@@ -115,6 +115,8 @@ class Session:
             self._fail(test, error)
         else:
             self.store.confirm(test.spec)
+        # Last: whoever asks takes the test to have ended then.
+        test.result = result
 
     def failed(self, error: SitebenchError) -> None:
         """Write down why a test could not go on; one that did not begin has no point."""

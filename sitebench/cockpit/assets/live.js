@@ -126,6 +126,7 @@ function draw(chart) {
 }
 
 function fill(section, columns, rows) {
+  $(section).hidden = !rows.length;
   const [head, body] = ["thead", "tbody"].map((name) => document.querySelector(`#${section} ${name}`));
   const line = (cells, tag) => {
     const row = document.createElement("tr");
