@@ -15,18 +15,13 @@ Importing it gives Locust the options of the directory half and joins it to the 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from locust import events
+from typing import ClassVar
 
 from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.sequences import Sequence
 from ils_bench.workload import IlsWorkload
-from sitebench.bridge import Bridge
-from sitebench.cockpit.cockpit import open_cockpit
-from sitebench.errors import SitebenchError, leave
+from sitebench.joining import join
 from sitebench.lane_user import LaneUser
-from sitebench.options import add_arguments, show_for_lanes
 
 
 class SequenceUser(LaneUser):
@@ -45,20 +40,4 @@ class SequenceUser(LaneUser):
         return type(self).sequence.name
 
 
-def _add_arguments(parser: Any, **_: Any) -> None:
-    add_arguments(parser, CockpitOptions, "Directory options")
-    show_for_lanes(parser)
-
-
-def _join(environment: Any, **_: Any) -> None:
-    try:
-        workload = IlsWorkload(environment)
-        open_cockpit(Bridge(environment, workload), workload.session, CockpitOptions)
-    except SitebenchError as error:
-        leave(error)
-
-
-# Locust's hooks are untyped; a decorator would make these functions so too.
-_hooks: Any = events
-_hooks.init_command_line_parser.add_listener(_add_arguments)
-_hooks.init.add_listener(_join)
+join(CockpitOptions, "Directory options", IlsWorkload)
