@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use people::Profile;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{CONNECTIONS, Limits};
+use crate::limits::Limits;
 
 /// Life of an entry registered in the ILS profile that does not say how long it lives: the ten
 /// minutes that NetMeeting asks for in every refresh (`sttl=10`).
@@ -36,15 +36,9 @@ pub struct Config {
     pub read_only: bool,
     /// Refuse everything but a bind to clients that have not bound with a name.
     pub require_bind: bool,
-    /// Entries of one search at most; 0 for no limit.
-    pub size_limit: u32,
-    /// Seconds of one search at most; 0 for no limit.
-    pub time_limit_s: u32,
-    /// Connections at most.
-    pub max_connections: usize,
     /// Life of an entry registered in the ILS profile without saying how long.
     pub ils_ttl_s: u32,
-    /// All other bounds.
+    /// All bounds.
     pub limits: Limits,
 }
 
@@ -61,9 +55,6 @@ impl Default for Config {
             admin_password: None,
             read_only: false,
             require_bind: false,
-            size_limit: 0,
-            time_limit_s: 0,
-            max_connections: CONNECTIONS,
             ils_ttl_s: ILS_TTL_S,
             limits: Limits::default(),
         }

@@ -65,6 +65,10 @@ impl Session {
             answer::notice_of_disconnection(turn.out, "a request with message id 0");
             return Flow::Disconnect;
         }
+        if let Some((tag, refusal)) = operation::bounds::refusal(&request.operation, &turn.settings.limits) {
+            answer::refusal(turn.out, request.id, tag, &refusal);
+            return Flow::Continue;
+        }
         match request.operation {
             Operation::Search(search) => operation::search::start(self, &request, &search, turn),
             Operation::Unbind => {
@@ -126,7 +130,11 @@ fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow 
     };
     match answerable {
         Some((id, tag)) => {
-            answer::result(turn.out, id, tag, ResultCode::PROTOCOL_ERROR, &error.to_string());
+            let code = match error {
+                DecodeError::FilterTooDeep => ResultCode::ADMIN_LIMIT_EXCEEDED,
+                _ => ResultCode::PROTOCOL_ERROR,
+            };
+            answer::result(turn.out, id, tag, code, &error.to_string());
             Flow::Continue
         }
         None => {

@@ -12,11 +12,8 @@ use crate::limits::Limits;
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
-    pub(crate) max_connections: usize,
     pub(crate) read_only: bool,
     pub(crate) require_bind: bool,
-    pub(crate) size_limit: u32,
-    pub(crate) time_limit_s: u32,
     pub(crate) admin: Option<Admin>,
     /// Present in the ILS profile.
     pub(crate) ils: Option<ils::Names>,
@@ -45,11 +42,8 @@ impl Settings {
         });
         Self {
             limits: config.limits,
-            max_connections: config.max_connections,
             read_only: config.read_only,
             require_bind: config.require_bind,
-            size_limit: config.size_limit,
-            time_limit_s: config.time_limit_s,
             admin,
             ils,
             passwords: AtomicBool::new(false),

@@ -172,7 +172,7 @@ fn a_filter_nested_too_deep_is_refused() {
         wire::ber::write_element(&mut filter, 0xa2, &inner);
     }
     let (found, done) = client.search(&Search { filter, ..Search::default() });
-    assert_eq!((found.len(), done.code), (0, ResultCode::PROTOCOL_ERROR));
+    assert_eq!((found.len(), done.code), (0, ResultCode::ADMIN_LIMIT_EXCEEDED));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_sender_that_stalls_in_a_message_is_cut_off_and_an_idle_one_is_not() {
 
 #[test]
 fn one_connection_too_many_is_told_so() {
-    let directory = directory::start(common::config(r#"{"max_connections": 2}"#), None).unwrap();
+    let directory = directory::start(common::config(r#"{"limits": {"connections": 2}}"#), None).unwrap();
     let mut first: Vec<_> = (0..2).map(|_| Client::connect(directory.addr())).collect();
     for client in &mut first {
         assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);

@@ -103,7 +103,7 @@ fn the_smaller_size_limit_counts_and_is_no_limit_when_it_fits() {
 
 #[test]
 fn the_servers_size_limit_holds_for_those_who_name_none() {
-    let directory = serve(r#"{"size_limit": 5}"#);
+    let directory = serve(r#"{"limits": {"search_entries": 5}}"#);
     let mut client = Client::connect(directory.addr());
     for i in 0..10 {
         client.add_person(&format!("Person {i}"));

@@ -5,13 +5,11 @@
 pub struct Slab<T> {
     slots: Vec<Option<T>>,
     free: Vec<usize>,
-    /// How many have been removed since somebody last looked.
-    pub removed: usize,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), removed: 0 }
+        Self { slots: Vec::new(), free: Vec::new() }
     }
 }
 
@@ -38,7 +36,6 @@ impl<T> Slab<T> {
     pub fn remove(&mut self, slot: usize) -> Option<T> {
         let value = self.slots.get_mut(slot).and_then(Option::take)?;
         self.free.push(slot);
-        self.removed += 1;
         Some(value)
     }
 
@@ -62,6 +59,5 @@ mod tests {
         assert_eq!(slab.get_mut(a), Some(&mut 'c'));
         assert_eq!(slab.slots(), 2);
         assert_eq!(slab.get_mut(b), Some(&mut 'b'));
-        assert_eq!(slab.removed, 1);
     }
 }

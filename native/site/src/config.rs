@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::CONNECTIONS;
+use crate::limits::Limits;
 use crate::upd::Durability;
 
 /// The configuration; what is left out keeps its default.
@@ -24,8 +24,8 @@ pub struct Config {
     /// People each thread keeps in memory in front of the database; 0, the default, reads the
     /// database on every page.
     pub row_cache: usize,
-    /// Connections at most.
-    pub max_connections: usize,
+    /// All bounds.
+    pub limits: Limits,
 }
 
 impl Default for Config {
@@ -37,7 +37,7 @@ impl Default for Config {
             database: "upd.sqlite".into(),
             durability: Durability::Normal,
             row_cache: 0,
-            max_connections: CONNECTIONS,
+            limits: Limits::default(),
         }
     }
 }

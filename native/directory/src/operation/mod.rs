@@ -1,6 +1,7 @@
 //! The operations of RFC 4511, one file each.
 
 mod bind;
+pub(crate) mod bounds;
 mod compare;
 pub(crate) mod extended;
 pub(crate) mod foresight;

@@ -119,8 +119,8 @@ pub(crate) fn begin(
     let mut hunt = Hunt {
         id: terms.id,
         cursor: store.search(base, search.scope, filter, marks),
-        left: smaller(search.size_limit, settings.size_limit),
-        deadline_ms: smaller(search.time_limit_s, settings.time_limit_s)
+        left: smaller(search.size_limit, settings.limits.search_entries),
+        deadline_ms: smaller(search.time_limit_s, settings.limits.search_s)
             .map_or(u64::MAX, |limit_s| now.ms + u64::from(limit_s) * 1000),
         form: terms.form,
         minutes: terms.minutes.map(Box::from),

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
+use net::Pass;
 use wire::ldap::frame::message_length;
 
 use crate::answer;
@@ -50,6 +51,8 @@ enum State {
 
 pub(super) struct Connection {
     stream: TcpStream,
+    /// Its place among those connected, free again when it is gone.
+    _pass: Pass,
     session: Session,
     state: State,
     /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
@@ -71,9 +74,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, session: Session, now_ms: u64) -> Self {
+    pub(super) fn new(stream: TcpStream, pass: Pass, session: Session, now_ms: u64) -> Self {
         Self {
             stream,
+            _pass: pass,
             session,
             state: State::Open,
             readable: false,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 
 use mio::event::Event;
 use mio::net::TcpStream;
@@ -199,7 +200,7 @@ impl Floor<'_> {
         door.exhausted = false;
         for _ in 0..ACCEPTS {
             match door.listener.accept() {
-                Ok((stream, _)) => self.admit(stream, shared, turn),
+                Ok((stream, from)) => self.admit(stream, from.ip(), shared, turn),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     door.waiting = false;
                     return;
@@ -215,18 +216,21 @@ impl Floor<'_> {
         }
     }
 
-    fn admit(&mut self, mut stream: TcpStream, shared: &Shared, turn: &mut Turn<'_>) {
-        if !shared.enter() {
-            turn.counters.refused += 1;
-            turn.out.clear();
-            answer::notice_of_unavailability(turn.out, "too many connections, try again later");
-            // Best effort: the client that does not get it sees the connection close.
-            let _ = io::Write::write(&mut stream, turn.out);
-            turn.out.clear();
-            return;
-        }
+    fn admit(&mut self, mut stream: TcpStream, from: IpAddr, shared: &Shared, turn: &mut Turn<'_>) {
+        let pass = match shared.gate.enter(from) {
+            Ok(pass) => pass,
+            Err(full) => {
+                turn.counters.refused += 1;
+                turn.out.clear();
+                answer::notice_of_unavailability(turn.out, &full.to_string());
+                // Best effort: the client that does not get it sees the connection close.
+                let _ = io::Write::write(&mut stream, turn.out);
+                turn.out.clear();
+                return;
+            }
+        };
         turn.counters.connections += 1;
-        let slot = self.connections.insert(Connection::new(stream, Session::default(), turn.now.ms));
+        let slot = self.connections.insert(Connection::new(stream, pass, Session::default(), turn.now.ms));
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if self.poll.registry().register(connection.stream(), Token(slot), Interest::READABLE).is_err() {
             self.close(slot, turn);

@@ -24,7 +24,7 @@ use crate::load::{self, LoadError};
 use crate::schema::{Schema, SchemaError};
 use crate::settings::{Settings, normal};
 use crate::stats::Stats;
-use crate::store::Store;
+use crate::store::{Bounds, Store};
 
 pub(crate) use self::connection::FLUSH_BYTES;
 
@@ -45,6 +45,9 @@ pub enum StartError {
     /// Nobody would serve.
     #[error("a directory needs at least one thread, and {0} are more than it can use; 1 for each core")]
     Threads(usize),
+    /// A limit beyond what can be kept.
+    #[error(transparent)]
+    Limit(#[from] net::OutOfRange),
     /// The schema of the people is not understood.
     #[error(transparent)]
     Schema(#[from] SchemaError),
@@ -89,6 +92,11 @@ pub fn start_at(
     schema.load(people::RTPERSON_SCHEMA)?;
     let settings = Settings::new(&config, load::ils_names(&config, people.as_deref()));
     let mut store = Store::new(schema);
+    store.set_bounds(Bounds {
+        attributes: config.limits.attributes_per_entry,
+        values: config.limits.values_per_entry,
+        changes: config.limits.changes_per_modify,
+    });
     load::fill(&mut store, &config, &settings, people.as_deref(), clock.now().seconds())?;
     let shared = Arc::new(Shared::new(store, settings, clock, config.threads));
     let mut running = Running { addr, shared, threads: Vec::with_capacity(config.threads) };
@@ -109,6 +117,7 @@ fn check(config: &Config) -> Result<(), StartError> {
     if config.threads == 0 || config.threads > MAX_THREADS {
         return Err(StartError::Threads(config.threads));
     }
+    config.limits.check()?;
     let Some(dn) = &config.admin_dn else { return Ok(()) };
     let problem = match &config.admin_password {
         _ if normal(dn.as_bytes()).is_none_or(|dn| dn.is_empty()) => {

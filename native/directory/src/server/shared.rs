@@ -1,9 +1,10 @@
 //! What the threads of a server share.
 
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 
 use crossbeam_utils::sync::ShardedLock;
+use net::Gate;
 
 use crate::clock::Clock;
 use crate::settings::Settings;
@@ -18,35 +19,19 @@ pub(crate) struct Shared {
     pub(super) clock: Clock,
     pub(super) stopping: AtomicBool,
     pub(super) published: Box<[Published]>,
-    open: AtomicUsize,
+    pub(super) gate: Arc<Gate>,
 }
 
 impl Shared {
     pub(super) fn new(store: Store, settings: Settings, clock: Clock, threads: usize) -> Self {
+        let limits = &settings.limits;
         Self {
+            gate: Gate::new(limits.connections, limits.connections_per_address),
             store: ShardedLock::new(store),
             settings,
             clock,
             stopping: AtomicBool::new(false),
             published: (0..threads).map(|_| Published::default()).collect(),
-            open: AtomicUsize::new(0),
-        }
-    }
-
-    /// Counts a new connection, unless there are as many as there may be.
-    pub(super) fn enter(&self) -> bool {
-        let within = self.open.fetch_add(1, Relaxed) < self.settings.max_connections;
-        if !within {
-            self.open.fetch_sub(1, Relaxed);
-        }
-        within
-    }
-
-    /// Counts connections that have ended.
-    pub(super) fn left(&self, count: &mut usize) {
-        if *count > 0 {
-            self.open.fetch_sub(*count, Relaxed);
-            *count = 0;
         }
     }
 

@@ -147,6 +147,5 @@ impl Worker {
         if let Some(published) = shared.published.get(*index) {
             published.take(turn.counters);
         }
-        shared.left(&mut floor.connections.removed);
     }
 }

@@ -31,6 +31,7 @@ impl Store {
     ) -> Result<EntryId, Refusal> {
         let spot = self.vacant_spot(request.dn, writer)?;
         let list = request.attributes;
+        self.bounds.check(list)?;
         writer.body.clear();
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         let ttl_s = match inspection {

@@ -6,6 +6,7 @@
 
 mod add;
 mod bodies;
+mod bounds;
 mod compare;
 mod draft;
 mod inspect;
@@ -25,6 +26,7 @@ use roaring::RoaringBitmap;
 use wire::dn::Dn;
 use wire::ldap::{Attributes, ResultCode};
 
+pub use bounds::Bounds;
 pub use operational::Operational;
 pub use refusal::Refusal;
 pub use scratch::Scratch;
@@ -101,6 +103,7 @@ pub struct Store {
     pub(crate) children: HashMap<u32, RoaringBitmap>,
     pub(crate) indexes: Indexes,
     wheel: Wheel,
+    bounds: Bounds,
     dynamic: u64,
     sequence: u32,
     /// `None` while a write is at it.
@@ -139,10 +142,16 @@ impl Store {
             roots: Vec::new(),
             children: HashMap::new(),
             wheel: Wheel::default(),
+            bounds: Bounds::default(),
             dynamic: 0,
             sequence: 0,
             writer: None,
         }
+    }
+
+    /// Sets how large entries may become.
+    pub const fn set_bounds(&mut self, bounds: Bounds) {
+        self.bounds = bounds;
     }
 
     /// The schema, with the types that were met undeclared.

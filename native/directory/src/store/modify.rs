@@ -21,7 +21,9 @@ impl Store {
         let mut writer = self.writer.take().unwrap_or_default();
         let changes: Vec<Change<'c>> = changes.collect();
         let result = self
-            .find(dn, &mut writer.scratch)
+            .bounds
+            .check_changes(changes.len())
+            .and_then(|()| self.find(dn, &mut writer.scratch))
             .and_then(|id| self.modify_with(id.0, &changes, now, &mut writer).map(|()| id));
         self.writer = Some(writer);
         result
@@ -51,6 +53,7 @@ impl Store {
         writer.body.clear();
         write_body(dn, &writer.list, &mut writer.body);
         let list = Attributes(&writer.list);
+        self.bounds.check(list)?;
         // Inspected before anything changes: all or nothing.
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         self.replace_body(id, now, writer);

@@ -1,7 +1,5 @@
 //! Bodies of forms: `application/x-www-form-urlencoded` (URL standard, section 5.1).
 
-use crate::limits::FORM_FIELDS;
-
 /// Why a body is no form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormError {
@@ -9,16 +7,16 @@ pub(crate) enum FormError {
     BadEscape,
     #[error("text that is not UTF-8")]
     NotUtf8,
-    #[error("more than {FORM_FIELDS} fields")]
-    TooMany,
+    #[error("more than {0} fields")]
+    TooMany(usize),
 }
 
-/// Names and values in their order.
-pub(crate) fn fields(body: &[u8]) -> Result<Vec<(String, String)>, FormError> {
+/// Names and values in their order, `most` of them.
+pub(crate) fn fields(body: &[u8], most: usize) -> Result<Vec<(String, String)>, FormError> {
     let mut fields = Vec::new();
     for pair in body.split(|&byte| byte == b'&').filter(|pair| !pair.is_empty()) {
-        if fields.len() == FORM_FIELDS {
-            return Err(FormError::TooMany);
+        if fields.len() >= most {
+            return Err(FormError::TooMany(most));
         }
         let equals = pair.iter().position(|&byte| byte == b'=').unwrap_or(pair.len());
         let (name, value) = pair.split_at(equals);
@@ -60,23 +58,23 @@ mod tests {
         #[test]
         fn what_a_browser_encodes_is_read_back(pairs in prop::collection::vec((".+", ".*"), 0..20)) {
             let body: Vec<String> = pairs.iter().map(|(n, v)| format!("{}={}", encode(n), encode(v))).collect();
-            prop_assert_eq!(fields(body.join("&").as_bytes()).unwrap(), pairs);
+            prop_assert_eq!(fields(body.join("&").as_bytes(), 20).unwrap(), pairs);
         }
 
         #[test]
         fn any_body_is_survived(body: Vec<u8>) {
-            let _ = fields(&body);
+            let _ = fields(&body, 128);
         }
     }
 
     #[test]
     fn flaws_have_names() {
-        assert_eq!(fields(b"a=%4"), Err(FormError::BadEscape));
-        assert_eq!(fields(b"a=%+1"), Err(FormError::BadEscape));
-        assert_eq!(fields(b"a=%ff"), Err(FormError::NotUtf8));
-        assert_eq!(fields("a&".repeat(129).as_bytes()), Err(FormError::TooMany));
+        assert_eq!(fields(b"a=%4", 9), Err(FormError::BadEscape));
+        assert_eq!(fields(b"a=%+1", 9), Err(FormError::BadEscape));
+        assert_eq!(fields(b"a=%ff", 9), Err(FormError::NotUtf8));
+        assert_eq!(fields("a&".repeat(10).as_bytes(), 9), Err(FormError::TooMany(9)));
         assert_eq!(
-            fields(b"a+b=c+d&&e").unwrap(),
+            fields(b"a+b=c+d&&e", 9).unwrap(),
             [("a b".into(), "c d".into()), ("e".into(), String::new())]
         );
     }

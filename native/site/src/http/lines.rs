@@ -5,6 +5,8 @@
 pub(crate) struct Lines<'a> {
     /// HTTP/1.0: connections close unless asked to stay, and there are no interim answers.
     pub(crate) http10: bool,
+    /// How many lines there are.
+    pub(crate) count: usize,
     /// How many Host lines there are.
     pub(crate) hosts: usize,
     /// The client waits for `100 Continue` (RFC 9110 section 10.1.1).
@@ -30,7 +32,8 @@ impl<'a> Lines<'a> {
                 // Empty lines before the request line are allowed (RFC 9112 section 2.2).
                 lines.http10 = line.ends_with(b"HTTP/1.0");
                 first = line.is_empty();
-            } else {
+            } else if !line.is_empty() {
+                lines.count += 1;
                 lines.line(line);
             }
         }
@@ -74,7 +77,7 @@ mod tests {
             Accept: text/plain, text/html;q=0.9\r\ncontent-TYPE: a/b\r\nIf-None-Match: \"x\"\r\n\r\n";
         let lines = Lines::read(head);
         assert!(!lines.http10 && lines.expects && lines.html);
-        assert_eq!(lines.hosts, 1);
+        assert_eq!((lines.count, lines.hosts), (6, 1));
         assert_eq!(lines.content_type, Some(&b"a/b"[..]));
         assert_eq!(lines.if_none_match, Some(&b"\"x\""[..]));
         assert_eq!(Lines::read(b"GET / HTTP/1.0\r\n\r\n"), Lines { http10: true, ..Lines::default() });

@@ -185,7 +185,7 @@ mod tests {
     use crate::http::fields;
 
     fn changed(body: &str) -> Result<Changes, FieldError> {
-        changes(&fields(body.as_bytes()).unwrap())
+        changes(&fields(body.as_bytes(), 128).unwrap())
     }
 
     #[test]
@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn newcomers_need_not_say_anything() {
-        let joined = |body: &str| newcomer(&fields(body.as_bytes()).unwrap(), 5).unwrap();
+        let joined = |body: &str| newcomer(&fields(body.as_bytes(), 128).unwrap(), 5).unwrap();
         let guest = joined("");
         assert_eq!((guest.given.as_str(), guest.name.as_str(), guest.last_visit), ("Guest", "Guest", 5));
         assert_eq!(guest.sections, DEFAULT_SECTIONS);
         let anna = joined("name=Anna+Maria+Rossi&city=Roma&stocks=IBM&birth_year=1971");
         assert_eq!((anna.given.as_str(), anna.city.as_str(), anna.birth_year), ("Anna", "Roma", 1971));
         assert_eq!(joined("given=Li&family=Na").name, "Li Na");
-        assert!(newcomer(&fields(b"id=7").unwrap(), 5).is_err());
+        assert!(newcomer(&fields(b"id=7", 128).unwrap(), 5).is_err());
     }
 }

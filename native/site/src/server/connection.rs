@@ -4,12 +4,13 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
-use wire::http::RequestHead;
+use net::Pass;
+use wire::http::{HeadError, RequestHead};
 
 use super::exchange::{self, Incoming, Step};
 use super::turn::{Ticket, Turn};
 use crate::http::Manner;
-use crate::limits::{IDLE_MS, LINGER_MS, STALL_MS};
+use crate::limits::{LINGER_MS, Limits};
 use crate::upd::Outcome;
 
 /// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
@@ -54,6 +55,8 @@ enum Stage {
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
+    /// Its place among those connected, free again when it is gone.
+    _pass: Pass,
     stage: Stage,
     pub(super) ticket: Ticket,
     /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
@@ -74,9 +77,10 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, ticket: Ticket, now_ms: u64) -> Self {
+    pub(super) fn new(stream: TcpStream, pass: Pass, ticket: Ticket, now_ms: u64) -> Self {
         Self {
             stream,
+            _pass: pass,
             stage: Stage::Head,
             ticket,
             readable: false,
@@ -291,16 +295,16 @@ impl Connection {
     }
 
     /// Whether the client has kept the site waiting for too long.
-    pub(super) fn is_overdue(&self, now_ms: u64) -> bool {
+    pub(super) fn is_overdue(&self, now_ms: u64, limits: &Limits) -> bool {
         let waited = now_ms.saturating_sub(self.moved_ms);
         match self.stage {
             Stage::Lingering => waited >= LINGER_MS,
-            _ if !self.unsent.is_empty() => waited >= STALL_MS,
+            _ if !self.unsent.is_empty() => waited >= limits.stall_ms,
             // It is the client that waits.
             Stage::Waiting(_) => false,
-            Stage::Body(_) => waited >= STALL_MS,
-            _ if !self.input.is_empty() => waited >= STALL_MS,
-            _ => waited >= IDLE_MS,
+            Stage::Body(_) => waited >= limits.stall_ms,
+            _ if !self.input.is_empty() => waited >= limits.stall_ms,
+            _ => waited >= limits.idle_ms,
         }
     }
 }
@@ -313,7 +317,8 @@ fn request(bytes: &[u8], turn: &mut Turn<'_, '_>) -> Option<(usize, Step)> {
     }
     match RequestHead::decode(bytes) {
         Ok(Some(head)) => Some((head.length, exchange::begin(&head, bytes, turn))),
-        Ok(None) => None,
+        Ok(None) if bytes.len() <= turn.shared.limits.head_bytes => None,
+        Ok(None) => Some((bytes.len(), exchange::refuse_head(HeadError::TooLong, bytes, turn))),
         Err(error) => Some((bytes.len(), exchange::refuse_head(error, bytes, turn))),
     }
 }

@@ -1,12 +1,12 @@
 //! One request and its answer, apart from the socket.
 
-use wire::http::{Body, BodyError, Framing, HeadError, MAX_HEAD_BYTES, RequestHead, cookie};
+use wire::http::{Body, BodyError, Framing, HeadError, RequestHead, cookie};
 
 use super::turn::{Ticket, Turn};
 use crate::http::{
     Answer, CLOSING, Lines, Manner, Route, Target, changes, entering, fields, newcomer, route, user_number,
 };
-use crate::limits::{BODY_BYTES, CHUNKED_BYTES, TARGET_BYTES};
+use crate::limits::Limits;
 use crate::page::{push_page, push_welcome};
 use crate::upd::{Outcome, Write};
 
@@ -35,6 +35,12 @@ pub(super) struct Incoming {
     content: Vec<u8>,
     /// Bytes so far, framing included.
     received: usize,
+}
+
+const TOO_LARGE: &str = "413 Content Too Large";
+
+fn too_large(limits: &Limits) -> String {
+    format!("a form of over {} bytes", limits.body_bytes)
 }
 
 const fn after(manner: Manner) -> Step {
@@ -76,10 +82,12 @@ fn answer<'a>(manner: Manner, turn: &'a mut Turn<'_, '_>) -> Answer<'a> {
 
 /// Answers a request, or goes on to its body. `bytes` begins with its head.
 pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_, '_>) -> Step {
-    if head.length > MAX_HEAD_BYTES {
+    let shared = turn.shared;
+    let limits = &shared.limits;
+    let lines = Lines::read(bytes.get(..head.length).unwrap_or_default());
+    if head.length > limits.head_bytes || lines.count > limits.headers {
         return refuse_head(HeadError::TooLong, bytes, turn);
     }
-    let lines = Lines::read(bytes.get(..head.length).unwrap_or_default());
     let mut manner = Manner {
         keep_alive: head.keep_alive,
         http10: lines.http10,
@@ -87,7 +95,7 @@ pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_, '_
         html: lines.html,
     };
     let has_body = !matches!(head.framing, Framing::Length(0));
-    let route = match problem(head, &lines) {
+    let route = match problem(head, &lines, limits) {
         Some((status, sentence)) => return reject(manner, has_body, status, sentence, turn),
         None => route(head.method, head.path),
     };
@@ -118,8 +126,12 @@ pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_, '_
 }
 
 /// What is wrong with a request whatever it asks for.
-fn problem(head: &RequestHead<'_>, lines: &Lines<'_>) -> Option<(&'static str, &'static str)> {
-    if head.path.len() + head.query.len() > TARGET_BYTES {
+fn problem(
+    head: &RequestHead<'_>,
+    lines: &Lines<'_>,
+    limits: &Limits,
+) -> Option<(&'static str, &'static str)> {
+    if head.path.len() + head.query.len() > limits.target_bytes {
         return Some(("414 URI Too Long", "a longer target than anything here has"));
     }
     // RFC 9112 section 3.2: exactly one, but HTTP/1.0 had none.
@@ -201,9 +213,10 @@ fn receive(
     user: Option<u64>,
     turn: &mut Turn<'_, '_>,
 ) -> Step {
-    let too_long = matches!(head.framing, Framing::Length(length) if length > BODY_BYTES as u64);
+    let too_long =
+        matches!(head.framing, Framing::Length(length) if length > turn.shared.limits.body_bytes as u64);
     if too_long {
-        return reject(manner, true, "413 Content Too Large", "a form of over 16 KiB", turn);
+        return reject(manner, true, TOO_LARGE, &too_large(&turn.shared.limits), turn);
     }
     let form = |kind: &[u8]| {
         let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
@@ -232,7 +245,7 @@ impl Incoming {
         let mut consumed = 0;
         while !self.body.is_done() {
             let rest = bytes.get(consumed..).unwrap_or_default();
-            match self.take(rest) {
+            match self.take(rest, &turn.shared.limits) {
                 Ok(0) => return (consumed, None),
                 Ok(count) => consumed += count,
                 Err((status, sentence)) => {
@@ -245,21 +258,21 @@ impl Incoming {
         (consumed, Some(self.submit(ticket, turn)))
     }
 
-    fn take(&mut self, bytes: &[u8]) -> Result<usize, (&'static str, String)> {
+    fn take(&mut self, bytes: &[u8], limits: &Limits) -> Result<usize, (&'static str, String)> {
         let bad = |error: BodyError| ("400 Bad Request", error.to_string());
         let progress = self.body.feed(bytes).map_err(bad)?;
         let (start, end) = progress.content;
         self.content.extend_from_slice(bytes.get(start..end).unwrap_or_default());
         self.received += progress.consumed;
-        if self.content.len() > BODY_BYTES || self.received > CHUNKED_BYTES {
-            return Err(("413 Content Too Large", "a form of over 16 KiB".to_owned()));
+        if self.content.len() > limits.body_bytes || self.received > limits.chunked_bytes() {
+            return Err((TOO_LARGE, too_large(limits)));
         }
         Ok(progress.consumed)
     }
 
     /// The form is all there: hands it to the writer.
     fn submit(&self, ticket: Ticket, turn: &mut Turn<'_, '_>) -> Step {
-        let write = match self.write(turn.now.unix_s) {
+        let write = match self.write(turn) {
             Ok(write) => write,
             Err(sentence) => {
                 refuse(self.manner, "400 Bad Request", &sentence, turn);
@@ -275,11 +288,12 @@ impl Incoming {
         }
     }
 
-    fn write(&self, now_unix_s: u64) -> Result<Write, String> {
-        let fields = fields(&self.content).map_err(|error| format!("no form: {error}"))?;
+    fn write(&self, turn: &Turn<'_, '_>) -> Result<Write, String> {
+        let fields = fields(&self.content, turn.shared.limits.form_fields)
+            .map_err(|error| format!("no form: {error}"))?;
         let write = match self.user {
             Some(user) => changes(&fields).map(|changes| Write::Update(user, Box::new(changes))),
-            None => newcomer(&fields, now_unix_s).map(|visitor| Write::Create(Box::new(visitor))),
+            None => newcomer(&fields, turn.now.unix_s).map(|visitor| Write::Create(Box::new(visitor))),
         };
         write.map_err(|error| error.to_string())
     }

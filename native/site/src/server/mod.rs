@@ -35,6 +35,9 @@ pub enum StartError {
     /// Nobody would serve.
     #[error("a site needs at least one thread, and {0} are more than it can use; 1 for each core")]
     Threads(usize),
+    /// A limit beyond what can be kept.
+    #[error(transparent)]
+    Limit(#[from] net::OutOfRange),
     /// There is nothing to serve.
     #[error(transparent)]
     Database(#[from] OpenError),
@@ -61,10 +64,11 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
     if config.threads == 0 || config.threads > MAX_THREADS {
         return Err(StartError::Threads(config.threads));
     }
+    config.limits.check()?;
     let listeners = net::listen(&config.host, config.port, config.threads)?;
     let addr = listeners.first().map_or(Err(StartError::Threads(0)), |first| Ok(first.local_addr()?))?;
     let manifest = upd::inspect(&config.database, expected)?;
-    let shared = Arc::new(Shared::new(config.threads, config.max_connections));
+    let shared = Arc::new(Shared::new(config.threads, config.limits));
     let (mut desks, mut mailboxes) = (Vec::new(), Vec::new());
     for listener in listeners {
         let poll = Poll::new()?;

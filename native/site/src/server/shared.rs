@@ -1,8 +1,12 @@
 //! What the threads of a site share.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use net::Gate;
 
 use crate::image::{IMAGES, image};
+use crate::limits::Limits;
 use crate::stats::{Published, Stats};
 
 /// The pictures, the bounds and the counts.
@@ -11,8 +15,8 @@ pub(super) struct Shared {
     pub(super) images: [Picture; IMAGES],
     pub(super) stopping: AtomicBool,
     pub(super) published: Box<[Published]>,
-    max_connections: usize,
-    open: AtomicUsize,
+    pub(super) limits: Limits,
+    pub(super) gate: Arc<Gate>,
 }
 
 /// A picture and the name of its bytes.
@@ -23,7 +27,7 @@ pub(super) struct Picture {
 }
 
 impl Shared {
-    pub(super) fn new(threads: usize, max_connections: usize) -> Self {
+    pub(super) fn new(threads: usize, limits: Limits) -> Self {
         let picture = |n| {
             let bytes = image(n);
             let sum = bytes.iter().fold(0u32, |sum, &b| sum.wrapping_mul(31).wrapping_add(u32::from(b)));
@@ -33,25 +37,8 @@ impl Shared {
             images: std::array::from_fn(picture),
             stopping: AtomicBool::new(false),
             published: (0..threads).map(|_| Published::default()).collect(),
-            max_connections,
-            open: AtomicUsize::new(0),
-        }
-    }
-
-    /// Counts a new connection, unless there are as many as there may be.
-    pub(super) fn enter(&self) -> bool {
-        let within = self.open.fetch_add(1, Relaxed) < self.max_connections;
-        if !within {
-            self.open.fetch_sub(1, Relaxed);
-        }
-        within
-    }
-
-    /// Counts connections that have ended.
-    pub(super) fn left(&self, count: &mut usize) {
-        if *count > 0 {
-            self.open.fetch_sub(*count, Relaxed);
-            *count = 0;
+            gate: Gate::new(limits.connections, limits.connections_per_address),
+            limits,
         }
     }
 

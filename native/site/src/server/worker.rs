@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender};
@@ -35,7 +36,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// How often connections are looked through for those that have stalled.
 const CHECK_MS: u64 = 250;
 
-/// Too many connections already.
+/// Too many connections already, in all or of this address.
 const UNAVAILABLE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
     Connection: close\r\n\r\n";
 
@@ -167,7 +168,6 @@ impl Worker {
         if let Some(published) = self.shared.published.get(self.index) {
             published.take(turn.counters);
         }
-        self.shared.left(&mut floor.connections.removed);
     }
 }
 
@@ -258,8 +258,8 @@ impl Floor<'_> {
         let mut ticket = first;
         for _ in 0..ACCEPTS {
             match door.listener.accept() {
-                Ok((stream, _)) => {
-                    self.admit(stream, ticket, turn);
+                Ok((stream, from)) => {
+                    self.admit(stream, from.ip(), ticket, turn);
                     ticket.serial += 1;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -278,15 +278,15 @@ impl Floor<'_> {
         ticket.serial
     }
 
-    fn admit(&mut self, mut stream: TcpStream, ticket: Ticket, turn: &mut Turn<'_, '_>) {
-        if !turn.shared.enter() {
+    fn admit(&mut self, mut stream: TcpStream, from: IpAddr, ticket: Ticket, turn: &mut Turn<'_, '_>) {
+        let Ok(pass) = turn.shared.gate.enter(from) else {
             turn.counters.refused += 1;
             // Best effort: the client that does not get it sees the connection close.
             let _ = io::Write::write(&mut stream, UNAVAILABLE);
             return;
-        }
+        };
         turn.counters.connections += 1;
-        let slot = self.connections.insert(Connection::new(stream, ticket, turn.now.ms));
+        let slot = self.connections.insert(Connection::new(stream, pass, ticket, turn.now.ms));
         let Some(connection) = self.connections.get_mut(slot) else { return };
         connection.ticket.slot = slot;
         if self.poll.registry().register(connection.stream(), Token(slot), Interest::READABLE).is_err() {
@@ -297,7 +297,7 @@ impl Floor<'_> {
     fn close_overdue(&mut self, turn: &mut Turn<'_, '_>) {
         for slot in 0..self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
-            if connection.is_overdue(turn.now.ms) {
+            if connection.is_overdue(turn.now.ms, &turn.shared.limits) {
                 turn.counters.aborted += 1;
                 self.close(slot, turn);
             }

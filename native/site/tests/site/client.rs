@@ -32,7 +32,11 @@ impl Answer {
 
 impl Client {
     pub fn new(addr: SocketAddr) -> Self {
-        let stream = TcpStream::connect(addr).unwrap();
+        Self::of(TcpStream::connect(addr).unwrap())
+    }
+
+    /// On a connection that is there already.
+    pub fn of(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, input: Vec::new() }

@@ -6,6 +6,7 @@ mod client;
 mod common;
 mod crash;
 mod database;
+mod limits;
 mod pages;
 mod protocol;
 mod refusals;

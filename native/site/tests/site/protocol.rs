@@ -85,7 +85,7 @@ fn a_client_that_reads_nothing_holds_nobody_up() {
 
 #[test]
 fn too_many_connections_are_turned_away_politely() {
-    let site = Site::with(|config| config.max_connections = 2);
+    let site = Site::with(|config| config.limits.connections = 2);
     let (mut a, mut b) = (site.client(), site.client());
     assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
     assert_eq!(site.client().head().status, 503);

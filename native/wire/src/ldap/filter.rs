@@ -107,6 +107,15 @@ impl<'a> Pieces<'a> {
     }
 }
 
+/// How large a filter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Levels, one for a single comparison.
+    pub depth: usize,
+    /// Comparisons and what joins them.
+    pub terms: usize,
+}
+
 impl<'a> Filter<'a> {
     /// Reads a filter and walks all of it.
     #[inline]
@@ -122,6 +131,19 @@ impl<'a> Filter<'a> {
         // `decode` has walked all of it, so this cannot fail; if it did, a filter that matches
         // nothing is the harmless answer.
         kind(self.0).unwrap_or(Kind::Or(Filters(&[])))
+    }
+
+    /// How large it is.
+    pub fn size(self) -> Size {
+        let inner = match self.kind() {
+            Kind::And(filters) | Kind::Or(filters) => filters,
+            Kind::Not(_) => Filters(self.0.value),
+            _ => return Size { depth: 1, terms: 1 },
+        };
+        inner.iter().map(Self::size).fold(Size { depth: 1, terms: 1 }, |sum, one| Size {
+            depth: sum.depth.max(1 + one.depth),
+            terms: sum.terms + one.terms,
+        })
     }
 
     /// Its bytes' content and tag, for those that keep it.

@@ -1,0 +1,61 @@
+//! How large one entry may become, and one change of it.
+
+use wire::ldap::{Attributes, ResultCode};
+
+use super::Refusal;
+use crate::limits::{ATTRIBUTES_PER_ENTRY, CHANGES_PER_MODIFY, VALUES_PER_ENTRY};
+
+/// See the constants of the same names in [`crate::limits`].
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Attributes of an entry.
+    pub attributes: usize,
+    /// Values of an entry.
+    pub values: usize,
+    /// Changes of one modify.
+    pub changes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { attributes: ATTRIBUTES_PER_ENTRY, values: VALUES_PER_ENTRY, changes: CHANGES_PER_MODIFY }
+    }
+}
+
+/// `SEQUENCE { type, SET {} }` around a name of one letter.
+const LEAST_ATTRIBUTE_BYTES: usize = 7;
+
+/// An empty OCTET STRING.
+const LEAST_VALUE_BYTES: usize = 2;
+
+impl Bounds {
+    /// Refuses a list of too many attributes or values. Most lists are too short to hold them, and
+    /// are not counted.
+    #[inline]
+    pub(super) fn check(&self, list: Attributes<'_>) -> Result<(), Refusal> {
+        let bytes = list.0.len();
+        if bytes <= self.attributes.saturating_mul(LEAST_ATTRIBUTE_BYTES)
+            && bytes <= self.values.saturating_mul(LEAST_VALUE_BYTES)
+        {
+            return Ok(());
+        }
+        let attributes = list.iter().flatten().count();
+        if attributes > self.attributes {
+            return Err(too_many("attributes", attributes, self.attributes));
+        }
+        let values = list.iter().flatten().map(|attribute| attribute.values.iter().count()).sum();
+        if values > self.values {
+            return Err(too_many("values", values, self.values));
+        }
+        Ok(())
+    }
+
+    /// Refuses a modify of too many changes.
+    pub(super) fn check_changes(&self, changes: usize) -> Result<(), Refusal> {
+        if changes > self.changes { Err(too_many("changes", changes, self.changes)) } else { Ok(()) }
+    }
+}
+
+fn too_many(what: &str, count: usize, limit: usize) -> Refusal {
+    Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, format!("{count} {what}, over the limit of {limit}"))
+}

@@ -1,0 +1,130 @@
+//! The door: how many may be inside at the same time, in all and from one address.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Counts who is inside.
+#[derive(Debug)]
+pub struct Gate {
+    most: usize,
+    /// From one address; where it is no tighter than `most`, nobody's address is kept.
+    each: usize,
+    inside: AtomicUsize,
+    by_address: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// Why somebody is not let in; reads as what they are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Full {
+    /// As many are inside as may be.
+    #[error("too many connections, try again later")]
+    All,
+    /// As many of this address are.
+    #[error("too many connections from this address, close one or try again later")]
+    Address,
+}
+
+/// The place of one connection; dropping it frees the place.
+#[derive(Debug)]
+pub struct Pass {
+    gate: Arc<Gate>,
+    from: Option<IpAddr>,
+}
+
+impl Gate {
+    /// Lets `most` in, and `each` from one address.
+    pub fn new(most: usize, each: usize) -> Arc<Self> {
+        Arc::new(Self { most, each, inside: AtomicUsize::new(0), by_address: Mutex::default() })
+    }
+
+    /// Takes a place.
+    pub fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Pass, Full> {
+        if self.inside.fetch_add(1, Relaxed) >= self.most {
+            self.inside.fetch_sub(1, Relaxed);
+            return Err(Full::All);
+        }
+        // From here on a pass gives back what was taken, on a refusal too.
+        let mut pass = Pass { gate: Arc::clone(self), from: None };
+        if self.each < self.most {
+            pass.from = Some(self.count(holder(from))?);
+        }
+        Ok(pass)
+    }
+
+    fn count(&self, from: IpAddr) -> Result<IpAddr, Full> {
+        let mut counts = self.counts();
+        let count = counts.entry(from).or_insert(0);
+        if *count >= self.each {
+            return Err(Full::Address);
+        }
+        *count += 1;
+        Ok(from)
+    }
+
+    fn counts(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.by_address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.gate.inside.fetch_sub(1, Relaxed);
+        if let Some(from) = self.from {
+            let mut counts = self.gate.counts();
+            match counts.get_mut(&from) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(counts.remove(&from)),
+            }
+        }
+    }
+}
+
+/// Whose address it is: IPv4 also where it comes as IPv6, and of IPv6 the half that names the
+/// network (RFC 4291 section 2.5.4), as a host chooses the other half at will.
+fn holder(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),
+        v4 => v4,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "this is a test")]
+mod tests {
+    use super::*;
+
+    fn from(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_place_is_free_again_when_its_pass_is_dropped() {
+        let gate = Gate::new(2, 2);
+        let first = gate.enter(from("10.0.0.1")).unwrap();
+        let _second = gate.enter(from("10.0.0.2")).unwrap();
+        assert_eq!(gate.enter(from("10.0.0.3")).unwrap_err(), Full::All);
+        drop(first);
+        gate.enter(from("10.0.0.3")).unwrap();
+    }
+
+    #[test]
+    fn an_address_has_its_own_places_and_leaves_nothing_behind() {
+        let gate = Gate::new(10, 1);
+        let first = gate.enter(from("10.0.0.1")).unwrap();
+        assert_eq!(gate.enter(from("::ffff:10.0.0.1")).unwrap_err(), Full::Address);
+        let other = gate.enter(from("10.0.0.2")).unwrap();
+        drop((first, other));
+        assert_eq!(gate.inside.load(Relaxed), 0);
+        assert!(gate.counts().is_empty());
+    }
+
+    #[test]
+    fn a_network_of_ipv6_counts_as_one() {
+        let gate = Gate::new(10, 1);
+        let _first = gate.enter(from("2001:db8::1")).unwrap();
+        assert_eq!(gate.enter(from("2001:db8::2")).unwrap_err(), Full::Address);
+        gate.enter(from("2001:db8:0:1::1")).unwrap();
+    }
+}

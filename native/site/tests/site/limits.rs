@@ -1,0 +1,196 @@
+//! One beyond each limit that somebody has set, and what hostile paths and headers come to.
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use site::limits::Limits;
+
+use crate::common::Site;
+
+fn limited(change: impl FnOnce(&mut Limits)) -> Site {
+    Site::with(|config| change(&mut config.limits))
+}
+
+/// Sends bytes, expects a status, and the site alive after it.
+fn status(site: &Site, request: impl AsRef<[u8]>) -> u16 {
+    let mut client = site.client();
+    client.send(request);
+    let status = client.answer().status;
+    assert_eq!(site.client().get("/", Some(1)).status, 200, "the site goes on");
+    status
+}
+
+fn get(path: &str, headers: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: a\r\n{headers}\r\n")
+}
+
+fn post(form: &str) -> String {
+    format!("POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{form}", form.len())
+}
+
+#[test]
+fn heads_have_a_length_whole_or_not() {
+    let site = limited(|limits| limits.head_bytes = 200);
+    let head = |bytes: usize| {
+        let bare = get("/image/1.gif", "X: \r\n").len();
+        get("/image/1.gif", &format!("X: {}\r\n", "x".repeat(bytes - bare)))
+    };
+    assert_eq!((head(200).len(), status(&site, head(200))), (200, 200));
+    assert_eq!((head(201).len(), status(&site, head(201))), (201, 431));
+    let unfinished = head(300);
+    assert_eq!(status(&site, &unfinished[..201]), 431);
+    assert_eq!(status(&site, format!("GET /{}", "x".repeat(200))), 414);
+}
+
+#[test]
+fn heads_have_a_number_of_lines() {
+    let site = limited(|limits| limits.headers = 10);
+    // Host is the tenth.
+    assert_eq!(status(&site, get("/image/1.gif", &"A: b\r\n".repeat(9))), 200);
+    assert_eq!(status(&site, get("/image/1.gif", &"A: b\r\n".repeat(10))), 431);
+}
+
+#[test]
+fn targets_have_a_length() {
+    let site = limited(|limits| limits.target_bytes = 20);
+    assert_eq!(status(&site, get(&format!("/{}", "x".repeat(19)), "")), 404);
+    assert_eq!(status(&site, get(&format!("/{}", "x".repeat(20)), "")), 414);
+    assert_eq!(status(&site, get(&format!("/?{}", "x".repeat(20)), "")), 414);
+}
+
+#[test]
+fn bodies_have_a_length_told_or_found_out() {
+    let site = limited(|limits| limits.body_bytes = 30);
+    let form = |bytes: usize| format!("city={}", "x".repeat(bytes - 5));
+    assert_eq!(status(&site, post(&form(30))), 201);
+    assert_eq!(status(&site, post(&form(31))), 413);
+    let chunked = |form: &str| {
+        let head = "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        format!("{head}{:x}\r\n{form}\r\n0\r\n\r\n", form.len())
+    };
+    assert_eq!(status(&site, chunked(&form(30))), 201);
+    assert_eq!(status(&site, chunked(&form(31))), 413);
+}
+
+#[test]
+fn forms_have_a_number_of_fields() {
+    let site = limited(|limits| limits.form_fields = 3);
+    assert_eq!(status(&site, post(&["city=a"; 3].join("&"))), 201);
+    assert_eq!(status(&site, post(&["city=a"; 4].join("&"))), 400);
+}
+
+#[test]
+fn an_address_has_a_number_of_connections() {
+    let site = limited(|limits| limits.connections_per_address = 2);
+    let (mut a, mut b) = (site.client(), site.client());
+    assert_eq!((a.get("/", Some(1)).status, b.get("/", Some(1)).status), (200, 200));
+    assert_eq!(site.client().head().status, 503);
+    // All of 127.0.0.0/8 is this machine.
+    let other = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    other.bind(&SocketAddr::from(([127, 0, 0, 2], 0)).into()).unwrap();
+    other.connect(&site.running.addr().into()).unwrap();
+    let mut other = crate::client::Client::of(TcpStream::from(other));
+    assert_eq!(other.get("/", Some(1)).status, 200);
+    drop(a);
+    let again = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        let mut client = site.client();
+        client.send(get("/", ""));
+        client.head().status == 200
+    });
+    assert!(again, "a place that is free again is given away");
+}
+
+#[test]
+fn whoever_stalls_or_idles_is_cut_off() {
+    let site = limited(|limits| (limits.stall_ms, limits.idle_ms) = (300, 1500));
+    let (mut in_head, mut in_body, mut idle) = (site.client(), site.client(), site.client());
+    in_head.send("GET / HTTP/1.1\r\nHo");
+    in_body.send("POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nname");
+    assert!(in_head.is_closed() && in_body.is_closed());
+    assert!(idle.is_closed());
+    site.has_counted(|stats| stats.aborted == 3);
+    assert_eq!(site.client().get("/", Some(1)).status, 200);
+}
+
+#[test]
+fn a_limit_out_of_range_is_an_error_of_the_start() {
+    for (name, limits) in [
+        ("head_bytes", Limits { head_bytes: 20_000, ..Limits::default() }),
+        ("headers", Limits { headers: 101, ..Limits::default() }),
+        ("body_bytes", Limits { body_bytes: (1 << 20) + 1, ..Limits::default() }),
+        ("connections", Limits { connections: 0, ..Limits::default() }),
+    ] {
+        let config = site::Config { limits, ..site::Config::default() };
+        let error = site::start(config, &site::Expected::default()).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn no_path_leads_out_of_the_site() {
+    let site = Site::start();
+    for path in [
+        "/../etc/passwd",
+        "/image/../../../../etc/passwd",
+        "/image/..%2f..%2fetc%2fpasswd",
+        "/image/%2e%2e/1.gif",
+        "/image/1.gif/../../etc/passwd",
+        "/image/....//1.gif",
+        "/image/..\\..\\etc\\passwd",
+        "/image/1.gif%00.html",
+        "//etc/passwd",
+        "/%c0%ae%c0%ae/etc/passwd",
+        "/image//etc/passwd",
+        "/people.upd",
+    ] {
+        let mut client = site.client();
+        client.send(get(path, ""));
+        let answer = client.answer();
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(!answer.text().contains("root:"), "{path}");
+    }
+    for target in ["file:///etc/passwd", "http://elsewhere/etc/passwd", "*"] {
+        let refused = status(&site, get(target, ""));
+        assert!((400..500).contains(&refused), "{target}: {refused}");
+    }
+}
+
+/// What a client sends comes back in heads (the cookie of `/enter`) and in pages (an unknown user): it
+/// can add no line to the one and no markup to the other.
+#[test]
+fn nothing_of_a_request_becomes_a_header_or_markup() {
+    let site = Site::start();
+    for value in [
+        "1%0d%0aSet-Cookie:%20evil=1",
+        "1%0aX-Evil:%201",
+        "%0d%0a%0d%0a%3Cscript%3E",
+        "1;%20Domain=evil",
+        "1%00",
+    ] {
+        let mut client = site.client();
+        client.send(get(&format!("/enter?user={value}"), ""));
+        let answer = client.answer();
+        assert_eq!(answer.status, 400, "{value}");
+        assert!(!answer.head.to_lowercase().contains("evil"), "{}", answer.head);
+        assert_eq!(client.get("/", Some(1)).status, 200, "and no answer of somebody's making behind it");
+    }
+    for cookie in ["<script>alert(1)</script>", "1\"><img src=x onerror=y>", "7\tX-Evil: 1", "-1", "1e3"] {
+        let mut client = site.client();
+        client.send(get("/", &format!("Cookie: user={cookie}\r\n")));
+        let answer = client.answer();
+        assert_eq!(answer.status, 404, "{cookie}");
+        assert!(!answer.text().contains("<script>") && !answer.text().contains("<img src=x"), "{cookie}");
+        assert!(!answer.head.to_lowercase().contains("evil"), "{}", answer.head);
+    }
+    // A bare carriage return, or a line that goes on in the next, is where smugglers begin (RFC 9112
+    // sections 2.2 and 5.2).
+    for line in ["X: a\rSet-Cookie: evil=1\r\n", "X: a\r\n Set-Cookie: evil=1\r\n", "X\0: a\r\n"] {
+        assert_eq!(status(&site, get("/", line)), 400, "{line:?}");
+    }
+    let stored = site.client().post("/preferences", Some(1), "city=a%0d%0aSet-Cookie:%20evil%3d1");
+    assert_eq!(stored.status, 400, "control characters are not stored");
+    let stored = site.client().post("/preferences", Some(1), "city=%3Cscript%3Ealert(1)%3C/script%3E");
+    assert_eq!(stored.status, 204);
+    assert!(!site.client().get("/", Some(1)).text().contains("<script>alert"));
+}
