@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,7 +23,8 @@ class LdapDirectory:
             connection = ldap3.Connection(directory.url, auto_bind=True)
 
     People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
-    `entries=0`. Everybody may write unless there is an administrator or it is read-only.
+    `entries=0`. Everybody may write unless there is an administrator or it is read-only. `limits`
+    bound what one client can ask of it, by the names in docs/trust.md.
     """
 
     def __init__(
@@ -38,6 +40,7 @@ class LdapDirectory:
         admin_password: str | None = None,
         read_only: bool = False,
         require_bind: bool = False,
+        limits: Mapping[str, int] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         threads: int = 1,
@@ -61,6 +64,7 @@ class LdapDirectory:
             "admin_password": admin_password,
             "read_only": read_only,
             "require_bind": require_bind,
+            "limits": dict(limits or {}),
         }
         with translated():
             self._directory = Directory(json.dumps(config), self.people)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench import units
@@ -11,6 +12,7 @@ from sitebench.options import (
     EntriesOption,
     LoadOptions,
     MeasureOptions,
+    OwnershipOption,
     PeopleOptions,
     PointOptions,
     choice,
@@ -18,13 +20,14 @@ from sitebench.options import (
     whole,
 )
 from sitebench.options import PeakOptions as SearchOptions
+from sitebench.serving import whole_limits
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = "SITEBENCH_BIND_PASSWORD"
 
 
 @dataclass(frozen=True)
-class DirectoryOptions:
+class DirectoryOptions(OwnershipOption):
     """Which directory, and how to talk to it."""
 
     target: str = option(
@@ -175,4 +178,11 @@ class ServeOptions(PeopleOptions):
         panel="Access",
     )
     read_only: bool = option(False, "Refuse every write.", panel="Access")
+    limit: Mapping[str, int] | None = option(
+        None,
+        "Limits set otherwise, as name=number,name=number; docs/trust.md lists them.",
+        parse=whole_limits,
+        metavar="LIMITS",
+        panel="Access",
+    )
     require_bind: bool = option(False, "Refuse clients that have not bound.", panel="Access")

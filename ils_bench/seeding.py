@@ -14,7 +14,7 @@ from ils_bench.options import SeedOptions
 from ils_bench.people import spec_of
 from ils_bench.places import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
 from ils_bench.probe import connected, parse_address, probe
-from ils_bench.targets.live import engine_target, open_live, seed
+from ils_bench.targets.live import assure_own, engine_target, open_live, seed
 from ils_bench.targets.target import OpenTarget, password_of
 from seeders.contents import contents_meanwhile
 from seeders.ldif import pieces, write_ldif
@@ -122,6 +122,7 @@ def _print_ldif(population: Population) -> None:
 
 
 def _seed_live(options: SeedOptions, people: Spec) -> str:
+    assure_own(options, "filling a directory")
     address, password = parse_address(options.target), password_of(options)
     with connected(address, options.bind_dn, password) as connection:
         make_containers(connection, options.base)
@@ -184,6 +185,7 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
 
 
 def _remove_seeded(options: SeedOptions) -> None:
+    assure_own(options, "removing people")
     target, people = open_live(options), spec_of(options, options.entries)
     reservation = journal.reserve(
         str(target.address),

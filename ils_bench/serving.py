@@ -10,7 +10,8 @@ from ils_bench.ldap_directory import LdapDirectory
 from ils_bench.options import DirectoryOptions, ServeOptions
 from ils_bench.targets.target import password_of
 from sitebench.errors import BadInput
-from sitebench.serving import on_loopback, until_stopped
+from sitebench.ownership import on_loopback
+from sitebench.serving import until_stopped
 
 DEFAULT_PEOPLE = 10_000
 
@@ -44,6 +45,7 @@ def opened(options: ServeOptions) -> LdapDirectory:
         admin_password=_admin_password(options),
         read_only=options.read_only,
         require_bind=options.require_bind,
+        limits=options.limit,
         host=options.host,
         port=options.port,
         threads=options.threads,

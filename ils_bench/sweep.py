@@ -11,8 +11,8 @@ from typing import Any
 from ils_bench.operations import LEFT_FOR_LAST, USER_CLASSES
 from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
 from ils_bench.people import spec_of
-from ils_bench.targets.live import Progress
-from ils_bench.targets.opening import open_target
+from ils_bench.targets.live import Progress, assure_own
+from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.target import OpenTarget
 from sitebench import options as declared
 from sitebench.locust_process import Gathering, PointCommand
@@ -60,6 +60,7 @@ class IlsEndpoint:
             CockpitOptions(**values),
             target=str(self.target.address),
             disposable=self.target.disposable and not self.reused,
+            i_own_this_target=self.options.i_own_this_target or self.target.disposable,
             rate=spec.rate,
             measure=spec.measure_s or None,
         )
@@ -92,6 +93,9 @@ def stage(
 
     @contextlib.contextmanager
     def opened() -> Iterator[IlsEndpoint]:
+        for each in ordered:
+            if each in LEFT_FOR_LAST and options.target not in OWN_TARGETS:
+                assure_own(options, f"the operation {each!r}")
         with open_target(options, options.entries, progress) as target:
             yield IlsEndpoint(target, options, reused=reused)
 

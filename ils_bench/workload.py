@@ -186,6 +186,7 @@ class IlsWorkload:
         writes = any(each.writes for each in self._sequences(options))
         if target.disposable or options.disposable or not writes:
             return [journal.FIRST_ADDED + index * options.ring for index in range(places)]
+        target.assure_own("this test")
         return [self._reserve(options, target).start for _ in range(places)]
 
     def _reserve(self, options: CockpitOptions, target: OpenTarget) -> Reservation:

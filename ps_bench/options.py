@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench import units
@@ -11,6 +12,7 @@ from sitebench.options import (
     EntriesOption,
     LoadOptions,
     MeasureOptions,
+    OwnershipOption,
     PeopleOptions,
     PointOptions,
     choice,
@@ -18,10 +20,11 @@ from sitebench.options import (
     whole,
 )
 from sitebench.options import PeakOptions as SearchOptions
+from sitebench.serving import whole_limits
 
 
 @dataclass(frozen=True)
-class SiteOptions:
+class SiteOptions(OwnershipOption):
     """Which site, and how to talk to it."""
 
     target: str = option(
@@ -153,5 +156,12 @@ class ServeOptions(PeopleOptions):
         "People each thread keeps in front of the database.",
         parse=whole(0),
         metavar="N",
+        panel="Site",
+    )
+    limit: Mapping[str, int] | None = option(
+        None,
+        "Limits set otherwise, as name=number,name=number; docs/trust.md lists them.",
+        parse=whole_limits,
+        metavar="LIMITS",
         panel="Site",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -22,7 +23,8 @@ class PersonalizedSite:
             page = urllib.request.urlopen(site.url + "/enter?user=7").read()
 
     Without a database of yours it serves, and changes, a copy that is thrown away when closed;
-    the original is made once and kept in the cache folder.
+    the original is made once and kept in the cache folder. `limits` bound what one client can ask
+    of it, by the names in docs/trust.md.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class PersonalizedSite:
         locales: tuple[str, ...] = DEFAULT_LOCALES,
         durability: Literal["normal", "full"] = "normal",
         row_cache: int = 0,
+        limits: Mapping[str, int] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         threads: int = 1,
@@ -58,6 +61,7 @@ class PersonalizedSite:
                 "database": str(database),
                 "durability": durability,
                 "row_cache": row_cache,
+                "limits": dict(limits or {}),
             }
             expected = {} if entries is None else {"size": entries}
             with translated():

@@ -39,6 +39,9 @@ FIELDS = (*PROPERTIES, *DRAWN, "captured")
 _FIELD = re.compile(r"\{([a-z_.]*)\}")
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+SAFE = ("GET", "HEAD")
+"""Those of them that change nothing (RFC 9110 section 9.2.1)."""
+
 PERSONS = ("random", "own", "current", "new")
 DOES = ("read", "create", "update")
 _ABOUT = {"read": "random", "create": "new", "update": "own"}
@@ -162,6 +165,12 @@ class Scenario:
         if think_s > 0:
             steps.append({"op": "think", "mean_ms": think_s * 1e3, "distribution": "exponential"})
         return {"name": self.name, "counts": "sequence", "steps": steps}
+
+    @property
+    def writes(self) -> bool:
+        """Whether any request may change the site: all that HTTP does not call safe."""
+        requests = (request for each in self.operations for request in each.requests)
+        return any(each.method not in SAFE or each.does != "read" for each in requests)
 
     @property
     def counted(self) -> list[tuple[str, str]]:

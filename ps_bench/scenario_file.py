@@ -14,6 +14,9 @@
     expect.contains = ["<h1>Hello, {given}</h1>"]
     expect.identity = { before = 'data-user="', value = "{id}", until = '"' }
 
+`{env.NAME}` in any of these texts is the variable of that name. A file is kept in the run file, for
+who reads the results; passwords stay in the environment, and headers made for them take no other.
+
 Everything that a request may say is in `scenario.Request`. A file is read in whole before anything
 starts, and what is wrong with it is said with its line and column.
 """
@@ -21,6 +24,7 @@ starts, and what is wrong with it is said with its line and column.
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -46,6 +50,8 @@ from ps_bench.scenario import (
 from ps_bench.toml_places import place
 
 _WHERE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$")
+_VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
+_FOR_CREDENTIALS = ("authorization", "proxy-authorization")
 NAME = "scenario"
 """What a scenario from a file is called in results."""
 
@@ -226,6 +232,13 @@ def _capture(found: Any, key: Key) -> Capture:
 def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, Mapping):
         raise _Error(key, "headers are no table", 'write headers = { Name = "value" }')
+    for name, value in found.items():
+        if name.lower() in _FOR_CREDENTIALS and not _VARIABLE.search(_text(value, (*key, name))):
+            raise _Error(
+                (*key, name),
+                f"{name!r} holds credentials, and this file goes into the run file",
+                'write "{env.NAME}" and set that variable to them',
+            )
     return tuple((name, _template(value, (*key, name))) for name, value in found.items())
 
 
@@ -245,13 +258,26 @@ def _text(found: Any, key: Key) -> str:
 
 
 def _template(found: Any, key: Key) -> str:
-    text = _text(found, key)
+    text = _VARIABLE.sub(lambda match: _variable(match[1], key), _text(found, key))
     for name in fields_in(text):
         if name not in FIELDS:
             raise _Error(
                 key, f"a template names {{{name}}}, which nobody has", f"known: {', '.join(FIELDS)}"
             )
     return text
+
+
+def _variable(name: str, key: Key) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise _Error(key, f"the environment has no variable {name}", f"set {name}")
+    if not value.isprintable() or any(fields_in(value)):
+        raise _Error(
+            key,
+            f"the variable {name} holds what a template cannot",
+            "leave out braces and newlines",
+        )
+    return value
 
 
 def _templates(found: Any, key: Key) -> tuple[str, ...]:

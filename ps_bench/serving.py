@@ -7,8 +7,9 @@ from rich.console import Console
 from ps_bench.options import ServeOptions
 from ps_bench.personalized_site import PersonalizedSite
 from seeders.upd import Progress
+from sitebench.ownership import on_loopback
 from sitebench.progress import bar
-from sitebench.serving import on_loopback, until_stopped
+from sitebench.serving import until_stopped
 
 DEFAULT_PEOPLE = 10_000
 
@@ -41,6 +42,7 @@ def _site(options: ServeOptions, entries: int | None, progress: Progress) -> Per
         locales=options.locales,
         durability=options.durability,  # type: ignore[arg-type]
         row_cache=options.row_cache,
+        limits=options.limit,
         host=options.host,
         port=options.port,
         threads=options.threads,

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ps_bench.options import CockpitOptions, PsOptions, TestOptions
+from ps_bench.scenario import CREATE, IMAGE, PAGE, PAPER, UPDATE, Scenario
 from ps_bench.scenario_file import read
-from ps_bench.targets.opening import open_target
+from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, UpdSpec, visitors
 from sitebench import options as declared
@@ -29,6 +30,9 @@ USER_CLASSES = {
     "image": "ImageUser",
 }
 """Operations by name, and the class of locustfiles/ps.py that does each."""
+
+SCENARIOS = {"scenario": PAPER, "page": PAGE, "create": CREATE, "update": UPDATE, "image": IMAGE}
+"""Operations by name, and what that class does unless there is a scenario file."""
 
 
 def locustfile() -> Path:
@@ -77,6 +81,7 @@ class SiteEndpoint:
         here = replace(
             CockpitOptions(**values),
             target=str(self.site.address),
+            i_own_this_target=self.options.i_own_this_target or self.site.pid is not None,
             rate=spec.rate,
             measure=spec.measure_s or None,
         )
@@ -106,11 +111,17 @@ def stage(options: PsOptions, operation: str, progress: Progress) -> Stage:
 
     @contextlib.contextmanager
     def opened() -> Iterator[SiteEndpoint]:
+        if options.target != "embedded" and _scenario(options, operation).writes:
+            assure_own(options, f"the operation {operation!r}")
         with open_target(options, progress) as site:
             yield SiteEndpoint(site, options)
 
     title = f"making {options.target} ready with {options.entries:,} people"
     return Stage(title, [point(options, operation)], opened)
+
+
+def _scenario(options: PsOptions, operation: str) -> Scenario:
+    return SCENARIOS[operation] if options.scenario is None else read(options.scenario)
 
 
 def with_size(options: TestOptions, size: int) -> PsOptions:

@@ -15,7 +15,7 @@ from ps_bench.engine_config import engine_config
 from ps_bench.figures import figures
 from ps_bench.options import CockpitOptions, PsOptions
 from ps_bench.scenario import Scenario
-from ps_bench.targets.opening import database_of, open_target, spec_of
+from ps_bench.targets.opening import assure_own, database_of, open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
 from sitebench import options as declared
@@ -68,6 +68,9 @@ class SiteWorkload:
             address = reachable_by(parse_address(options.target), options.client)
             probe(address)
             site = OpenSite("the site", address)
+            for scenario in self._scenarios(options):
+                if scenario.writes:
+                    assure_own(options, f"the scenario {scenario.name!r}")
         self._facts = {"name": site.name, **site.facts}
         return {
             "options": declared.texts(options),

@@ -5,6 +5,7 @@
     │   ├── UnknownValue          a size, duration, rate or choice that cannot be read
     │   ├── BadFile               an input file with an error, on which line
     │   ├── WrongPassword         the target refuses the credentials
+    │   ├── NotYours              a write to a target that nobody said is theirs
     │   ├── PortInUse             something else listens there
     │   ├── BeyondMeasured        a load too far from any that was measured
     │   ├── ProgramMissing        a program that this needs is not installed
@@ -74,6 +75,10 @@ class BadFile(BadInput):
 
 class WrongPassword(BadInput):
     """The target refuses the credentials."""
+
+
+class NotYours(BadInput):
+    """A write to another machine's target that nobody said is theirs."""
 
 
 class PortInUse(BadInput):

@@ -141,6 +141,18 @@ def one_address(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class OwnershipOption:
+    """Whose the target is."""
+
+    i_own_this_target: bool = option(
+        False,
+        "Write also where the target is another machine: it is yours to fill.",
+        panel="Target",
+        identity=False,
+    )
+
+
+@dataclass(frozen=True)
 class LoadOptions:
     """How hard to push, for how long, and with what."""
 

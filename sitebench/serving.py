@@ -1,4 +1,4 @@
-"""What `serve` of both halves shares: where it may listen unasked, and when it ends."""
+"""What `serve` of both halves shares: what is asked of it, and when it ends."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from contextlib import closing, contextmanager
 
 from sitebench.stop import Stop
 
-_LOOPBACK = ("127.", "::1", "localhost")
+from sitebench.errors import UnknownValue
 
 
-def on_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
-    return host.startswith(_LOOPBACK)
+def whole_limits(text: str) -> dict[str, int]:
+    """Read `name=value,name=value`; which names there are, the engine knows."""
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        if not value.strip().isdecimal():
+            raise UnknownValue(
+                f"{part!r} sets no limit", "write name=number, several with commas between"
+            )
+        found[name.strip()] = int(value)
+    return found
 
 
 @contextmanager

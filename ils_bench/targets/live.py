@@ -15,11 +15,18 @@ from ils_bench.options import DirectoryOptions
 from ils_bench.probe import parse_address, probe, root_dse
 from ils_bench.targets.target import OpenTarget, password_of
 from seeders.people import Spec, generate
+from sitebench import ownership
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.native_errors import translated
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
+
+
+def assure_own(options: DirectoryOptions, what: str) -> None:
+    """Raise NotYours unless `what` may write to the directory that options name."""
+    address = parse_address(options.target)
+    ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
 
 
 def open_live(options: DirectoryOptions) -> OpenTarget:
@@ -28,7 +35,13 @@ def open_live(options: DirectoryOptions) -> OpenTarget:
     probe(address, options.base, options.bind_dn, password)
     facts = root_dse(address, options.bind_dn, password)
     return OpenTarget(
-        "the directory", address, options.base, options.bind_dn, password, facts=facts
+        "the directory",
+        address,
+        options.base,
+        options.bind_dn,
+        password,
+        owned=options.i_own_this_target,
+        facts=facts,
     )
 
 
@@ -61,6 +74,7 @@ def seed(
     present = count_seeded(target, population)
     if present >= people.size:
         return lambda: None
+    target.assure_own("adding people")
     reservation = None
     if not keep:
         reservation = journal.reserve(

@@ -13,6 +13,9 @@ from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenTarget
 
+OWN_TARGETS = ("embedded", "openldap")
+"""Targets that are started for a test; any other is somebody's."""
+
 
 def directory_config(options: LoadTestOptions) -> dict[str, Any]:
     """Return the configuration of an embedded directory that a test starts."""

@@ -10,6 +10,7 @@ from typing import Any
 from ils_bench.options import PASSWORD_VARIABLE, DirectoryOptions
 from ils_bench.probe import Address, probe
 from sitebench.errors import BadFile, OutOfPorts, SitebenchError, TargetDied, WrongPassword
+from sitebench.ownership import assure_own
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,8 @@ class OpenTarget:
     """A directory that answers.
 
     `pid` and `cores` are known where it runs on this machine and is ours; `disposable` means
-    that it is thrown away afterwards, so that nothing needs to be removed from it.
+    that it is thrown away afterwards, so that nothing needs to be removed from it; `owned` that its
+    user says it is theirs to write to.
     """
 
     name: str
@@ -28,9 +30,15 @@ class OpenTarget:
     pid: int | None = None
     cores: int | None = None
     disposable: bool = False
+    owned: bool = False
     alive: Callable[[], bool] = lambda: True
     close: Callable[[], None] = lambda: None
     facts: dict[str, Any] = field(default_factory=dict)
+
+    def assure_own(self, what: str) -> None:
+        """Raise NotYours unless `what` may write to it."""
+        owned = self.owned or self.disposable
+        assure_own(self.address.host, self.address.port, owned=owned, what=what)
 
     def check(self) -> None:
         """Raise TargetDied when it is not there any more."""

@@ -11,6 +11,7 @@ from ps_bench.options import PsOptions
 from ps_bench.targets.embedded import open_embedded
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
+from sitebench import ownership
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
@@ -23,6 +24,12 @@ def database_of(options: PsOptions, progress: Progress = lambda done, total: Non
     if options.database is None:
         return cached(spec_of(options), progress)
     return inspect(spec_of(options), Path(options.database))
+
+
+def assure_own(options: PsOptions, what: str) -> None:
+    """Raise NotYours unless `what` may write to the site that options name."""
+    address = parse_address(options.target)
+    ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
 
 
 @contextlib.contextmanager

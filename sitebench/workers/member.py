@@ -15,7 +15,7 @@ from sitebench.child import dump
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.lanes import Lanes
 from sitebench.monitor import Monitor, Sample, use_between
-from sitebench.serving import on_loopback
+from sitebench.ownership import on_loopback
 from sitebench.source import Drained
 from sitebench.windows import Phase
 from sitebench.workers import messages

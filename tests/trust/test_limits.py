@@ -1,0 +1,54 @@
+"""Limits from the command line and from Python; what each does is tested where the servers are."""
+
+import socket
+
+import ldap3
+import pytest
+
+from ils_bench.ldap_directory import LdapDirectory
+from ps_bench.personalized_site import PersonalizedSite
+from sitebench.errors import BadInput, UnknownValue
+from sitebench.serving import whole_limits
+from tests.ils_bench.test_bad_input import refused
+from tests.ils_bench.test_serve import address, serving
+from tests.support.cli import sitebench
+
+
+def test_limits_are_read_as_pairs() -> None:
+    assert whole_limits("stall_ms=200, connections=5") == {"stall_ms": 200, "connections": 5}
+    for wrong in ("stall_ms", "stall_ms=", "stall_ms=-1", "stall_ms=soon"):
+        with pytest.raises(UnknownValue, match="name=number"):
+            whole_limits(wrong)
+
+
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_a_limit_that_nobody_knows_or_keeps_is_refused(half: str) -> None:
+    start = (half, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
+    refused(sitebench(*start, "patience=3"), 2, "patience", "connections_per_address")
+    refused(sitebench(*start, "connections=0"), 2, "connections cannot be 0")
+
+
+def test_a_limit_of_the_command_line_is_in_force() -> None:
+    with serving("--entries", "5", "--limit", "search_entries=2,stall_ms=500") as (_, lines):
+        connection = ldap3.Connection(address(lines), auto_bind=True)
+        connection.search("o=Intranet", "(objectClass=*)")
+        assert connection.result["description"] == "sizeLimitExceeded"
+        assert len(connection.entries) == 2
+        connection.unbind()
+
+
+def test_limits_from_python() -> None:
+    with (
+        LdapDirectory(5, locales=("en_US",), limits={"connections": 1}) as directory,
+        socket.create_connection(("127.0.0.1", directory.port), 10),
+        socket.create_connection(("127.0.0.1", directory.port), 10) as second,
+    ):
+        assert b"too many connections" in second.recv(1000)
+    with (
+        PersonalizedSite(5, locales=("en_US",), limits={"target_bytes": 10}) as site,
+        socket.create_connection(("127.0.0.1", site.port), 10) as client,
+    ):
+        client.sendall(b"GET /0123456789 HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 414 ")
+    with pytest.raises(BadInput, match="name_bytes"):
+        LdapDirectory(0, limits={"name_bytes": 1_000_000})

@@ -1,0 +1,72 @@
+"""Who does not say where to listen is heard on this machine only."""
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.support.cli import SITEBENCH
+
+PEOPLE = ("--locales", "en_US")
+MEASURED = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "4s")
+DEADLINE_S = 60.0
+
+
+def listening(pid: int) -> set[str]:
+    """Return the addresses that a process and its children listen at."""
+    found: set[str] = set()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        for each in (top, *top.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                connections = each.net_connections("inet")
+                found |= {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
+    return found
+
+
+@contextlib.contextmanager
+def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
+    env = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    with subprocess.Popen(
+        [*SITEBENCH, *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env=env,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("ils", "serve", "--entries", "5", "--port", "0", *PEOPLE),
+        ("ps", "serve", "--entries", "5", "--port", "0", *PEOPLE),
+        ("ils", "run", "lookup", "--entries", "10", *MEASURED, *PEOPLE),
+        ("ils", "run", "lookup", "--entries", "10", "--target", "openldap", *MEASURED, *PEOPLE),
+        ("ils", "run", "lookup", "--entries", "10", "--workers", "1", *MEASURED, *PEOPLE),
+        ("ps", "run", "page", "--entries", "10", *MEASURED, *PEOPLE),
+    ],
+    ids=lambda argv: " ".join(argv[:7]),
+)
+def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path: Path) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    seen: set[str] = set()
+    with started(tmp_path, *argv) as process:
+        # Until it listens, and a little longer, for whoever comes second.
+        while process.poll() is None and time.monotonic() < deadline:
+            before, seen = seen, seen | listening(process.pid)
+            if before:
+                deadline = min(deadline, time.monotonic() + 2.0)
+            time.sleep(0.1)
+    assert seen, "nobody listened at all"
+    assert seen <= {"127.0.0.1", "::1"}, seen
