@@ -18,6 +18,7 @@ import pytest
 from seeders.people import Spec, generate
 from seeders.upd import UpdSpec, build
 from sitebench._engine import Directory, Site
+from sitebench.ownership import FLAG
 from sitebench.ports import free_port
 from sitebench.runfile import RunFile
 from sitebench.source import SEQUENCE
@@ -275,7 +276,7 @@ def test_pages_of_native_lanes_and_of_fasthttp(ground: Ground, tmp_path: Path) -
     site = Site(json.dumps({"host": ground.net.address, "database": str(upd.path)}))
     (tmp_path / "site.toml").write_text(SCENARIO)
     try:
-        target = ("--target", f"http://{site.address}", "--scenario", "../site.toml")
+        target = (FLAG, "--target", f"http://{site.address}", "--scenario", "../site.toml")
         more = (*HEADLESS, *target, *POPULATION, "ScenarioUser")
         folder = tmp_path / "master"
         with master(folder, "witnessed_ps.py", ground.net.address, free_port(), *more) as run:
