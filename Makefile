@@ -49,6 +49,11 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 native-test: rust ## run the Rust tests
 	@$(CARGO) test $(MANIFEST) --workspace
 
+.PHONY: fuzz
+fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGETS names some of them
+	@native/fuzz/run $(TARGETS)
+	@HYPOTHESIS_PROFILE=long $(BIN)/pytest --quiet tests/trust/test_hostile_files.py
+
 .PHONY: check
 check: build rust ## lint, format, types and stubs of both languages
 	@$(BIN)/ruff check .

@@ -29,6 +29,15 @@ from sitebench.point import PointResult, PointSpec
 
 MAGIC = b"SQLite format 3\0"
 BEGIN = "BEGIN"
+_NOT_AS_WRITTEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What reading a value raises that no run has written; UnicodeDecodeError is a ValueError."""
 DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
@@ -158,8 +167,8 @@ class RunFile:
         assert self._db is not None
         try:
             rows = self._db.execute(query, values).fetchall()
-            error = None
-        except sqlite3.Error as raised:
+            error: Exception | None = None
+        except (sqlite3.Error, UnicodeDecodeError) as raised:
             rows, error = [], raised
         if self._unlocked is not None and self._unlocked != self._stamp():
             self.close()
@@ -217,7 +226,7 @@ class RunFile:
                 why,
                 *when,
             )
-        except (ValueError, KeyError, TypeError) as strange:
+        except _NOT_AS_WRITTEN as strange:
             raise self._damaged(f"point {identity} cannot be read ({strange!r})") from strange
 
     def results(self) -> list[PointResult]:
@@ -275,13 +284,13 @@ class RunFile:
     def _json(self, text: str) -> Any:
         try:
             return json.loads(text)
-        except ValueError as error:
-            raise self._damaged(f"{text[:40]!r} is no JSON") from error
+        except _NOT_AS_WRITTEN as error:
+            raise self._damaged(f"{str(text)[:40]!r} is no JSON") from error
 
     def _histogram(self, encoded: bytes | None) -> Histogram:
         try:
             return Histogram() if encoded is None else Histogram.from_bytes(encoded)
-        except ValueError as error:
+        except _NOT_AS_WRITTEN as error:
             raise self._damaged(f"a histogram cannot be read ({error})") from error
 
 

@@ -1,13 +1,10 @@
 //! A stream of messages, as a server and as a client would read it.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use wire::ldap::control::PagedResults;
 use wire::ldap::frame::message_length;
 use wire::ldap::{Operation, Reply, Request, Response};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn target(bytes: &[u8]) {
     let mut rest = bytes;
     while let Ok(Some(length)) = message_length(rest, 1 << 16) {
         assert!(length >= 2, "a message that makes no progress");
@@ -15,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
         response(&rest[..length]);
         rest = &rest[length..];
     }
-});
+}
 
 /// Everything of a request that decoded can be read without another error.
 fn request(message: &[u8]) {

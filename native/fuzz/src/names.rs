@@ -1,12 +1,9 @@
 //! Names: whatever is read has one normal form, which is its own.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use wire::dn::{Dn, MAX_DN_BYTES, Plain, escape_value, normal};
 use wire::text::{Preparation, prepare};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn target(bytes: &[u8]) {
     name(bytes);
     value(bytes);
     let mut text = b"cn=".to_vec();
@@ -19,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(pair.value.decode(&mut Vec::new()), bytes);
         name(&text);
     }
-});
+}
 
 fn normal_of(dn: Dn<'_>) -> Vec<u8> {
     let mut out = Vec::new();

@@ -1,13 +1,10 @@
 //! LDIF: refused or read, and whatever is read can be walked and encoded.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use wire::ber::{Reader, tag};
 use wire::ldap::Attributes;
 use wire::ldif::{Body, LdifError, each};
 
-fuzz_target!(|text: &[u8]| {
+pub(crate) fn target(text: &[u8]) {
     let _ = each(text, |record| {
         match record.body {
             Body::Content(attributes) | Body::Add(attributes) => {
@@ -26,4 +23,4 @@ fuzz_target!(|text: &[u8]| {
         }
         Ok::<_, LdifError>(())
     });
-});
+}

@@ -1,0 +1,76 @@
+//! HTTP as the site reads requests and lanes read answers: a head, then a body in pieces.
+
+use wire::http::{Body, Framing, HeadError, MAX_HEAD_BYTES, RequestHead, ResponseHead, cookie, query};
+
+pub(crate) fn requests(bytes: &[u8]) {
+    let whole = RequestHead::decode(bytes);
+    no_head_in_less(bytes, whole.as_ref().ok().and_then(|head| head.map(|head| head.length)), |part| {
+        RequestHead::decode(part).map(|head| head.map(|head| head.length))
+    });
+    let Ok(Some(head)) = whole else { return };
+    assert!(!head.method.is_empty() && head.length <= bytes.len());
+    assert!(!head.path.contains(['\r', '\n', ' ', '?']) && !head.query.contains(['\r', '\n', ' ']));
+    if let Some(value) = cookie(head.cookies, b"user") {
+        assert!(!value.contains(&b';') && !value.contains(&b'\n'));
+    }
+    if let Some(value) = query(head.query.as_bytes(), b"user") {
+        assert!(!value.contains(&b'&'));
+    }
+    assert!(!matches!(head.framing, Framing::UntilClose), "a request has an end of its own");
+    body(head.framing, bytes.get(head.length..).unwrap_or_default());
+}
+
+pub(crate) fn answers(bytes: &[u8]) {
+    let whole = ResponseHead::decode(bytes);
+    no_head_in_less(bytes, whole.as_ref().ok().and_then(|head| head.map(|head| head.length)), |part| {
+        ResponseHead::decode(part).map(|head| head.map(|head| head.length))
+    });
+    let Ok(Some(head)) = whole else { return };
+    assert!(head.length <= bytes.len());
+    assert!(!head.keep_alive || head.framing != Framing::UntilClose);
+    for value in [head.set_cookie, head.location].into_iter().flatten() {
+        assert!(!value.contains(&b'\n'));
+    }
+    body(head.framing, bytes.get(head.length..).unwrap_or_default());
+}
+
+/// A head that is complete after so many bytes is not complete before, and no longer one is made of
+/// it by what follows.
+fn no_head_in_less(
+    bytes: &[u8],
+    length: Option<usize>,
+    decode: impl Fn(&[u8]) -> Result<Option<usize>, HeadError>,
+) {
+    let Some(length) = length.filter(|length| *length <= MAX_HEAD_BYTES) else { return };
+    let head = bytes.get(..length).unwrap_or_default();
+    assert_eq!(decode(head), Ok(Some(length)));
+    let before = length.saturating_sub(1);
+    assert_eq!(decode(head.get(..before).unwrap_or_default()), Ok(None));
+    assert_eq!(decode(head.get(..length / 2).unwrap_or_default()), Ok(None));
+}
+
+/// The same content comes out however the bytes are cut.
+fn body(framing: Framing, bytes: &[u8]) {
+    let whole = fed(framing, [bytes]);
+    let bytewise = fed(framing, bytes.chunks(1));
+    let mixed = fed(framing, bytes.chunks(7));
+    assert_eq!(whole, bytewise);
+    assert_eq!(whole, mixed);
+}
+
+/// The content, the bytes used up and whether it ended; an error, where it is one, and its content.
+fn fed<'b>(framing: Framing, pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<u8>, bool, bool) {
+    let mut body = Body::new(framing);
+    let mut content = Vec::new();
+    for mut piece in pieces {
+        while !piece.is_empty() && !body.is_done() {
+            let Ok(progress) = body.feed(piece) else { return (content, false, true) };
+            let (start, end) = progress.content;
+            assert!(start <= end && end <= progress.consumed && progress.consumed <= piece.len());
+            assert!(progress.consumed > 0, "bytes that make no progress");
+            content.extend_from_slice(piece.get(start..end).unwrap_or_default());
+            piece = piece.get(progress.consumed..).unwrap_or_default();
+        }
+    }
+    (content, body.is_done(), false)
+}

@@ -1,0 +1,193 @@
+//! LDAP requests made from parts: what was put in comes out, and a filter survives being text.
+
+use arbitrary::{Arbitrary, Unstructured};
+use wire::ber;
+use wire::ldap::filter::{
+    MAX_DEPTH, Piece, write_and, write_approx, write_equality, write_greater_or_equal, write_less_or_equal,
+    write_not, write_or, write_present, write_substrings,
+};
+use wire::ldap::frame::message_length;
+use wire::ldap::request::{self, SearchOptions, write_attribute};
+use wire::ldap::{Credentials, Operation, Request, Scope, filter_text};
+
+/// An attribute's description and its values.
+type Values<'a> = (&'a [u8], Vec<&'a [u8]>);
+
+#[derive(Debug, Arbitrary)]
+enum Ask<'a> {
+    Bind { name: &'a [u8], password: &'a [u8] },
+    Search { base: &'a [u8], scope: u8, limit: u16, types: bool, filter: Tree<'a>, names: Vec<&'a [u8]> },
+    Add { dn: &'a [u8], attributes: Vec<Values<'a>> },
+    Modify { dn: &'a [u8], changes: Vec<(u8, Values<'a>)> },
+    ModifyDn { dn: &'a [u8], rdn: &'a [u8], delete: bool, superior: Option<&'a [u8]> },
+    Compare { dn: &'a [u8], attribute: &'a [u8], value: &'a [u8] },
+    Delete { dn: &'a [u8] },
+    Extended { name: &'a [u8], value: Option<&'a [u8]> },
+}
+
+#[derive(Debug, Arbitrary)]
+enum Tree<'a> {
+    And(Vec<Tree<'a>>),
+    Or(Vec<Tree<'a>>),
+    Not(Box<Tree<'a>>),
+    Equal(&'a [u8], &'a [u8]),
+    Greater(&'a [u8], &'a [u8]),
+    Less(&'a [u8], &'a [u8]),
+    Approx(&'a [u8], &'a [u8]),
+    Present(&'a [u8]),
+    Substrings(&'a [u8], Option<&'a [u8]>, Vec<&'a [u8]>, Option<&'a [u8]>),
+}
+
+pub(crate) fn target(bytes: &[u8]) {
+    let Ok((id, ask)) = <(u16, Ask<'_>)>::arbitrary(&mut Unstructured::new(bytes)) else { return };
+    let id = i32::from(id);
+    let mut out = Vec::new();
+    ask.write(&mut out, id);
+    assert_eq!(message_length(&out, usize::MAX), Ok(Some(out.len())));
+    assert_eq!(message_length(&out[..out.len() - 1], usize::MAX), Ok(None));
+    let request = Request::decode(&out).expect("what was written decodes");
+    assert_eq!(request.id, id);
+    ask.check(&request.operation);
+}
+
+/// A description, as text can have it: letters and digits after a letter.
+fn description(bytes: &[u8]) -> Vec<u8> {
+    let rest =
+        bytes.iter().take(20).map(|byte| b"abcdefghijklmnopqrstuvwxyz0123456789-"[usize::from(byte % 37)]);
+    std::iter::once(b'a').chain(rest).collect()
+}
+
+impl Tree<'_> {
+    /// Writes it, cut off where it is deeper than what is read; says how many terms it has then.
+    fn write(&self, out: &mut Vec<u8>, depth: usize) -> usize {
+        if depth == MAX_DEPTH {
+            write_present(out, b"cn");
+            return 1;
+        }
+        let all = |trees: &[Self], out: &mut Vec<u8>| {
+            trees.iter().map(|tree| tree.write(out, depth + 1)).sum::<usize>()
+        };
+        let mut terms = 0;
+        match self {
+            Self::And(trees) => write_and(out, |out| terms = all(trees, out)),
+            Self::Or(trees) => write_or(out, |out| terms = all(trees, out)),
+            Self::Not(tree) => write_not(out, |out| terms = tree.write(out, depth + 1)),
+            Self::Equal(name, value) => write_equality(out, &description(name), value),
+            Self::Greater(name, value) => write_greater_or_equal(out, &description(name), value),
+            Self::Less(name, value) => write_less_or_equal(out, &description(name), value),
+            Self::Approx(name, value) => write_approx(out, &description(name), value),
+            Self::Present(name) => write_present(out, &description(name)),
+            Self::Substrings(name, first, inner, last) => {
+                let pieces = first.iter().map(|text| Piece::Initial(text));
+                let pieces = pieces.chain(inner.iter().map(|text| Piece::Any(text)));
+                let pieces: Vec<_> = pieces.chain(last.iter().map(|text| Piece::Final(text))).collect();
+                if pieces.iter().any(|piece| !text_of(piece).is_empty()) {
+                    let said = pieces.into_iter().filter(|piece| !text_of(piece).is_empty());
+                    write_substrings(out, &description(name), said);
+                } else {
+                    write_present(out, &description(name));
+                }
+            }
+        }
+        1 + terms
+    }
+}
+
+const fn text_of<'p>(piece: &Piece<'p>) -> &'p [u8] {
+    match piece {
+        Piece::Initial(text) | Piece::Any(text) | Piece::Final(text) => text,
+    }
+}
+
+const SCOPES: [Scope; 3] = [Scope::Base, Scope::One, Scope::Subtree];
+
+impl Ask<'_> {
+    fn write(&self, out: &mut Vec<u8>, id: i32) {
+        match self {
+            Self::Bind { name, password } => request::write_bind(out, id, 3, name, password),
+            Self::Search { base, scope, limit, types, filter, names } => {
+                let scope = SCOPES[usize::from(scope % 3)];
+                let limit = u32::from(*limit);
+                let options =
+                    SearchOptions { scope, size_limit: limit, time_limit_s: limit, types_only: *types };
+                let names = names.iter().copied();
+                request::write_search(
+                    out,
+                    id,
+                    base,
+                    &options,
+                    |out| {
+                        filter.write(out, 1);
+                    },
+                    names,
+                );
+            }
+            Self::Add { dn, attributes } => request::write_add(out, id, dn, |out| {
+                ber::write_nested(out, ber::tag::SEQUENCE, |out| {
+                    for (name, values) in attributes {
+                        write_attribute(out, name, values.iter().copied());
+                    }
+                });
+            }),
+            Self::Modify { dn, changes } => request::write_modify(out, id, dn, |out| {
+                for (operation, (name, values)) in changes {
+                    request::write_change(out, operation % 4, name, values.iter().copied());
+                }
+            }),
+            Self::ModifyDn { dn, rdn, delete, superior } => {
+                request::write_modify_dn(out, id, dn, rdn, *delete, *superior);
+            }
+            Self::Compare { dn, attribute, value } => request::write_compare(out, id, dn, attribute, value),
+            Self::Delete { dn } => request::write_delete(out, id, dn),
+            Self::Extended { name, value } => request::write_extended(out, id, name, *value),
+        }
+    }
+
+    fn check(&self, read: &Operation<'_>) {
+        match (self, read) {
+            (Self::Bind { name, password }, Operation::Bind(bind)) => {
+                assert_eq!((bind.name, bind.version), (*name, 3));
+                assert!(matches!(bind.credentials, Credentials::Simple(known) if known == *password));
+            }
+            (Self::Search { base, scope, limit, types, filter, names }, Operation::Search(search)) => {
+                assert_eq!((search.base, search.scope), (*base, SCOPES[usize::from(scope % 3)]));
+                assert_eq!((search.size_limit, search.types_only), (u32::from(*limit), *types));
+                assert!(search.attributes.iter().eq(names.iter().copied()));
+                let mut written = Vec::new();
+                let terms = filter.write(&mut written, 1);
+                assert_eq!(search.filter.size().terms, terms);
+                assert!(search.filter.size().depth <= MAX_DEPTH);
+                let mut again = Vec::new();
+                filter_text::parse(&search.filter.to_string(), &mut again).expect("a filter's own text");
+                assert_eq!(again, written);
+            }
+            (Self::Add { dn, attributes }, Operation::Add(add)) => {
+                assert_eq!(add.dn, *dn);
+                let read = add.attributes.iter().flatten();
+                assert!(read.map(|one| one.name).eq(attributes.iter().map(|(name, _)| *name)));
+                for (one, (_, values)) in add.attributes.iter().flatten().zip(attributes) {
+                    assert!(one.values.iter().flatten().eq(values.iter().copied()));
+                }
+            }
+            (Self::Modify { dn, changes }, Operation::Modify(modify)) => {
+                assert_eq!((modify.dn, modify.changes().count()), (*dn, changes.len()));
+                for (change, (operation, (name, values))) in modify.changes().zip(changes) {
+                    assert_eq!((change.operation, change.attribute.name), (operation % 4, *name));
+                    assert!(change.attribute.values.iter().flatten().eq(values.iter().copied()));
+                }
+            }
+            (Self::ModifyDn { dn, rdn, delete, superior }, Operation::ModifyDn(read)) => {
+                assert_eq!((read.dn, read.new_rdn), (*dn, *rdn));
+                assert_eq!((read.delete_old_rdn, read.new_superior), (*delete, *superior));
+            }
+            (Self::Compare { dn, attribute, value }, Operation::Compare(read)) => {
+                assert_eq!((read.dn, read.attribute, read.value), (*dn, *attribute, *value));
+            }
+            (Self::Delete { dn }, Operation::Delete(read)) => assert_eq!(read, dn),
+            (Self::Extended { name, value }, Operation::Extended(read)) => {
+                assert_eq!((read.name, read.value), (*name, *value));
+            }
+            (asked, read) => assert_eq!(format!("{asked:?}"), format!("{read:?}"), "another operation"),
+        }
+    }
+}

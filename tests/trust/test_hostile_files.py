@@ -1,0 +1,134 @@
+"""Files that somebody damaged: a scenario or a run file is read, or refused by our own error.
+
+Real files are changed at random. `make fuzz` does it for longer (HYPOTHESIS_PROFILE=long).
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ps_bench.scenario_file import parse
+from sitebench.errors import SitebenchError
+from sitebench.runfile import RunFile
+from sitebench.store import RunStore
+from tests.ps_bench.test_scenario_file import WHOLE
+from tests.support.runs import finish
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+pytestmark = pytest.mark.timeout(0 if LONG else 120)
+
+damaging = settings(
+    max_examples=20_000 if LONG else 150,
+    deadline=None,
+    derandomize=not LONG,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+places = st.floats(0, 1, exclude_max=True)
+PUNCTUATION = (
+    '"',
+    "'",
+    '"' * 3,
+    "[[",
+    "]]",
+    "{",
+    "}",
+    "=",
+    ".",
+    ",",
+    "#",
+    "\n",
+    "\x00",
+    "é",
+    "\ufeff",
+)
+WORDS = ("{id}", "{env.HOME}", "\\u0000", "operation", "request", "share", "expect", "headers")
+VALUES = ("-1", "1e999", "true", "[]", "{}", "9" * 20, "0x", "1979-05-27")
+DEEP = ("[" * 2_000, "a." * 2_000)
+tokens = st.sampled_from((*PUNCTUATION, *WORDS, *VALUES, *DEEP))
+edits = st.lists(
+    st.tuples(places, st.integers(0, 60), st.one_of(tokens, st.text(max_size=8))), max_size=5
+)
+
+
+@damaging
+@given(edits)
+def test_a_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, str]]) -> None:
+    text = WHOLE
+    for place, cut, put in changes:
+        at = int(place * len(text))
+        text = text[:at] + put + text[at + cut :]
+    with contextlib.suppress(SitebenchError):
+        parse(text, "file")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run file as a run leaves it."""
+    path = tmp_path_factory.mktemp("whole") / "run.sitebench"
+    with RunStore(path) as store:
+        store.set_manifest({"seed": 1997})
+        finish(store)
+    return path
+
+
+def read_everything(path: Path) -> None:
+    with contextlib.suppress(SitebenchError), RunFile(path) as run:
+        for read in (run.manifest, run.results):
+            with contextlib.suppress(SitebenchError):
+                read()
+        for point in run.points():
+            readers: list[Callable[[int], object]] = [run.timeline, run.histograms]
+            for of_point in readers:
+                with contextlib.suppress(SitebenchError):
+                    of_point(point.id)
+
+
+@damaging
+@given(st.lists(st.tuples(places, st.integers(0, 255)), max_size=20), st.none() | places)
+def test_a_run_file_with_wrong_bytes_is_read_or_refused(
+    whole: Path, tmp_path: Path, flips: list[tuple[float, int]], kept: float | None
+) -> None:
+    damaged = bytearray(whole.read_bytes())
+    for place, byte in flips:
+        damaged[int(place * len(damaged))] = byte
+    path = tmp_path / "damaged.sitebench"
+    path.write_bytes(damaged if kept is None else damaged[: int(kept * len(damaged))])
+    read_everything(path)
+
+
+@damaging
+@given(
+    st.data(),
+    st.one_of(
+        st.none(),
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(),
+        st.binary(max_size=40),
+        st.sampled_from(["", "{", "{}", "[]", "null", "1", '"x"', "[" * 5_000, "\x00", "done"]),
+    ),
+)
+def test_a_run_file_with_wrong_values_is_read_or_refused(
+    whole: Path, tmp_path: Path, data: st.DataObject, value: object
+) -> None:
+    path = tmp_path / "damaged.sitebench"
+    path.write_bytes(whole.read_bytes())
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        tables = [
+            row[0]
+            for row in database.execute("select name from sqlite_master where type = 'table'")
+        ]
+        table = data.draw(st.sampled_from(tables))
+        columns = [row[1] for row in database.execute(f"pragma table_info({table})")]
+        if columns:
+            column = data.draw(st.sampled_from(columns))
+            with contextlib.suppress(sqlite3.Error, OverflowError):
+                database.execute(f'update {table} set "{column}" = ?', (value,))
+                database.commit()
+    read_everything(path)
