@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from ils_bench import bench_seeding, sequences
+from ils_bench.bench_crowd import CLIENTS, KIB_EACH, crowded
 from ils_bench.bench_engine import WARMUP_S, engine_alone, engine_watched, sampling
 from ils_bench.bench_web_ui import looked_at
 from ils_bench.bench_workers import workers_and_threads
@@ -100,6 +101,24 @@ ROWS: tuple[Row, ...] = (
         "lookup10k.ops_per_s",
         0.80,
         at_least=0.60,
+    ),
+    Row(
+        "crowd",
+        f"lookups/s beside {CLIENTS:,} clients that are silent, in a message, or do not read",
+        "without them",
+        "crowd.beside",
+        "crowd.alone",
+        0.95,
+        at_least=0.90,
+    ),
+    Row(
+        "crowd-memory",
+        "KiB that the directory keeps for one of them",
+        "one",
+        "crowd.kib",
+        "crowd.one",
+        KIB_EACH / 2,
+        at_most=KIB_EACH,
     ),
     Row(
         "locust",
@@ -219,6 +238,7 @@ class Bench:
             Trial("floor-connect", self._floor_connect),
             Trial("connect", lambda: self._alone(sequences.CONNECT, 10_000)),
             Trial("add", self._add),
+            Trial("crowd", self._crowd),
             Trial("threads", self._threads),
             Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
             Trial("web-ui", self._web_ui),
@@ -275,6 +295,14 @@ class Bench:
         options = self._options(10_000)
         with open_target(options, 10_000) as target:
             return engine_alone(options, target, sequences.ADD, LANES, self.seconds)
+
+    def _crowd(self) -> Values | Skipped:
+        options = self._options(10_000)
+
+        def load(target: OpenTarget, seconds: float) -> float:
+            return engine_alone(options, target, KEPT, LANES, seconds)["ops_per_s"]
+
+        return crowded(options, self.seconds, load)
 
     def _through_locust(self) -> Values:
         result = self._point(self._options(10_000), self._target(10_000))
