@@ -102,6 +102,8 @@ def parse(text: str, name: str) -> Scenario:
             (where[1], f"line {where[2]}, column {where[3]}") if where else (error, "its end")
         )
         raise BadScenarioFile(f"{name}, {at}: {what}", "write it as TOML has it") from error
+    except RecursionError:
+        raise BadScenarioFile(f"{name}: nested too deep", "write it flatter") from None
     try:
         return _scenario(document)
     except _Error as error:

@@ -121,3 +121,9 @@ def test_places_are_those_of_keys_and_not_of_texts_that_look_like_them() -> None
     assert found["t", "v", "w", 1] == (11, 3)
     assert found["t", "u", 1, "k"] == (14, 1)
     assert not any("c" in path or "d" in path or "k2" in path for path in found)
+
+
+def test_a_file_nested_deeper_than_python_is_refused() -> None:
+    """Found by tests/trust/test_hostile_files.py."""
+    with pytest.raises(BadScenarioFile, match="nested too deep"):
+        parse("a = " + "[" * 5_000, "file")

@@ -159,3 +159,26 @@ def test_the_documentation_names_every_column_and_the_schema(path: Path) -> None
             lines = [line for line in section.splitlines() if line.startswith("| `")]
             named = {name for line in lines for name in line.split("|")[1].split("`")[1::2]}
             assert named == {name for (name,) in columns}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE points SET spec = CAST(x'80' AS TEXT)",
+        "UPDATE points SET spec = 5",
+        "UPDATE points SET result = '[]'",
+        f"UPDATE points SET result = '{'[' * 100_000}'",
+        "UPDATE steps SET service = x'00'",
+    ],
+    ids=lambda damage: damage[:45],
+)
+def test_values_that_no_run_has_written_are_named_as_damage(path: Path, damage: str) -> None:
+    """Found by tests/trust/test_hostile_files.py."""
+    with RunStore(path) as store:
+        store.set_manifest({})
+        finish(store)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(damage)
+        database.commit()
+    with RunFile(path) as run, pytest.raises(BadRunFile, match="damaged"):
+        run.histograms(run.points()[0].id)
