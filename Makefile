@@ -63,6 +63,8 @@ check: build rust ## lint, format, types and stubs of both languages
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@$(CARGO) fmt $(MANIFEST) --all --check
 	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
+	@! command -v cargo-deny >/dev/null || \
+	    cargo-deny --offline $(MANIFEST) check --config deny.toml licenses bans sources
 
 .PHONY: docs
 docs: build ## write the command reference anew and build the docs site into build/site

@@ -1,0 +1,98 @@
+"""What the native engine is made of, held against deny.toml without any tool or network."""
+
+import json
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RULES = tomllib.loads((ROOT / "deny.toml").read_text())
+ALLOWED = set(RULES["licenses"]["allow"])
+CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
+LOCKS = ("native/Cargo.lock", "native/fuzz/libfuzzer/Cargo.lock")
+
+
+def allowed(expression: str) -> bool:
+    """Return whether a licence expression (SPDX) can be met with what is allowed."""
+    tokens = re.findall(r"[()]|[^\s()]+(?: WITH [^\s()]+)?", expression.replace("/", " OR "))
+
+    def either() -> bool:
+        found = both()
+        while tokens and tokens[0] == "OR":
+            tokens.pop(0)
+            found = both() or found
+        return found
+
+    def both() -> bool:
+        found = one()
+        while tokens and tokens[0] == "AND":
+            tokens.pop(0)
+            found = one() and found
+        return found
+
+    def one() -> bool:
+        token = tokens.pop(0)
+        if token != "(":
+            return token in ALLOWED
+        found = either()
+        tokens.pop(0)
+        return found
+
+    return either()
+
+
+@pytest.mark.parametrize(
+    ("expression", "is_allowed"),
+    [
+        ("MIT", True),
+        ("MIT/Apache-2.0", True),
+        ("GPL-3.0-only OR MIT", True),
+        ("GPL-3.0-only", False),
+        ("MIT AND GPL-3.0-only", False),
+        ("(MIT OR GPL-3.0-only) AND Unicode-3.0", True),
+        ("Apache-2.0 WITH LLVM-exception OR GPL-2.0-only", True),
+        ("MIT OR GPL-2.0-only AND GPL-3.0-only", True),
+    ],
+)
+def test_expressions_are_read_as_spdx_has_them(expression: str, is_allowed: bool) -> None:
+    assert allowed(expression) is is_allowed
+
+
+def test_every_crate_has_a_licence_that_is_allowed() -> None:
+    manifest = ("--manifest-path", str(ROOT / "native/Cargo.toml"))
+    host = re.search(r"host: (\S+)", subprocess.check_output(["rustc", "-vV"], text=True))
+    assert host is not None
+    here = ("--filter-platform", host[1])
+    said = subprocess.check_output(
+        ["cargo", "metadata", "--format-version=1", "--locked", "--offline", *manifest, *here]
+    )
+    packages: list[dict[str, Any]] = json.loads(said)["packages"]
+    assert len(packages) > 50
+    refused = [
+        f"{p['name']}: {p['license']}" for p in packages if not allowed(p["license"] or "none")
+    ]
+    assert refused == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_crate_comes_from_one_registry_with_its_checksum(lock: str) -> None:
+    packages = tomllib.loads((ROOT / lock).read_text())["package"]
+    others = [each for each in packages if "source" in each]
+    assert all(each["source"] == CRATES_IO and each["checksum"] for each in others)
+    denied = {each["crate"] for each in RULES["bans"]["deny"]}
+    assert denied.isdisjoint(each["name"] for each in packages)
+    # What has no source is ours.
+    ours = {each["name"] for each in packages if "source" not in each}
+    assert all(name.startswith("sitebench-") for name in ours), ours
+
+
+def test_unsafe_code_is_forbidden_in_every_crate() -> None:
+    workspace = tomllib.loads((ROOT / "native/Cargo.toml").read_text())["workspace"]
+    assert workspace["lints"]["rust"]["unsafe_code"] == "forbid"
+    for member in workspace["members"]:
+        crate = tomllib.loads((ROOT / "native" / member / "Cargo.toml").read_text())
+        assert crate["lints"] == {"workspace": True}, member
