@@ -6,9 +6,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from sitebench.stop import Stop
-
 from sitebench.errors import UnknownValue
+from sitebench.stop import Stop
 
 
 def whole_limits(text: str) -> dict[str, int]:

@@ -11,11 +11,13 @@ import psutil
 import pytest
 
 from ils_bench.options import RunOptions
+from sitebench.ports import free_port
 from tests.support.cli import SITEBENCH
 
 PEOPLE = ("--locales", "en_US")
 MEASURED = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "2s")
 DEADLINE_S = 60.0
+LOOPBACK = {"127.0.0.1", "::1"}
 
 
 def listening(pid: int) -> set[str]:
@@ -47,6 +49,21 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
             process.terminate()
 
 
+def heard_at(folder: Path, *argv: str) -> set[str]:
+    """Return where a command listens, until it ends or a little longer than it begins to."""
+    deadline = time.monotonic() + DEADLINE_S
+    seen: set[str] = set()
+    with started(folder, *argv) as process:
+        while process.poll() is None and time.monotonic() < deadline:
+            before, seen = seen, seen | listening(process.pid)
+            if before:
+                # A little longer, for whoever comes second.
+                deadline = min(deadline, time.monotonic() + 2.0)
+            time.sleep(0.1)
+    assert seen, "nobody listened at all"
+    return seen
+
+
 @pytest.mark.parametrize(
     "argv",
     [
@@ -59,17 +76,13 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
     ids=" ".join,
 )
 def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path: Path) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    seen: set[str] = set()
-    with started(tmp_path, *argv) as process:
-        # Until it listens, and a little longer, for whoever comes second.
-        while process.poll() is None and time.monotonic() < deadline:
-            before, seen = seen, seen | listening(process.pid)
-            if before:
-                deadline = min(deadline, time.monotonic() + 2.0)
-            time.sleep(0.1)
-    assert seen, "nobody listened at all"
-    assert seen <= {"127.0.0.1", "::1"}, seen
+    assert heard_at(tmp_path, *argv) <= LOOPBACK
+
+
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_so_is_the_web_page(half: str, tmp_path: Path) -> None:
+    port = str(free_port())
+    assert heard_at(tmp_path, half, "ui", "--no-browser", "--web-port", port) <= LOOPBACK
 
 
 def test_workers_are_awaited_on_loopback_too() -> None:
