@@ -34,7 +34,8 @@ def listening(pid: int) -> set[str]:
 
 @contextlib.contextmanager
 def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
-    env = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
+    # What it keeps while it runs is no business of the tests beside it.
+    env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder)}
     with subprocess.Popen(
         [*SITEBENCH, *argv],
         stdin=subprocess.DEVNULL,
