@@ -5,6 +5,7 @@ Importing it must stay quick (completion runs it at every key): no Locust, no ld
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,6 +92,8 @@ def root(
 
 def main() -> None:
     """Run the command line; everything a person can mend is one line and its remedy."""
+    # Whoever ends us wants what Ctrl-C gives a person: targets stopped, what was measured kept.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except SitebenchError as error:

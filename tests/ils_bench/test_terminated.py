@@ -1,0 +1,35 @@
+"""A measurement that another program ends, as `kill`, `timeout` and service managers do."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+
+from tests.support.cli import SITEBENCH
+from tests.support.waiting import eventually
+
+
+def test_a_terminated_measurement_ends_in_order_and_leaves_nothing(tmp_path: Path) -> None:
+    argv = ("ils", "run", "lookup", "--entries", "100", "--warmup", "0s", "--measure", "60s")
+    with subprocess.Popen(
+        [*SITEBENCH, *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:
+        begun: list[psutil.Process] = []
+
+        def both_run() -> bool:
+            begun[:] = psutil.Process(process.pid).children(recursive=True)
+            return len(begun) >= 2 and any(tmp_path.iterdir())
+
+        assert eventually(both_run, within_s=60), "target and load never ran"
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert b"Traceback" not in said
+    _, alive = psutil.wait_procs(begun, timeout=30)
+    assert not alive
+    assert not list(tmp_path.iterdir())
