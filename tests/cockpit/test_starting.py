@@ -3,7 +3,6 @@
 import http.cookiejar
 import json
 import socket
-import tempfile
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -47,18 +46,23 @@ def test_a_run_file_that_cannot_be_written_is_one_line(half: str) -> None:
     assert "Traceback" not in ran.err + ran.out
 
 
-def test_it_says_where_it_is_and_what_becomes_of_its_run_file(tmp_path: Path) -> None:
-    before = set(Path(tempfile.gettempdir()).glob("sitebench-ui-*"))
+def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
         screen.stop()
+        assert list(temporary.iterdir())
         process.send_signal(2)
         said, _ = process.communicate(timeout=60)
     assert f"web UI: {root}/ (Ctrl-C here ends it)" in said
     assert "the run file of 1 test is gone: --out FILE keeps it" in said
-    assert set(Path(tempfile.gettempdir()).glob("sitebench-ui-*")) <= before
+    assert not list(temporary.iterdir())
 
 
 def test_the_page_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
