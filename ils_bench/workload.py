@@ -25,9 +25,9 @@ from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget, password_of
 from seeders.people import generate
 from sitebench import options as declared
-from sitebench.bridge import Recording, Session
 from sitebench.cockpit.cockpit import session_of
 from sitebench.errors import BadInput, SitebenchError
+from sitebench.lanes import Session
 from sitebench.native_errors import translated
 from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
@@ -36,6 +36,7 @@ from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.threads import engine_threads
 from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
+from sitebench.workload import Recording
 
 OURS = ("embedded", "openldap")
 """Targets that a test starts by itself."""

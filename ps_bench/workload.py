@@ -19,9 +19,9 @@ from ps_bench.targets.opening import assure_own, database_of, open_target, spec_
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
 from sitebench import options as declared
-from sitebench.bridge import Recording, Session
 from sitebench.cockpit.cockpit import session_of
 from sitebench.errors import BadInput, SitebenchError
+from sitebench.lanes import Session
 from sitebench.native_errors import translated
 from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
@@ -30,6 +30,7 @@ from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.threads import engine_threads
 from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
+from sitebench.workload import Recording
 
 
 class SiteWorkload:

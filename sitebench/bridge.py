@@ -25,8 +25,7 @@ import logging
 import signal
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 import locust.runners
@@ -44,12 +43,13 @@ from locust.runners import (
 from sitebench.alone import Alone
 from sitebench.child import orphaned
 from sitebench.errors import CannotRecord, MeasurementFailed, OutOfDescriptors, SitebenchError
-from sitebench.lanes import Lane, Lanes, Session
+from sitebench.lanes import Lane, Lanes
 from sitebench.locust_stats import await_csv
 from sitebench.place import Place
 from sitebench.preparing import Preparing
 from sitebench.source import Drained
 from sitebench.tags import refuse_idle
+from sitebench.watch import Watch, no_files
 from sitebench.windows import Phase, Windows
 from sitebench.workers import gathering, messages
 from sitebench.workers.fleet import Fleet
@@ -61,70 +61,18 @@ from sitebench.workers.member import (
     refuse_unreachable,
     tell_failure,
 )
-
-if TYPE_CHECKING:
-    from sitebench.recorder import Subject
-
-__all__ = ["Bridge", "Lane", "Preparing", "Recording", "Session", "Workload"]
+from sitebench.workload import Recording, Workload
 
 log = logging.getLogger("sitebench")
 
 TICK_S = 0.5
-STALL_S = 5.0
 SHARED = "sitebench_shared"
 """Name among the parsed options under which a Master hands its workers the prepared test."""
-
-
-@dataclass
-class Recording:
-    """What one test is written to, and what to do when its measured window is over.
-
-    One that lasts until it is stopped has its window then; any other has none before its time.
-    """
-
-    subject: Subject
-    windows: Windows
-    finished: Callable[[Windows], None]
-    until_stopped: bool = False
-
-
-class Workload(Protocol):
-    """A half's part: what the test is, and how it begins and ends."""
-
-    def check(self, options: Any) -> None:
-        """Raise what is wrong with options, as far as can be told before anything is started."""
-
-    def prepare(
-        self, environment: Environment, places: int, preparing: Preparing
-    ) -> dict[str, Any]:
-        """Make the target ready, once, where the test is commanded; describe it as plain data.
-
-        `places` is the number of processes that will make load. The bridge itself reads `url`,
-        `warmup_s` and `measure_s` from it. `preparing` is told how far it is.
-        """
-
-    def record(self, prepared: dict[str, Any]) -> Recording:
-        """Open what the test is written to, where it is commanded."""
-
-    def open(self, prepared: dict[str, Any], place: Place) -> Session:
-        """Open the session in a process that makes load."""
-
-    def failed(self, error: SitebenchError) -> None:
-        """Record that the test could not go on."""
-
-    def finish(self) -> None:
-        """End what `prepare` started."""
 
 
 def _abandoned() -> MeasurementFailed:
     """Nobody waits for this point any more, and its load must not outlive its sweep."""
     return MeasurementFailed("the sweep that started this point is gone", "resume its run file")
-
-
-def _no_files() -> OutOfDescriptors:
-    return OutOfDescriptors(
-        "this process may open no more files", "raise `ulimit -n`, or use fewer users"
-    )
 
 
 class Bridge:
@@ -134,7 +82,6 @@ class Bridge:
         self.environment = environment
         self.lanes: Lanes | None = None
         self.recording: Recording | None = None
-        self.stalled = False
         self.workload = workload
         self.preparing: Preparing | None = None
         self.hearers: list[Callable[[Drained], None]] = []
@@ -146,10 +93,9 @@ class Bridge:
         self._ticker: gevent.Greenlet | None = None
         self._timer: gevent.Greenlet | None = None
         self._failed = self._concluded = False
-        self._starved = False
         self._ending = False
         self._ended = Event()
-        self._last_progress = time.monotonic()
+        self._watch = Watch()
         self._hub_cpu = (time.thread_time(), time.monotonic())
         environment.sitebench = self  # type: ignore[attr-defined]
         self._listen()
@@ -247,7 +193,7 @@ class Bridge:
     def _begin(self) -> None:
         self._load, self._crew, self.lanes, self.recording = None, None, None, None
         self._failed, self._concluded, self._ending, self._ended = False, False, False, Event()
-        self._last_progress = time.monotonic()
+        self._watch = Watch()
         self.hearers.clear()
         if orphaned():
             raise _abandoned()
@@ -261,7 +207,7 @@ class Bridge:
             self._prepared = self._prepare(1)
             self.recording = self.workload.record(self._prepared)
             lanes = self._open(Place())
-            self._load = Alone(lanes, self.recording.windows, self._watch_progress)
+            self._load = Alone(lanes, self.recording.windows, self._hear)
             self._ticker = self._spawn(self._tick)
 
     def _prepare(self, places: int) -> dict[str, Any]:
@@ -293,7 +239,7 @@ class Bridge:
         if (options := self.environment.parsed_options) is not None:
             setattr(options, SHARED, self._prepared)
         self.recording = self.workload.record(self._prepared)
-        self._load = fleet = Fleet(runner, places, self.recording.windows, self._watch_progress)
+        self._load = fleet = Fleet(runner, places, self.recording.windows, self._hear)
 
         def gather_and_tick() -> None:
             fleet.gather()
@@ -338,7 +284,7 @@ class Bridge:
     def _on_crash(self, greenlet: gevent.Greenlet) -> None:
         error = greenlet.exception
         if isinstance(error, OSError) and error.errno == errno.EMFILE:
-            error = _no_files()
+            error = no_files()
         if not isinstance(error, OutOfDescriptors):
             what = f"the measurement broke off: {type(error).__name__}: {error}"
             error = MeasurementFailed(what, "report this, with the traceback above")
@@ -456,22 +402,10 @@ class Bridge:
         if self._load is not None and not self._ending:
             self._load.discard()
 
-    def _watch_progress(self, drained: Drained) -> None:
-        """Say so when lanes run and nothing ends: Locust's own rate would only freeze.
-
-        Lanes that find no descriptor go on failing: that, too, is said once.
-        """
+    def _hear(self, drained: Drained) -> None:
         for hear in tuple(self.hearers):
             hear(drained)
-        now = time.monotonic()
-        if not self._starved and any("out-of-fds" in step.failures for step in drained.steps):
-            self._starved = True
-            log.error("%s", _no_files())
-        if drained.lanes == 0 or any(step.count for step in drained.steps):
-            self._last_progress, self.stalled = now, False
-        elif not self.stalled and now - self._last_progress > STALL_S:
-            self.stalled = True
-            log.warning("no operation ended for %.0f s: the target has stopped answering", STALL_S)
+        self._watch.look(drained)
 
     # How it ends.
 

@@ -7,11 +7,12 @@ from typing import Any, Protocol
 
 from locust import events
 
-from sitebench.bridge import Bridge, Workload
+from sitebench.bridge import Bridge
 from sitebench.cockpit.cockpit import open_cockpit
 from sitebench.cockpit.session import Session
 from sitebench.errors import SitebenchError, leave
 from sitebench.options import add_arguments, show_for_lanes
+from sitebench.workload import Workload
 
 
 class WatchedWorkload(Workload, Protocol):

@@ -8,7 +8,8 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from locust import User, task
 
-from sitebench.bridge import Bridge, Lane
+from sitebench.bridge import Bridge
+from sitebench.lanes import Lane
 
 A_DAY_S = 86_400.0
 

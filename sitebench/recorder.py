@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from locust.env import Environment
 
-from sitebench.bridge import Recording
 from sitebench.child import dump
 from sitebench.doubt import Doubt
 from sitebench.errors import SitebenchError
@@ -18,6 +17,7 @@ from sitebench.point import PointResult, PointSpec, summarise
 from sitebench.store import RunStore
 from sitebench.tally import Tally
 from sitebench.windows import PointFile, Windows
+from sitebench.workload import Recording
 
 if TYPE_CHECKING:
     from sitebench.cockpit.session import Session

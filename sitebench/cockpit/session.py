@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sitebench.bridge import Recording
 from sitebench.child import dump
 from sitebench.cockpit.live import Live
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
@@ -20,6 +19,7 @@ from sitebench.point import PointResult, PointSpec
 from sitebench.recorder import Subject
 from sitebench.store import RunStore
 from sitebench.windows import PointFile, Windows
+from sitebench.workload import Recording
 
 log = logging.getLogger("sitebench")
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from sitebench.bridge import Bridge, Preparing
+from sitebench.bridge import Bridge
 from sitebench.cockpit.live import Live
 from sitebench.cockpit.session import Session, Test
 from sitebench.errors import SitebenchError
 from sitebench.point import PointResult, PointSpec
+from sitebench.preparing import Preparing
 from sitebench.units import format_size
 from sitebench.windows import Phase
 
