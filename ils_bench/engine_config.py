@@ -12,6 +12,7 @@ from ils_bench.probe import Address
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from sitebench.place import Place
 from sitebench.threads import engine_threads
+from sitebench.tls import SYSTEM, Trust
 
 
 def engine_config(
@@ -22,6 +23,7 @@ def engine_config(
     place: Place,
     first_added: int,
     password: str | None = None,
+    trust: Trust = SYSTEM,
 ) -> str:
     """Return the configuration of one engine; places differ in keys, additions and their share."""
     names = None
@@ -37,6 +39,7 @@ def engine_config(
             "profile": options.profile,
             "spread_sources": address.host.startswith("127."),
             "names": names,
+            "tls": address.engine_tls(trust),
         },
         "verify": options.verify,
         "timeout_ms": round(options.timeout * 1e3),

@@ -24,6 +24,7 @@ from sitebench._engine import Population
 from sitebench.errors import BadInput
 from sitebench.place import Place
 from sitebench.portable import BACKOFF_S, LaneClock, PortableLanes
+from sitebench.tls import fault_kind
 
 CONTROL_SIZE_LIMIT_EXCEEDED = 4
 SUCCESS, COMPARE_FALSE, COMPARE_TRUE = 0, 5, 6
@@ -62,6 +63,9 @@ class Ldap3Lanes(PortableLanes):
             each.name: placed(each, options.base, target.bind_dn, target.password)
             for each in sequences
         }
+        from ils_bench.ldap3_tls import server_of
+
+        self.server = server_of(target.address, target.trust, min(options.timeout, 5.0))
         self._made = itertools.count(place.index, place.count)
         self._added = itertools.count()
         self._first_added = first_added
@@ -200,13 +204,9 @@ class Ldap3Lane:
         import ldap3
 
         self._hang_up()
-        address = self._lanes.target.address
         timeout = self._lanes.options.timeout
-        server = ldap3.Server(
-            address.host, address.port, get_info=ldap3.NONE, connect_timeout=min(timeout, 5.0)
-        )
         self._connection = ldap3.Connection(
-            server,
+            self._lanes.server,
             # Whole seconds: ldap3 gives them to the kernel as they are.
             receive_timeout=max(1, math.ceil(timeout)),
             check_names=False,
@@ -214,6 +214,8 @@ class Ldap3Lane:
             auto_encode=False,
         )
         self._connection.open(read_server_info=False)
+        if self._lanes.target.address.start_tls:
+            self._connection.start_tls(read_server_info=False)
 
     def _bind(self, step: steps.Bind) -> None:
         import ldap3
@@ -368,6 +370,8 @@ def _verify(
 
 def _kind(error: Exception) -> str:
     """Return the engine's name for what ldap3 raised."""
+    if (fault := fault_kind(error)) is not None:
+        return fault
     name, said = type(error).__name__, str(error).lower()
     if "timed out" in said or "timeout" in name.lower():
         return "timeout"

@@ -6,12 +6,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from ils_bench.probe import START_TLS, scheme_of
 from seeders.people import Profile, Spec, generate
 from seeders.pools import DEFAULT_LOCALES
 from sitebench._engine import Directory, Population
 from sitebench.native_errors import translated
+from sitebench.tls import CaFile, ServerTls
 
 DEFAULT_SUFFIX = "o=Intranet"
 
@@ -25,6 +27,12 @@ class LdapDirectory:
     People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
     `entries=0`. Everybody may write unless there is an administrator or it is read-only. `limits`
     bound what one client can ask of it, by the names in docs/trust.md.
+
+    With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
+    `ca` is the file that clients check it by:
+
+        with LdapDirectory(tls=True) as directory:
+            trust = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=directory.ca)
     """
 
     def __init__(
@@ -44,6 +52,8 @@ class LdapDirectory:
         host: str = "127.0.0.1",
         port: int = 0,
         threads: int = 1,
+        tls: bool | ServerTls = False,
+        start_tls: bool = False,
     ) -> None:
         self.suffix = suffix
         self.host = host
@@ -53,7 +63,7 @@ class LdapDirectory:
         if entries:
             spec = Spec(entries, seed, profile, locales, f"ou=Dynamic,{suffix}")
             self.people = generate(spec).population
-        config = {
+        config: dict[str, Any] = {
             "host": host,
             "port": port,
             "threads": threads,
@@ -66,8 +76,14 @@ class LdapDirectory:
             "require_bind": require_bind,
             "limits": dict(limits or {}),
         }
+        if tls or start_tls:
+            shown = tls if isinstance(tls, ServerTls) else ServerTls()
+            config["tls"] = {"certificate": shown.to_engine(host), "start": start_tls}
+        self._scheme = scheme_of(config.get("tls"))
         with translated():
             self._directory = Directory(json.dumps(config), self.people)
+        made = self._directory.made_ca
+        self._ca = None if made is None else CaFile(made)
 
     @property
     def port(self) -> int:
@@ -77,7 +93,17 @@ class LdapDirectory:
     @property
     def url(self) -> str:
         """Its address, as clients take it."""
-        return f"ldap://{self._directory.address}"
+        return f"{self._scheme.partition('+')[0]}://{self._directory.address}"
+
+    @property
+    def start_tls(self) -> bool:
+        """Whether clients connect in the clear and ask for TLS."""
+        return self._scheme == START_TLS
+
+    @property
+    def ca(self) -> str | None:
+        """File with the authority of a certificate that was made for it."""
+        return None if self._ca is None else str(self._ca.path)
 
     @property
     def base(self) -> str:
@@ -91,6 +117,8 @@ class LdapDirectory:
     def close(self) -> None:
         """Close every connection and forget every entry; calling it again does nothing."""
         self._directory.stop()
+        if self._ca is not None:
+            self._ca.remove()
 
     def __enter__(self) -> Self:
         return self

@@ -69,14 +69,15 @@ class DirectoryMonitor:
         """Return a bound connection, or None where the directory does not want us."""
         import ldap3
 
-        address = self._target.address
-        server = ldap3.Server(
-            address.host, address.port, get_info=ldap3.NONE, connect_timeout=TIMEOUT_S
-        )
+        from ils_bench.ldap3_tls import server_of
+
+        server = server_of(self._target.address, self._target.trust, TIMEOUT_S)
         connection = ldap3.Connection(
             server, self._target.bind_dn, self._target.password, check_names=False
         )
         connection.open()
+        if self._target.address.start_tls:
+            connection.start_tls(read_server_info=False)
         # Not ldap3's receive_timeout: it asks the kernel, which gevent's sockets never wait in.
         connection.socket.settimeout(TIMEOUT_S)
         if connection.bind():

@@ -21,18 +21,19 @@ from sitebench.options import (
 )
 from sitebench.options import PeakOptions as SearchOptions
 from sitebench.serving import whole_limits
+from sitebench.tls_options import TlsOptions, TlsServeOptions
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = "SITEBENCH_BIND_PASSWORD"
 
 
 @dataclass(frozen=True)
-class DirectoryOptions(OwnershipOption):
+class DirectoryOptions(OwnershipOption, TlsOptions):
     """Which directory, and how to talk to it."""
 
     target: str = option(
         "embedded",
-        "What to measure: embedded, openldap, or the ldap:// address of your own directory.",
+        "What to measure: embedded, openldap, or the ldap:// or ldaps:// address of your own.",
         metavar="TARGET",
         panel="Target",
     )
@@ -53,6 +54,9 @@ class DirectoryOptions(OwnershipOption):
         metavar="FILE",
         panel="Target",
         identity=False,
+    )
+    start_tls: bool = option(
+        False, "Connect in the clear and ask for TLS (StartTLS), not with ldaps.", panel="TLS"
     )
     names: str | None = option(
         None,
@@ -135,7 +139,7 @@ def people_or_none(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class ServeOptions(PeopleOptions):
+class ServeOptions(PeopleOptions, TlsServeOptions):
     """What `sitebench ils serve` takes."""
 
     entries: int | None = option(
@@ -186,3 +190,6 @@ class ServeOptions(PeopleOptions):
         panel="Access",
     )
     require_bind: bool = option(False, "Refuse clients that have not bound.", panel="Access")
+    start_tls: bool = option(
+        False, "Serve in the clear and offer TLS (StartTLS), not ldaps.", panel="TLS"
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,7 +24,11 @@ from sitebench.errors import (
     UnknownValue,
     WrongPassword,
 )
+from sitebench.tls import SYSTEM, Trust, tls_failed
 
+START_TLS = "ldap+tls"
+_PORTS = {"ldap": 389, "ldaps": 636}
+_LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 ANSWER_S = 5
 """Whole seconds: ldap3 gives them to the kernel as they are."""
 NO_SUCH_OBJECT, INVALID_CREDENTIALS = 32, 49
@@ -40,30 +45,60 @@ class Address:
 
     host: str
     port: int
+    scheme: str = "ldap"
+    """ldaps begins with TLS; ldap+tls begins in the clear and asks for it (StartTLS)."""
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"ldap://{host}:{self.port}"
+        return f"{self.scheme.partition('+')[0]}://{host}:{self.port}"
+
+    @property
+    def start_tls(self) -> bool:
+        """Whether TLS is asked for after connecting."""
+        return self.scheme == START_TLS
+
+    def engine_tls(self, trust: Trust) -> dict[str, Any] | None:
+        """Return how the engine is to speak TLS with it, if it is to."""
+        if self.scheme == "ldap":
+            return None
+        return {"trust": trust.to_engine(), "start": self.start_tls}
 
 
-def parse_address(url: str) -> Address:
-    """Read ldap://host:port; the port is 389 unless given."""
+def scheme_of(tls: Mapping[str, Any] | None) -> str:
+    """Return how an embedded directory is addressed, by its configuration."""
+    if tls is None:
+        return "ldap"
+    return START_TLS if tls["start"] else "ldaps"
+
+
+def parse_address(url: str, *, start_tls: bool = False) -> Address:
+    """Read ldap://host:port or ldaps://host:port; the port is 389 or 636 unless given."""
     remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"
-    parts = urlsplit(url)
-    if parts.scheme == "ldaps":
-        raise UnknownValue(f"target {url!r} asks for TLS, which lanes do not speak", remedy)
     try:
-        port = parts.port or 389
+        parts = urlsplit(url)
+        port = parts.port
     except ValueError:
         raise UnknownValue(f"target {url!r} has no valid port", remedy) from None
-    if parts.scheme != "ldap" or not parts.hostname:
+    if parts.scheme not in _PORTS or not parts.hostname:
         raise UnknownValue(f"unknown target {url!r}", remedy)
-    return Address(parts.hostname, port)
+    if start_tls and parts.scheme == "ldaps":
+        raise BadInput(
+            f"target {url!r} begins with TLS, and --start-tls asks for it later",
+            "leave out --start-tls, or write ldap://",
+        )
+    scheme = START_TLS if start_tls else parts.scheme
+    return Address(parts.hostname, port or _PORTS[parts.scheme], scheme)
 
 
-def probe(address: Address, base: str | None, bind_dn: str | None, password: str | None) -> None:
+def probe(
+    address: Address,
+    base: str | None,
+    bind_dn: str | None,
+    password: str | None,
+    trust: Trust = SYSTEM,
+) -> None:
     """Raise what is wrong with a directory; return when nothing is."""
-    with connected(address, bind_dn, password) as connection:
+    with connected(address, bind_dn, password, trust) as connection:
         if base is not None and not exists(connection, base):
             raise WrongBase(
                 f"{address} has no entry {base!r}",
@@ -73,23 +108,33 @@ def probe(address: Address, base: str | None, bind_dn: str | None, password: str
 
 
 @contextlib.contextmanager
-def connected(address: Address, bind_dn: str | None, password: str | None) -> Any:
+def connected(
+    address: Address,
+    bind_dn: str | None,
+    password: str | None,
+    trust: Trust = SYSTEM,
+) -> Any:
     """Yield a bound ldap3 connection."""
     _reach(address)
     import ldap3
     from ldap3.core.exceptions import LDAPException
 
-    server = ldap3.Server(address.host, address.port, get_info=ldap3.NONE, connect_timeout=ANSWER_S)
+    from ils_bench.ldap3_tls import server_of
+
+    server = server_of(address, trust, ANSWER_S)
     connection = ldap3.Connection(
         server, bind_dn, password, receive_timeout=ANSWER_S, check_names=False
     )
     try:
-        bound = connection.bind()
+        connection.open(read_server_info=False)
+        if address.start_tls:
+            connection.start_tls(read_server_info=False)
+        bound = connection.bind(read_server_info=False)
     # A parser that meets bytes which are no LDAP may raise anything.
     except Exception as error:
-        raise TargetTalksNonsense(
+        raise tls_failed(address, error) or TargetTalksNonsense(
             f"{address} does not answer as an LDAP server does: {_short(error)}",
-            "check host and port, and that it is plain LDAP",
+            f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
         ) from error
     if not bound:
         _refused(address, bind_dn, connection.result)
@@ -133,11 +178,16 @@ def exists(connection: Any, dn: str) -> bool:
     return bool(connection.result["result"] == 0 and connection.response)
 
 
-def root_dse(address: Address, bind_dn: str | None, password: str | None) -> dict[str, Any]:
+def root_dse(
+    address: Address,
+    bind_dn: str | None,
+    password: str | None,
+    trust: Trust = SYSTEM,
+) -> dict[str, Any]:
     """Return what a directory says of itself, per RFC 4512 5.1 and RFC 3045; it may say nothing."""
     import ldap3
 
-    with connected(address, bind_dn, password) as connection:
+    with connected(address, bind_dn, password, trust) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=SAYS_OF_ITSELF)
         found = connection.response[0]["raw_attributes"] if connection.response else {}
     return {

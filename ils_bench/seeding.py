@@ -24,6 +24,7 @@ from sitebench.errors import EXIT_FAILED, BadFile, MeasurementFailed, SitebenchE
 from sitebench.measuring import say
 from sitebench.native_errors import translated
 from sitebench.progress import bar
+from sitebench.tls import Trust
 
 Move = Callable[[int], object]
 READ_BYTES = 1 << 20
@@ -123,8 +124,9 @@ def _print_ldif(population: Population) -> None:
 
 def _seed_live(options: SeedOptions, people: Spec) -> str:
     assure_own(options, "filling a directory")
-    address, password = parse_address(options.target), password_of(options)
-    with connected(address, options.bind_dn, password) as connection:
+    address = parse_address(options.target, start_tls=options.start_tls)
+    password, trust = password_of(options), Trust.of(options)
+    with connected(address, options.bind_dn, password, trust) as connection:
         make_containers(connection, options.base)
     target = open_live(options)
     with _going_on(f"filling {target.address}", people.size) as move:
@@ -172,12 +174,20 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
 
 
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
-    address, password = parse_address(reservation.target), None
+    # How to trust it is not in the journal, but what began with ldaps:// says so.
+    start_tls = options.start_tls and not reservation.target.startswith("ldaps")
+    address, password = parse_address(reservation.target, start_tls=start_tls), None
+    trust = Trust.of(options)
     if reservation.bind_dn is not None:
         password = password_of(options)
-    probe(address, reservation.base, reservation.bind_dn, password)
+    probe(address, reservation.base, reservation.bind_dn, password, trust)
     target = OpenTarget(
-        reservation.target, address, reservation.base, reservation.bind_dn, password
+        reservation.target,
+        address,
+        reservation.base,
+        reservation.bind_dn,
+        password,
+        trust=trust,
     )
     wanted = reservation.stop - reservation.start
     with bar(f"cleaning {reservation.target}", wanted) as move:

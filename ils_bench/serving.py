@@ -12,6 +12,7 @@ from ils_bench.targets.target import password_of
 from sitebench.errors import BadInput
 from sitebench.ownership import on_loopback
 from sitebench.serving import until_stopped
+from sitebench.tls import ServerTls
 
 DEFAULT_PEOPLE = 10_000
 
@@ -49,6 +50,8 @@ def opened(options: ServeOptions) -> LdapDirectory:
         host=options.host,
         port=options.port,
         threads=options.threads,
+        tls=ServerTls.of(options) or False,
+        start_tls=options.start_tls,
     )
 
 
@@ -70,8 +73,13 @@ def greeting(directory: LdapDirectory) -> list[str]:
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
     who = "no people" if people is None else f"{people.size:,} people"
     search = "(objectClass=*)" if people is None else f"(cn={people.name(0)})"
+    trust = "" if directory.ca is None else f"LDAPTLS_CACERT={directory.ca} "
+    told = "" if directory.ca is None else f" --tls-ca {directory.ca}"
+    if directory.start_tls:
+        told += " --start-tls"
+    asked = " -ZZ" if directory.start_tls else ""
     return [
         f"serving {who} at {url}, suffix {directory.suffix}; Ctrl-C ends it",
-        f"  ldapsearch -x -H {url} -b {base} {shlex.quote(search)}",
-        f"  sitebench ils run lookup --target {url} --base {base}",
+        f"  {trust}ldapsearch -x{asked} -H {url} -b {base} {shlex.quote(search)}",
+        f"  sitebench ils run lookup --target {url}{told} --base {base}",
     ]

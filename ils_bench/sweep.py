@@ -59,6 +59,9 @@ class IlsEndpoint:
         here = replace(
             CockpitOptions(**values),
             target=str(self.target.address),
+            tls=False,
+            start_tls=self.target.address.start_tls,
+            tls_ca=self.target.ca,
             disposable=self.target.disposable and not self.reused,
             i_own_this_target=self.options.i_own_this_target or self.target.disposable,
             rate=spec.rate,

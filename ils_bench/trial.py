@@ -14,13 +14,14 @@ from typing import Any
 from ils_bench import sweep
 from ils_bench.ldap_directory import LdapDirectory
 from ils_bench.options import IlsOptions
-from ils_bench.probe import Address
+from ils_bench.probe import parse_address
 from ils_bench.sequences import Sequence
 from ils_bench.sweep import IlsEndpoint
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.point import PointSpec
 from sitebench.sweep import Stage
+from sitebench.tls import Trust
 from sitebench.trial import own_locustfile
 
 
@@ -67,11 +68,14 @@ def stage(
 def _options(target: str | LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:
     if isinstance(target, str):
         return IlsOptions(target=target, entries=entries or 10_000, **load)
+    reached: dict[str, Any] = {"target": target.url, "start_tls": target.start_tls}
+    if target.ca is not None:
+        reached["tls_ca"] = target.ca
+    load = {**load, **reached}
     if target.people is None:
-        return IlsOptions(target=target.url, entries=entries or 1, base=target.base, **load)
+        return IlsOptions(entries=entries or 1, base=target.base, **load)
     who = json.loads(target.people.spec_json)
     return IlsOptions(
-        target=target.url,
         entries=entries or who["size"],
         base=who["base"],
         profile=who["profile"],
@@ -87,7 +91,7 @@ def _open(options: IlsOptions, target: str | LdapDirectory) -> Iterator[OpenTarg
             yield there
     else:
         # It lives in this process, and whoever holds it throws it away.
-        address = Address(target.host, target.port)
+        address = parse_address(target.url, start_tls=target.start_tls)
         yield OpenTarget(
             "the directory",
             address,
@@ -95,4 +99,6 @@ def _open(options: IlsOptions, target: str | LdapDirectory) -> Iterator[OpenTarg
             pid=os.getpid(),
             cores=target.threads,
             disposable=True,
+            trust=Trust.of(options),
+            ca=options.tls_ca,
         )

@@ -34,6 +34,7 @@ from sitebench.place import Place
 from sitebench.preparing import Preparing
 from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.threads import engine_threads
+from sitebench.tls import Trust
 from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
 from sitebench.workload import Recording
@@ -78,6 +79,7 @@ class IlsWorkload:
         return {
             "options": declared.texts(options),
             "url": str(target.address),
+            "trust": target.trust.to_json(),
             "pid": options.target_pid or target.pid,
             "cores": options.target_cores or target.cores,
             "disposable": target.disposable or options.disposable,
@@ -116,16 +118,23 @@ class IlsWorkload:
             check=target.check,
             target=self._facts,
             probe=DirectoryMonitor(target),
-            doubts=lambda spec: relaxed(spec, writes=writes),
+            doubts=lambda spec: (*target.doubts(), *relaxed(spec, writes=writes)),
         )
         return self._recorder.recording(subject)
 
     def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
         """Return the target as it is addressed by any process of the test."""
-        address = parse_address(prepared["url"])
+        address = parse_address(prepared["url"], start_tls=options.start_tls)
         credentials = CockpitOptions(password_file=prepared["password_file"])
         password = password_of(credentials) if options.bind_dn else None
-        return OpenTarget(str(address), address, options.base, options.bind_dn, password)
+        return OpenTarget(
+            str(address),
+            address,
+            options.base,
+            options.bind_dn,
+            password,
+            trust=Trust(**prepared["trust"]),
+        )
 
     def open(self, prepared: dict[str, Any], place: Place) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""
@@ -146,6 +155,7 @@ class IlsWorkload:
                     place=place,
                     first_added=first,
                     password=target.password,
+                    trust=target.trust,
                 )
                 source = Engine(config, population)
             else:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import http.client
-import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sitebench.diagnosis import PORTS_REMEDY
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable, UnknownValue
+from sitebench.tls import SYSTEM, Trust, tls_failed
 
 ANSWER_S = 5.0
 _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
@@ -45,27 +45,15 @@ def parse_address(url: str) -> Address:
     )
 
 
-def reachable_by(address: Address, client: str) -> Address:
-    """Return an address that a client can talk to, or refuse it."""
-    if address.scheme == "https" and client == "native":
-        raise UnknownValue(
-            f"target {str(address)!r} asks for TLS, which native lanes do not speak",
-            "use --client fasthttp, or measure behind whatever ends TLS",
-        )
-    return address
-
-
-def probe(address: Address) -> str | None:
+def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
     """Raise what is wrong with a site, or return what its server calls itself.
 
     Any answer in HTTP is fine, it is not judged here.
     """
     connection: http.client.HTTPConnection
     if address.scheme == "https":
-        # As FastHttpUser does: a test bench's certificate is nobody's business here.
-        unchecked = ssl._create_unverified_context()
         connection = http.client.HTTPSConnection(
-            address.host, address.port, timeout=ANSWER_S, context=unchecked
+            address.host, address.port, timeout=ANSWER_S, context=trust.context()
         )
     else:
         connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_S)
@@ -80,9 +68,10 @@ def probe(address: Address) -> str | None:
             return server
         except (OSError, http.client.HTTPException) as error:
             why = "no answer" if isinstance(error, TimeoutError) else _short(error)
-            raise TargetTalksNonsense(
+            raise tls_failed(address, error) or TargetTalksNonsense(
                 f"{address} does not answer as a web server does: {why}",
-                "check host and port, and that the site is not overloaded already",
+                "check host and port, whether it is http or https there, and that the site is not "
+                "overloaded already",
             ) from error
     finally:
         connection.close()
@@ -94,7 +83,7 @@ def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
-        raise TargetUnreachable(
+        raise tls_failed(address, error) or TargetUnreachable(
             f"nothing answers at {address}: {error.strerror or error}",
             "check host and port, and that the site is running",
         ) from error

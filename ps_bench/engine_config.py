@@ -11,6 +11,7 @@ from ps_bench.options import PsOptions
 from ps_bench.scenario import Scenario
 from sitebench.place import Place
 from sitebench.threads import engine_threads
+from sitebench.tls import SYSTEM, Trust
 
 NEWCOMERS = 1_000_000_000
 """People that one process may create: more than any run can."""
@@ -22,7 +23,12 @@ def first_newcomer(options: PsOptions, place: Place) -> int:
 
 
 def engine_config(
-    options: PsOptions, address: Address, scenarios: Sequence[Scenario], *, place: Place
+    options: PsOptions,
+    address: Address,
+    scenarios: Sequence[Scenario],
+    *,
+    place: Place,
+    trust: Trust = SYSTEM,
 ) -> str:
     """Return the configuration of one engine; places differ in keys, newcomers and their share."""
     rate = place.rate(options.rate)
@@ -37,6 +43,7 @@ def engine_config(
             "size": options.entries,
             "share": {"index": place.index, "of": place.count},
             "spread_sources": address.host.startswith("127."),
+            "tls": trust.to_engine() if address.scheme == "https" else None,
         },
         "verify": options.verify,
         "timeout_ms": round(options.timeout * 1e3),

@@ -1,7 +1,7 @@
 """`--client fasthttp`: the same scenario through Locust's FastHttpUser, with its ordinary events.
 
-The portable lane: for sites behind TLS, for comparing, and for reading what the engine does. It
-costs many times the engine's CPU, so its numbers are the tester's far sooner; the verdict says so.
+The portable lane: for comparing, and for reading what the engine does. It costs many times the
+engine's CPU, so its numbers are the tester's far sooner; the verdict says so.
 Connecting is a part of the request that needs it, so there is no connect time; bytes received are
 those of bodies.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -25,6 +26,7 @@ from sitebench._engine import Visitors
 from sitebench.errors import BadInput
 from sitebench.place import Place
 from sitebench.portable import BACKOFF_S, Ended, LaneClock, PortableLanes
+from sitebench.tls import SYSTEM, Trust, fault_kind
 
 CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
 """What updates move people to."""
@@ -46,6 +48,7 @@ class FastHttpLanes(PortableLanes):
         *,
         options: PsOptions,
         place: Place,
+        trust: Trust = SYSTEM,
     ) -> None:
         if options.rate is not None or options.keys != "uniform":
             raise BadInput(
@@ -58,6 +61,12 @@ class FastHttpLanes(PortableLanes):
         self.visitors = visitors
         self.held: set[int] = set()
         self._url = str(address)
+        self._context = trust.context() if address.scheme == "https" else None
+        if trust.resume:
+            raise BadInput(
+                "--client fasthttp resumes no TLS session",
+                "leave out --tls-resume, or use the native client",
+            )
         self._decks = {
             each.name: (each, Deck(each, options.seed + place.index)) for each in scenarios
         }
@@ -82,8 +91,14 @@ class FastHttpLanes(PortableLanes):
             network_timeout = self.options.timeout
             # One connection for each user, as browsers kept it in 1997.
             concurrency = 1
+            insecure = False
+            ssl_context_factory = self._trusting
 
         return Browser(self.environment)
+
+    def _trusting(self) -> ssl.SSLContext:
+        assert self._context is not None
+        return self._context
 
 
 class Deck:
@@ -274,6 +289,7 @@ def _text(value: str | int | bool | list[str]) -> str:
 
 def failure_kind(error: BaseException | None) -> str:
     """Return the engine's name for what FastHttpUser met instead of an answer."""
+    fault = None if error is None else fault_kind(error)
     name, said = type(error).__name__, str(error).lower()
     if isinstance(error, ConnectionRefusedError) or "refused" in said:
         return "connect-refused"
@@ -285,4 +301,4 @@ def failure_kind(error: BaseException | None) -> str:
         return "malformed"
     if getattr(error, "errno", None) == 99:
         return "out-of-ports"
-    return "closed"
+    return fault or "closed"

@@ -21,15 +21,16 @@ from sitebench.options import (
 )
 from sitebench.options import PeakOptions as SearchOptions
 from sitebench.serving import whole_limits
+from sitebench.tls_options import TlsOptions, TlsServeOptions
 
 
 @dataclass(frozen=True)
-class SiteOptions(OwnershipOption):
+class SiteOptions(OwnershipOption, TlsOptions):
     """Which site, and how to talk to it."""
 
     target: str = option(
         "embedded",
-        "What to measure: embedded, or the http:// address of your own site.",
+        "What to measure: embedded, or the http:// or https:// address of your own site.",
         metavar="TARGET",
         panel="Target",
     )
@@ -116,7 +117,7 @@ class SeedOptions(EntriesOption, PeopleOptions):
 
 
 @dataclass(frozen=True)
-class ServeOptions(PeopleOptions):
+class ServeOptions(PeopleOptions, TlsServeOptions):
     """What `sitebench ps serve` takes."""
 
     entries: int | None = option(

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from seeders.pools import DEFAULT_LOCALES
 from seeders.upd import Progress, UpdSpec, cached, copied
 from sitebench._engine import Site
 from sitebench.native_errors import translated
+from sitebench.tls import CaFile, ServerTls
 
 
 class PersonalizedSite:
@@ -40,6 +41,7 @@ class PersonalizedSite:
         host: str = "127.0.0.1",
         port: int = 0,
         threads: int = 1,
+        tls: bool | ServerTls = False,
         progress: Progress = lambda done, total: None,
     ) -> None:
         self.host = host
@@ -54,7 +56,7 @@ class PersonalizedSite:
                 database = opening.enter_context(copied(upd, Path(folder)))
             self.database = Path(database)
             """The user-property database that it reads and changes."""
-            config = {
+            config: dict[str, Any] = {
                 "host": host,
                 "port": port,
                 "threads": threads,
@@ -63,10 +65,20 @@ class PersonalizedSite:
                 "row_cache": row_cache,
                 "limits": dict(limits or {}),
             }
+            if tls:
+                shown = tls if isinstance(tls, ServerTls) else ServerTls()
+                config["tls"] = shown.to_engine(host)
+            self._scheme = "https" if tls else "http"
             expected = {} if entries is None else {"size": entries}
             with translated():
                 self._site = Site(json.dumps(config), json.dumps(expected))
             opening.callback(self._site.stop)
+            self.ca: str | None = None
+            """File with the authority of a certificate that was made for it."""
+            if self._site.made_ca is not None:
+                file = CaFile(self._site.made_ca)
+                opening.callback(file.remove)
+                self.ca = str(file.path)
             self._opened = opening.pop_all()
 
     @property
@@ -77,7 +89,7 @@ class PersonalizedSite:
     @property
     def url(self) -> str:
         """Its address, as browsers take it."""
-        return f"http://{self._site.address}"
+        return f"{self._scheme}://{self._site.address}"
 
     @property
     def size(self) -> int:

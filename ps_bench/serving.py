@@ -10,6 +10,7 @@ from seeders.upd import Progress
 from sitebench.ownership import on_loopback
 from sitebench.progress import bar
 from sitebench.serving import until_stopped
+from sitebench.tls import ServerTls
 
 DEFAULT_PEOPLE = 10_000
 
@@ -46,6 +47,7 @@ def _site(options: ServeOptions, entries: int | None, progress: Progress) -> Per
         host=options.host,
         port=options.port,
         threads=options.threads,
+        tls=ServerTls.of(options) or False,
         progress=progress,
     )
 
@@ -53,8 +55,9 @@ def _site(options: ServeOptions, entries: int | None, progress: Progress) -> Per
 def greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
     """Say where it is and how to look at it."""
     what = "a copy, thrown away afterwards" if options.database is None else options.database
+    trust = "" if site.ca is None else f" --tls-ca {site.ca}"
     return [
         f"serving {site.size:,} people at {site.url} from {what}; Ctrl-C ends it",
         f"  open {site.url}/enter?user={min(7, site.size - 1)} in a browser",
-        f"  sitebench ps run --target {site.url} --entries {site.size}",
+        f"  sitebench ps run --target {site.url}{trust} --entries {site.size}",
     ]

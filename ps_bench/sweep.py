@@ -82,6 +82,8 @@ class SiteEndpoint:
             CockpitOptions(**values),
             target=str(self.site.address),
             i_own_this_target=self.options.i_own_this_target or self.site.pid is not None,
+            tls=False,
+            tls_ca=self.site.ca,
             rate=spec.rate,
             measure=spec.measure_s or None,
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ps_bench import sweep
-from ps_bench.address import Address
+from ps_bench.address import parse_address
 from ps_bench.options import PsOptions
 from ps_bench.personalized_site import PersonalizedSite
 from ps_bench.scenario import Scenario
@@ -20,6 +20,7 @@ from ps_bench.targets.opening import open_target
 from ps_bench.targets.target import OpenSite
 from sitebench.point import PointSpec
 from sitebench.sweep import Stage
+from sitebench.tls import Trust
 from sitebench.trial import own_locustfile
 
 
@@ -71,7 +72,7 @@ def _options(
         target=target.url,
         entries=entries or target.size,
         locales=target.locales,
-        **{**load, "seed": target.seed},
+        **{**load, "tls_ca": target.ca or load["tls_ca"], "seed": target.seed},
     )
 
 
@@ -82,5 +83,12 @@ def _open(options: PsOptions, target: str | PersonalizedSite) -> Iterator[OpenSi
             yield there
     else:
         # It lives in this process, and whoever holds it throws it away.
-        address = Address(target.host, target.port)
-        yield OpenSite("the site", address, pid=os.getpid(), cores=target.threads)
+        address = parse_address(target.url)
+        yield OpenSite(
+            "the site",
+            address,
+            pid=os.getpid(),
+            cores=target.threads,
+            trust=Trust.of(options),
+            ca=options.tls_ca,
+        )

@@ -10,12 +10,12 @@ from locust.runners import WorkerRunner
 
 from ps_bench import scenario_file
 from ps_bench import sweep as points
-from ps_bench.address import parse_address, probe, reachable_by
+from ps_bench.address import parse_address
 from ps_bench.engine_config import engine_config
 from ps_bench.figures import figures
 from ps_bench.options import CockpitOptions, PsOptions
 from ps_bench.scenario import Scenario
-from ps_bench.targets.opening import assure_own, database_of, open_target, spec_of
+from ps_bench.targets.opening import assure_own, database_of, live, open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
 from sitebench import options as declared
@@ -28,6 +28,7 @@ from sitebench.place import Place
 from sitebench.preparing import Preparing
 from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.threads import engine_threads
+from sitebench.tls import Trust
 from sitebench.units import format_size
 from sitebench.workers.choice import of_this_worker
 from sitebench.workload import Recording
@@ -53,7 +54,7 @@ class SiteWorkload:
         if options.scenario is not None:
             scenario_file.read(options.scenario)
         if options.target != "embedded":
-            probe(reachable_by(parse_address(options.target), options.client))
+            live(options)
 
     def prepare(
         self, environment: Environment, places: int, preparing: Preparing
@@ -66,9 +67,7 @@ class SiteWorkload:
             preparing.beside(lambda progress: database_of(options, progress))
             site = self._after.enter_context(open_target(options))
         else:
-            address = reachable_by(parse_address(options.target), options.client)
-            probe(address)
-            site = OpenSite("the site", address)
+            site = live(options)
             for scenario in self._scenarios(options):
                 if scenario.writes:
                     assure_own(options, f"the scenario {scenario.name!r}")
@@ -79,6 +78,7 @@ class SiteWorkload:
             if options.scenario is None
             else scenario_file.text_of(options.scenario),
             "url": str(site.address),
+            "trust": site.trust.to_json(),
             "pid": options.target_pid or site.pid,
             "cores": options.target_cores or site.cores,
             "warmup_s": options.warmup,
@@ -89,6 +89,7 @@ class SiteWorkload:
         """Watch the target, and write down what lanes do."""
         options = from_texts(CockpitOptions, prepared["options"])
         address, scenarios = parse_address(prepared["url"]), self._scenarios(options)
+        site = OpenSite(options.target, address, trust=Trust(**prepared["trust"]))
         subject = Subject(
             spec=lambda: points.point(
                 asked(PsOptions, self._options(), self._environment),
@@ -100,9 +101,10 @@ class SiteWorkload:
             address=(address.host, address.port),
             counts=[pair for scenario in scenarios for pair in scenario.counted],
             native=options.client == "native",
-            check=OpenSite(options.target, address).check,
+            check=site.check,
             target=self._facts,
             figures=lambda measured: figures(measured, scenarios),
+            doubts=lambda _: site.doubts(),
         )
         return self._recorder.recording(subject)
 
@@ -111,7 +113,7 @@ class SiteWorkload:
         options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
         if isinstance(self._environment.runner, WorkerRunner) and options.scenario is not None:
             scenario_file.receive(options.scenario, prepared["scenario"])
-        address = reachable_by(parse_address(prepared["url"]), options.client)
+        address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
         scenarios = self._scenarios(options)
         people = visitors(spec_of(options))
         native = options.client == "native"
@@ -120,12 +122,20 @@ class SiteWorkload:
             if native:
                 from sitebench._engine import Engine
 
-                source = Engine(engine_config(options, address, scenarios, place=place), people)
+                source = Engine(
+                    engine_config(options, address, scenarios, place=place, trust=trust), people
+                )
             else:
                 from ps_bench.fasthttp_lane import FastHttpLanes
 
                 source = FastHttpLanes(
-                    self._environment, address, people, scenarios, options=options, place=place
+                    self._environment,
+                    address,
+                    people,
+                    scenarios,
+                    options=options,
+                    place=place,
+                    trust=trust,
                 )
         return Session(
             source,

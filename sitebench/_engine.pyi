@@ -241,13 +241,17 @@ class Directory:
 
     `config_json`: {"host", "port", "threads", "suffix", "profile", "ldif", "admin_dn",
     "admin_password", "read_only", "require_bind", "size_limit", "time_limit_s",
-    "max_connections"}; port 0 takes a free one.
+    "max_connections", "tls"}; port 0 takes a free one. `tls`: {"certificate", "start"}, where
+    `certificate` is {"cert", "key", "key_password", "client_ca", "names"}.
     """
 
     def __new__(cls, config_json: str, population: Population | None = None) -> Directory: ...
     @property
     def port(self) -> int:
         """The port it listens on."""
+    @property
+    def made_ca(self) -> str | None:
+        """The authority of a certificate made at the start, in PEM."""
     @property
     def address(self) -> str:
         """Where it listens, as host:port."""
@@ -275,11 +279,15 @@ class Site:
     """The personalized site, served by threads of this process from a UPD.
 
     `config_json`: {"host", "port", "threads", "database", "durability": "normal"|"full",
-    "row_cache", "max_connections"}; port 0 takes a free one. `expected_json`: {"size", "digest"},
-    each of which may be left out: what the UPD's manifest must say.
+    "row_cache", "max_connections", "tls"}; port 0 takes a free one, and `tls` is a directory's
+    `certificate`. `expected_json`: {"size", "digest"}, each of which may be left out: what the
+    UPD's manifest must say.
     """
 
     def __new__(cls, config_json: str, expected_json: str | None = None) -> Site: ...
+    @property
+    def made_ca(self) -> str | None:
+        """The authority of a certificate made at the start, in PEM."""
     @property
     def port(self) -> int:
         """The port it listens on."""

@@ -32,14 +32,19 @@ def run(
     keys: str = "uniform",
     seed: int = 1997,
     threads: int | None = None,
+    tls: bool = False,
+    tls_ca: Path | str | None = None,
+    tls_insecure: bool = False,
+    tls_resume: bool = False,
     out: Path | str | None = None,
 ) -> Result:
     """Measure one operation, as `sitebench ils run` and `sitebench ps run` do.
 
     `operation` is a name those commands take (lookup, add, connect, ...; scenario, page, ...), or
     a sequence or scenario of your own. `target` is one of theirs too, or a server that runs in
-    this process. The load comes from a process of its own. With `out` the run file is kept: for
-    `sitebench report`, and to go on with.
+    this process, which says itself whether TLS is spoken and whom to trust; `tls` has an embedded
+    target of that name speak it. The load comes from a process of its own. With `out` the run file
+    is kept: for `sitebench report`, and to go on with.
     """
     load = {
         "users": users,
@@ -50,6 +55,10 @@ def run(
         "keys": keys,
         "seed": seed,
         "threads": threads,
+        "tls": tls,
+        "tls_ca": None if tls_ca is None else str(tls_ca),
+        "tls_insecure": tls_insecure,
+        "tls_resume": tls_resume,
     }
     if _is_of(operation, Sequence, DIRECTORY_OPERATIONS):
         if isinstance(target, PersonalizedSite):

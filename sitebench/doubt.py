@@ -27,6 +27,7 @@ class DoubtKind(StrEnum):
     SWAP = "swap"
     MONITOR_GAPS = "monitor-gaps"
     UNWATCHED = "unwatched"
+    TLS_UNVERIFIED = "tls-unverified"
     RELAXED_DURABILITY = "relaxed-durability"
     WORKER_LOST = "worker-lost"
     WORKERS_MISSING = "workers-missing"

@@ -14,6 +14,7 @@
     └── MeasurementFailed         exit code 1: it was started, and did not end well
         ├── TargetUnreachable     nothing answers there
         ├── TargetTalksNonsense   something answers, in another language
+        ├── TlsFailed             it cannot be talked to in confidence
         ├── TargetDied            it was there and is gone
         ├── OutOfPorts            this machine has no local port left
         ├── OutOfDescriptors      this process may open no more files
@@ -113,6 +114,10 @@ class TargetUnreachable(MeasurementFailed):
 
 class TargetTalksNonsense(MeasurementFailed):
     """Something answers at the target's address, in another language."""
+
+
+class TlsFailed(MeasurementFailed):
+    """The target cannot be talked to in confidence."""
 
 
 class TargetDied(MeasurementFailed):

@@ -18,6 +18,7 @@ from seeders.people import Spec, generate
 from sitebench import ownership
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.native_errors import translated
+from sitebench.tls import Trust
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
@@ -31,9 +32,10 @@ def assure_own(options: DirectoryOptions, what: str) -> None:
 
 def open_live(options: DirectoryOptions) -> OpenTarget:
     """Address a directory that runs already; raises what is wrong with it."""
-    address, password = parse_address(options.target), password_of(options)
-    probe(address, options.base, options.bind_dn, password)
-    facts = root_dse(address, options.bind_dn, password)
+    address = parse_address(options.target, start_tls=options.start_tls)
+    password, trust = password_of(options), Trust.of(options)
+    probe(address, options.base, options.bind_dn, password, trust)
+    facts = root_dse(address, options.bind_dn, password, trust)
     return OpenTarget(
         "the directory",
         address,
@@ -42,6 +44,8 @@ def open_live(options: DirectoryOptions) -> OpenTarget:
         password,
         owned=options.i_own_this_target,
         facts=facts,
+        trust=trust,
+        ca=options.tls_ca,
     )
 
 
@@ -53,6 +57,7 @@ def engine_target(target: OpenTarget) -> dict[str, Any]:
         "base": target.base,
         "bind_dn": target.bind_dn,
         "password": target.password,
+        "tls": target.address.engine_tls(target.trust),
     }
 
 

@@ -12,6 +12,8 @@ from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenTarget
+from sitebench.errors import BadInput
+from sitebench.tls import ServerTls, Trust
 
 OWN_TARGETS = ("embedded", "openldap")
 """Targets that are started for a test; any other is somebody's."""
@@ -19,13 +21,17 @@ OWN_TARGETS = ("embedded", "openldap")
 
 def directory_config(options: LoadTestOptions) -> dict[str, Any]:
     """Return the configuration of an embedded directory that a test starts."""
-    return {
+    config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,
         "threads": options.target_threads,
         "suffix": suffix_of(options.base),
         "profile": options.profile,
     }
+    if options.tls or options.start_tls:
+        certificate = ServerTls().to_engine(config["host"])
+        config["tls"] = {"certificate": certificate, "start": options.start_tls}
+    return config
 
 
 @contextlib.contextmanager
@@ -35,8 +41,13 @@ def open_target(
     """Open the target that options name, with `size` people in it; put everything back after."""
     people = spec_of(options, size)
     if options.target == "embedded":
-        target = open_embedded(people, directory_config(options))
+        target = open_embedded(people, directory_config(options), trust=Trust.of(options))
     elif options.target == "openldap":
+        if options.tls or options.start_tls:
+            raise BadInput(
+                "the slapd that is started for a test speaks no TLS",
+                "name one that does: --target ldaps://host:port",
+            )
         target = open_openldap(people)
     else:
         target = open_live(options)

@@ -9,8 +9,10 @@ from typing import Any
 
 from ils_bench.options import PASSWORD_VARIABLE, DirectoryOptions
 from ils_bench.probe import Address, probe
+from sitebench.doubt import Doubt
 from sitebench.errors import BadFile, OutOfPorts, SitebenchError, TargetDied, WrongPassword
 from sitebench.ownership import assure_own
+from sitebench.tls import SYSTEM, Trust
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ class OpenTarget:
     alive: Callable[[], bool] = lambda: True
     close: Callable[[], None] = lambda: None
     facts: dict[str, Any] = field(default_factory=dict)
+    trust: Trust = SYSTEM
+    ca: str | None = None
+    """The file with the authority of a certificate that was made for it."""
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return what there is to doubt about who it is."""
+        return self.trust.doubts() if self.address.scheme != "ldap" else ()
 
     def assure_own(self, what: str) -> None:
         """Raise NotYours unless `what` may write to it."""
@@ -46,7 +55,7 @@ class OpenTarget:
         if not self.alive():
             raise TargetDied(f"{self.name} at {self.address} ended during the measurement", remedy)
         try:
-            probe(self.address, None, self.bind_dn, self.password)
+            probe(self.address, None, self.bind_dn, self.password, self.trust)
         except OutOfPorts:
             raise
         except SitebenchError as error:

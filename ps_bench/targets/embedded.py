@@ -19,6 +19,7 @@ from ps_bench.address import Address
 from ps_bench.targets.target import OpenSite
 from sitebench.child import Child, serve
 from sitebench.native_errors import translated
+from sitebench.tls import SYSTEM, CaFile, Trust, trusting
 
 NOT_SETTINGS = {"host", "port"}
 START_S = 600.0
@@ -27,18 +28,25 @@ START_S = 600.0
 
 @contextlib.contextmanager
 def open_embedded(
-    config: Mapping[str, Any], upd: Path, expected: Mapping[str, Any]
+    config: Mapping[str, Any],
+    upd: Path,
+    expected: Mapping[str, Any],
+    trust: Trust = SYSTEM,
 ) -> Iterator[OpenSite]:
     """Yield a site that serves a copy of a database, which goes away with it."""
     request = {"config": config, "upd": str(upd.resolve()), "expected": expected}
     child = Child("ps_bench.targets.embedded", request, timeout_s=START_S)
+    ca = child.ready["ca"]
+    scheme = "https" if config.get("tls") else "http"
     try:
         yield OpenSite(
             "embedded",
-            Address(config.get("host", "127.0.0.1"), child.ready["port"]),
+            Address(config.get("host", "127.0.0.1"), child.ready["port"], scheme=scheme),
             pid=child.pid,
             cores=config.get("threads", 1),
             alive=lambda: child.alive,
+            trust=trust if ca is None else trusting(trust, ca),
+            ca=ca,
             facts={
                 "version": f"sitebench {version('sitebench')}",
                 "configuration": {k: v for k, v in config.items() if k not in NOT_SETTINGS},
@@ -60,7 +68,12 @@ def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]
             config = request["config"] | {"database": database}
             site = Site(json.dumps(config), json.dumps(request["expected"]))
         opening.callback(site.stop)
-        return {"port": site.port}, opening.pop_all().close
+        ca = None
+        if site.made_ca is not None:
+            file = CaFile(site.made_ca)
+            opening.callback(file.remove)
+            ca = str(file.path)
+        return {"port": site.port, "ca": ca}, opening.pop_all().close
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from ps_bench.address import parse_address, probe, reachable_by
+from ps_bench.address import parse_address, probe
 from ps_bench.options import PsOptions
 from ps_bench.targets.embedded import open_embedded
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
 from sitebench import ownership
+from sitebench.tls import ServerTls, Trust
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
@@ -32,23 +34,31 @@ def assure_own(options: PsOptions, what: str) -> None:
     ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
 
 
+def live(options: PsOptions) -> OpenSite:
+    """Address a site that runs already; raises what is wrong with it."""
+    address, trust = parse_address(options.target), Trust.of(options)
+    server = probe(address, trust)
+    facts = {} if server is None else {"server": server}
+    return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)
+
+
 @contextlib.contextmanager
 def open_target(
     options: PsOptions, progress: Progress = lambda done, total: None
 ) -> Iterator[OpenSite]:
     """Open the site that options name; an embedded one on a copy of its database."""
     if options.target != "embedded":
-        address = reachable_by(parse_address(options.target), options.client)
-        server = probe(address)
-        yield OpenSite("the site", address, facts={} if server is None else {"server": server})
+        yield live(options)
         return
-    config = {
+    config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,
         "threads": options.target_threads,
         "durability": options.durability,
         "row_cache": options.row_cache,
     }
-    upd = database_of(options, progress)
-    with open_embedded(config, upd.path, {"size": options.entries}) as site:
+    if options.tls:
+        config["tls"] = ServerTls().to_engine(config["host"])
+    upd, trust = database_of(options, progress), Trust.of(options)
+    with open_embedded(config, upd.path, {"size": options.entries}, trust) as site:
         yield site

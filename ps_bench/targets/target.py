@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ps_bench.address import Address, probe
+from sitebench.doubt import Doubt
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
+from sitebench.tls import SYSTEM, Trust
 
 _REMEDY = "look into its log; points already measured are kept, run again to go on"
 
@@ -22,13 +24,20 @@ class OpenSite:
     cores: int | None = None
     alive: Callable[[], bool] = lambda: True
     facts: Mapping[str, Any] = field(default_factory=dict)
+    trust: Trust = SYSTEM
+    ca: str | None = None
+    """The file with the authority of a certificate that was made for it."""
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return what there is to doubt about who it is."""
+        return self.trust.doubts() if self.address.scheme == "https" else ()
 
     def check(self) -> None:
         """Raise TargetDied when it is not there any more."""
         if not self.alive():
             raise TargetDied(f"{self.name} at {self.address} ended during the measurement", _REMEDY)
         try:
-            probe(self.address)
+            probe(self.address, self.trust)
         except OutOfPorts:
             raise
         except SitebenchError as error:

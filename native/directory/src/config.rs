@@ -1,10 +1,11 @@
 //! What a directory is started with.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use people::Profile;
 use serde::{Deserialize, Serialize};
+pub use tls::Secret;
+use tls::ServerSpec;
 
 use crate::limits::Limits;
 
@@ -38,8 +39,20 @@ pub struct Config {
     pub require_bind: bool,
     /// Life of an entry registered in the ILS profile without saying how long.
     pub ils_ttl_s: u32,
+    /// How it speaks TLS, if it does.
+    pub tls: Option<Tls>,
     /// All bounds.
     pub limits: Limits,
+}
+
+/// How a directory speaks TLS.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tls {
+    /// Who it is.
+    pub certificate: ServerSpec,
+    /// Whether clients begin without and ask for it (StartTLS); otherwise all begin with it (ldaps).
+    pub start: bool,
 }
 
 impl Default for Config {
@@ -56,30 +69,8 @@ impl Default for Config {
             read_only: false,
             require_bind: false,
             ils_ttl_s: ILS_TTL_S,
+            tls: None,
             limits: Limits::default(),
         }
-    }
-}
-
-/// A password, which no log or error message shows.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps a password.
-    pub fn new(password: impl Into<String>) -> Self {
-        Self(password.into())
-    }
-
-    /// The password.
-    pub fn as_bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(hidden)")
     }
 }

@@ -23,10 +23,11 @@ mod settings;
 mod special;
 mod stats;
 pub mod store;
+mod subject;
 mod turn;
 
 pub use clock::{Ahead, Clock};
-pub use config::{Config, ILS_TTL_S, Secret};
+pub use config::{Config, ILS_TTL_S, Secret, Tls};
 pub use load::LoadError;
 pub use server::{Running, StartError, start, start_at};
 pub use stats::Stats;

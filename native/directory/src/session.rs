@@ -1,7 +1,7 @@
 //! What one connection is in the middle of: who it is, and which searches are under way.
 
 use wire::ber::{Reader, tag};
-use wire::ldap::{DecodeError, Operation, Request, ResultCode};
+use wire::ldap::{DecodeError, Operation, Request, ResultCode, oid};
 
 use crate::answer;
 use crate::operation;
@@ -21,6 +21,16 @@ pub(crate) enum Identity {
     Entry(Box<[u8]>),
 }
 
+/// What protects what a client says.
+#[derive(Debug, Default)]
+pub(crate) enum Security {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// TLS, with the client's certificate if it has shown one.
+    Tls(Option<Box<[u8]>>),
+}
+
 /// What becomes of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flow {
@@ -28,6 +38,8 @@ pub(crate) enum Flow {
     Continue,
     /// The client has said goodbye.
     Close,
+    /// The client has been told to begin with TLS.
+    StartTls,
     /// The client has been told why it has to go.
     Disconnect,
 }
@@ -36,6 +48,7 @@ pub(crate) enum Flow {
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     pub(crate) identity: Identity,
+    pub(crate) security: Security,
     /// Whether a bind has succeeded, an anonymous one too.
     pub(crate) bound: bool,
     /// Searches that are under way, in the order they take turns.
@@ -78,6 +91,9 @@ impl Session {
             Operation::Abandon(id) => {
                 turn.counters.abandons += 1;
                 self.scans.retain(|scan| scan.id() != id);
+            }
+            Operation::Extended(extended) if extended.name == oid::START_TLS => {
+                return operation::start_tls::run(self, &request, &extended, turn);
             }
             _ => operation::run(self, &request, turn),
         }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use tls::Acceptor;
 use wire::dn::{Dn, Plain};
 
 use crate::config::{Config, Secret};
@@ -15,11 +16,23 @@ pub(crate) struct Settings {
     pub(crate) read_only: bool,
     pub(crate) require_bind: bool,
     pub(crate) admin: Option<Admin>,
+    /// Present where TLS is spoken.
+    pub(crate) tls: Option<Tls>,
     /// Present in the ILS profile.
     pub(crate) ils: Option<ils::Names>,
     /// Whether any entry has ever held a password. While none has, and in a benchmark none does,
     /// no answer is searched for what has to be kept back.
     pub(crate) passwords: AtomicBool,
+}
+
+/// How TLS is spoken.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    pub(crate) acceptor: Acceptor,
+    /// Clients ask for it (StartTLS); otherwise they begin with it.
+    pub(crate) start: bool,
+    /// Clients have certificates.
+    pub(crate) mutual: bool,
 }
 
 /// The administrator.
@@ -45,9 +58,20 @@ impl Settings {
             read_only: config.read_only,
             require_bind: config.require_bind,
             admin,
+            tls: None,
             ils,
             passwords: AtomicBool::new(false),
         }
+    }
+
+    /// What accepted connections begin with.
+    pub(crate) fn greeter(&self) -> Option<&Acceptor> {
+        self.tls.as_ref().filter(|tls| !tls.start).map(|tls| &tls.acceptor)
+    }
+
+    /// What connections go on with that have asked for it.
+    pub(crate) fn upgrader(&self) -> Option<&Acceptor> {
+        self.tls.as_ref().filter(|tls| tls.start).map(|tls| &tls.acceptor)
     }
 
     /// The administrator, if `dn` names it.

@@ -9,7 +9,7 @@ use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 use crate::controls;
 use crate::operation::extended;
 use crate::schema::Schema;
-use crate::store::{Refusal, Store};
+use crate::store::Refusal;
 use crate::turn::Turn;
 
 /// Where the schema is published.
@@ -36,7 +36,7 @@ struct Attribute {
 #[inline]
 pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Option<Special> {
     match search.base {
-        [] if search.scope == Scope::Base => Some(root_dse(turn.access.read())),
+        [] if search.scope == Scope::Base => Some(root_dse(turn)),
         [] => None,
         dn if is_subschema(dn) => Some(subschema(turn.access.read().schema())),
         _ => None,
@@ -46,7 +46,7 @@ pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Optio
 /// The entry of this name, if it is one of these.
 pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
     match dn {
-        [] => Some(root_dse(turn.access.read())),
+        [] => Some(root_dse(turn)),
         dn if is_subschema(dn) => Some(subschema(turn.access.read().schema())),
         _ => None,
     }
@@ -57,7 +57,14 @@ fn is_subschema(dn: &[u8]) -> bool {
     dn.eq_ignore_ascii_case(SUBSCHEMA.as_bytes())
 }
 
-fn root_dse(store: &Store) -> Special {
+fn root_dse(turn: &mut Turn<'_>) -> Special {
+    let (mut extensions, mut mechanisms) = (extended::SUPPORTED.to_vec(), Vec::new());
+    if let Some(tls) = &turn.settings.tls {
+        extensions.extend(tls.start.then_some(oid::START_TLS));
+        mechanisms.push(&b"PLAIN"[..]);
+        mechanisms.extend(tls.mutual.then_some(&b"EXTERNAL"[..]));
+    }
+    let store = turn.access.read();
     let owned = |values: &[&[u8]]| values.iter().map(|value| value.to_vec()).collect::<Vec<_>>();
     let naming_contexts = store.suffixes().map(<[u8]>::to_vec).collect();
     Special {
@@ -68,7 +75,8 @@ fn root_dse(store: &Store) -> Special {
             operational("subschemaSubentry", owned(&[SUBSCHEMA.as_bytes()])),
             operational("supportedLDAPVersion", owned(&[b"2", b"3"])),
             operational("supportedControl", owned(&controls::SUPPORTED)),
-            operational("supportedExtension", owned(&extended::SUPPORTED)),
+            operational("supportedExtension", owned(&extensions)),
+            operational("supportedSASLMechanisms", owned(&mechanisms)),
             operational("supportedFeatures", owned(&FEATURES)),
             operational("dynamicSubtrees", store.suffixes().map(<[u8]>::to_vec).collect()),
             operational("vendorName", owned(&[b"sitebench"])),

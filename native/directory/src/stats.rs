@@ -64,6 +64,12 @@ counters! {
     refused,
     /// Connections ended because what they sent was not LDAP, or because they stalled.
     aborted,
+    /// TLS handshakes that succeeded.
+    tls_handshakes,
+    /// Those among them that went on with an earlier session.
+    tls_resumed,
+    /// Connections on which TLS failed.
+    tls_failed,
     /// Binds.
     binds,
     /// Unbinds.

@@ -40,6 +40,12 @@ impl Directory {
         self.addr.to_string()
     }
 
+    #[getter]
+    fn made_ca(&self) -> Option<String> {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.as_ref().and_then(Running::made_ca).map(str::to_owned)
+    }
+
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = py.detach(|| {
             let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

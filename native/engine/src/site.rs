@@ -48,6 +48,11 @@ impl Site {
         self.addr.to_string()
     }
 
+    #[getter]
+    fn made_ca(&self) -> Option<String> {
+        self.running().as_ref().and_then(Running::made_ca).map(str::to_owned)
+    }
+
     fn manifest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         manifest_dict(py, &self.manifest)
     }

@@ -169,6 +169,9 @@ pub enum StartError {
     /// See [`TargetError`].
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// Certificate, key or authorities are of no use.
+    #[error(transparent)]
+    Tls(#[from] tls::ConfigError),
     /// See [`LaunchError`].
     #[error(transparent)]
     Launch(#[from] LaunchError),

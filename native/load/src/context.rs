@@ -9,6 +9,7 @@ use crate::program::Deck;
 use crate::protocol::Protocol;
 use crate::recorder::Recorders;
 use crate::schedule::Arrivals;
+use crate::security::Security;
 use crate::source::Sources;
 use crate::timers::Timers;
 
@@ -25,6 +26,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) struct Context<P: Protocol> {
     pub(crate) registry: Registry,
     pub(crate) sources: Sources,
+    /// Present where TLS is spoken.
+    pub(crate) security: Option<Security>,
     pub(crate) protocol: P,
     pub(crate) recorders: Recorders,
     pub(crate) timers: Timers,

@@ -16,6 +16,7 @@ use crate::protocol::Protocol;
 use crate::recorder::{Label, Recorders};
 use crate::ring::{Ring, Used};
 use crate::schedule::{Arrivals, Pace, Share};
+use crate::security::Security;
 use crate::snapshot::Snapshot;
 use crate::source::Sources;
 use crate::timers::Timers;
@@ -26,6 +27,8 @@ pub(crate) struct Plan<R> {
     pub(crate) threads: usize,
     pub(crate) target: std::net::SocketAddr,
     pub(crate) spread_sources: bool,
+    /// Present where TLS is spoken.
+    pub(crate) security: Option<Security>,
     pub(crate) timeout: Duration,
     pub(crate) connect_timeout: Duration,
     /// Arrivals per second of an open schedule.
@@ -135,6 +138,7 @@ impl Driver {
             let context = Context {
                 registry: poll.registry().try_clone()?,
                 sources: Sources::new(plan.target, plan.spread_sources, n as u32),
+                security: plan.security.as_ref().map(Security::for_thread),
                 protocol: protocol(n),
                 recorders: Recorders::new(&labels)?,
                 timers: Timers::default(),

@@ -15,6 +15,7 @@ use crate::program::Compiled;
 use crate::protocol::Protocol;
 use crate::ring::{Hand, Ring, Used};
 use crate::schedule::Pace;
+use crate::security::Security;
 use crate::snapshot::Snapshot;
 
 /// Lanes running programs against one target, on threads of their own.
@@ -34,7 +35,8 @@ impl Engine {
         let compiled = shared.compile(&config.programs, config.rate().is_some())?;
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
-        Self::launch(&config, compiled, ring.clone(), |seed, _| {
+        let security = ldap::security(&config.target)?;
+        Self::launch(&config, compiled, ring.clone(), security, |seed, _| {
             Ldap::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed)
         })
     }
@@ -46,7 +48,8 @@ impl Engine {
         let compiled = shared.compile(&config.programs, config.rate().is_some())?;
         let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
         let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
-        Self::launch(&config, compiled, ring.clone(), |seed, thread| {
+        let security = http::security(&config.target)?;
+        Self::launch(&config, compiled, ring.clone(), security, |seed, thread| {
             Http::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed, thread)
         })
     }
@@ -55,12 +58,14 @@ impl Engine {
         config: &Config<T, S>,
         compiled: Compiled<P::Request>,
         ring: Option<Arc<Ring>>,
+        security: Option<Security>,
         mut protocol: impl FnMut(u64, usize) -> P,
     ) -> Result<Self, StartError> {
         let plan = Plan {
             threads: config.threads,
             target: config.resolve()?,
             spread_sources: config.target.spreads_sources(),
+            security,
             timeout: config.timeout(),
             connect_timeout: config.connect_timeout(),
             rate: config.rate(),

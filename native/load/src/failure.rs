@@ -1,6 +1,9 @@
 //! Why operations fail: a bounded set, so that failures can be counted by kind.
 
+use std::io;
+
 use rustix::io::Errno;
+use tls::Fault;
 
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +24,8 @@ pub enum Failure {
     OutOfPorts,
     /// No file descriptor left: the tester's limit, not the target's.
     OutOfFds,
+    /// The connection could not be made secure, or did not stay so.
+    Tls(Fault),
     /// Anything else the kernel refuses.
     Io,
     /// What came is not the protocol.
@@ -53,6 +58,7 @@ impl Failure {
             Self::Timeout => "timeout".into(),
             Self::OutOfPorts => "out-of-ports".into(),
             Self::OutOfFds => "out-of-fds".into(),
+            Self::Tls(fault) => fault.label().into(),
             Self::Io => "io".into(),
             Self::Malformed => "malformed".into(),
             Self::WrongAnswer => "wrong-answer".into(),
@@ -86,6 +92,12 @@ impl Failure {
             Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN => Self::Unreachable,
             _ => Self::Io,
         }
+    }
+
+    /// What an error of a connection with TLS on it means.
+    pub(crate) fn of_stream(error: &io::Error) -> Self {
+        let of_kernel = || Errno::from_io_error(error).map_or(Self::Io, Self::of_connection);
+        Fault::of(error).map_or_else(of_kernel, Self::Tls)
     }
 }
 

@@ -1,5 +1,6 @@
-//! A lane's connection as the kernel sees it.
+//! A lane's connection as the kernel sees it, and TLS where it is spoken.
 
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd};
 
 use mio::unix::SourceFd;
@@ -9,6 +10,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
 
 use crate::failure::Failure;
+use crate::security::{Guard, Raw, Security};
 use crate::source::Sources;
 
 /// A lane's connection.
@@ -17,9 +19,16 @@ pub(crate) enum Link {
     /// None, and what ended the last one if the lane has not been told.
     Down(Option<Failure>),
     /// On its way: on loopback it is there already, but only writing will tell.
-    Opening(Socket),
+    Opening(Line),
     /// Open.
-    Up(Socket),
+    Up(Line),
+}
+
+/// A socket, and what protects what it carries.
+#[derive(Debug)]
+pub(crate) struct Line {
+    socket: Socket,
+    guard: Option<Box<Guard>>,
 }
 
 /// What became of bytes to send.
@@ -27,7 +36,7 @@ pub(crate) enum Link {
 pub(crate) enum Sent {
     /// So many of them are on their way.
     Bytes(usize),
-    /// Not now.
+    /// Not now; the same bytes have to be offered again.
     Later,
 }
 
@@ -43,9 +52,10 @@ pub(crate) enum Got {
 impl Link {
     /// Starts to connect.
     #[inline]
-    pub(crate) fn open(sources: &mut Sources) -> Result<Self, Failure> {
+    pub(crate) fn open(sources: &mut Sources, security: Option<&Security>) -> Result<Self, Failure> {
+        let guard = security.map(Security::guard).transpose()?;
         match sources.connect() {
-            Ok(socket) => Ok(Self::Opening(socket)),
+            Ok(socket) => Ok(Self::Opening(Line { socket, guard })),
             Err(error) => Err(Failure::of_connect(Errno::from_io_error(&error).unwrap_or(Errno::IO))),
         }
     }
@@ -55,45 +65,72 @@ impl Link {
         matches!(self, Self::Opening(_))
     }
 
+    /// Whether TLS is spoken, or will be.
+    #[inline]
+    pub(crate) const fn is_guarded(&self) -> bool {
+        matches!(self, Self::Opening(Line { guard: Some(_), .. }) | Self::Up(Line { guard: Some(_), .. }))
+    }
+
     /// What was on its way has arrived.
     #[inline]
     pub(crate) fn promote(&mut self) {
-        if let Self::Opening(socket) = std::mem::replace(self, Self::Down(None)) {
-            *self = Self::Up(socket);
+        if let Self::Opening(line) = std::mem::replace(self, Self::Down(None)) {
+            *self = Self::Up(line);
         }
     }
 
-    /// Asks the kernel how connecting went.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
-        let Self::Opening(socket) = self else { return Ok(()) };
-        match rustix::net::sockopt::socket_error(socket.as_fd()) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) | Err(error) => Err(Failure::of_connect(error)),
+    /// Asks how connecting goes; whether it is over.
+    pub(crate) fn check(&mut self) -> Result<bool, Failure> {
+        let Self::Opening(line) = self else { return Ok(true) };
+        match rustix::net::sockopt::socket_error(line.socket.as_fd()) {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) | Err(error) => return Err(Failure::of_connect(error)),
+        }
+        match &mut line.guard {
+            None => Ok(true),
+            Some(guard) => guard.shake(&line.socket),
         }
     }
 
     /// Writes once.
     #[inline]
-    pub(crate) fn send(&self, bytes: &[u8]) -> Result<Sent, Failure> {
-        let (Self::Up(socket) | Self::Opening(socket)) = self else {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<Sent, Failure> {
+        let opening = self.is_opening();
+        let (Self::Up(line) | Self::Opening(line)) = self else {
             return Err(Failure::Closed);
         };
-        match rustix::net::send(socket.as_fd(), bytes, SendFlags::NOSIGNAL) {
+        if let Some(guard) = &mut line.guard {
+            let sent = guard.session.write(&mut Raw(&line.socket), bytes);
+            return Ok(now(sent)?.map_or(Sent::Later, Sent::Bytes));
+        }
+        match rustix::net::send(line.socket.as_fd(), bytes, SendFlags::NOSIGNAL) {
             Ok(n) => Ok(Sent::Bytes(n)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(Sent::Later),
-            Err(error) if self.is_opening() => Err(Failure::of_connect(error)),
+            Err(error) if opening => Err(Failure::of_connect(error)),
             Err(error) => Err(Failure::of_connection(error)),
         }
     }
 
     /// Reads once.
     #[inline]
-    pub(crate) fn receive(&self, space: &mut [u8]) -> Result<Got, Failure> {
-        let Self::Up(socket) = self else { return Ok(Got::Later) };
-        match rustix::net::recv(socket.as_fd(), space, RecvFlags::empty()) {
+    pub(crate) fn receive(&mut self, space: &mut [u8]) -> Result<Got, Failure> {
+        let Self::Up(line) = self else { return Ok(Got::Later) };
+        if let Some(guard) = &mut line.guard {
+            let got = guard.session.read(&mut Raw(&line.socket), space);
+            return Ok(now(got)?.map_or(Got::Later, Got::Bytes));
+        }
+        match rustix::net::recv(line.socket.as_fd(), space, RecvFlags::empty()) {
             Ok((n, _)) => Ok(Got::Bytes(n)),
             Err(Errno::AGAIN | Errno::INTR) => Ok(Got::Later),
             Err(error) => Err(Failure::of_connection(error)),
+        }
+    }
+
+    /// Says that this is the end, where that has to be said.
+    #[inline]
+    pub(crate) fn close(&mut self) {
+        if let Self::Up(Line { socket, guard: Some(guard) }) = self {
+            guard.session.close(&mut Raw(socket));
         }
     }
 
@@ -106,13 +143,22 @@ impl Link {
         how: Interest,
         again: bool,
     ) -> Result<(), Failure> {
-        let (Self::Up(socket) | Self::Opening(socket)) = self else { return Ok(()) };
-        let fd = socket.as_raw_fd();
+        let (Self::Up(line) | Self::Opening(line)) = self else { return Ok(()) };
+        let fd = line.socket.as_raw_fd();
         let token = Token(lane as usize);
         let done = match again {
             true => registry.reregister(&mut SourceFd(&fd), token, how),
             false => registry.register(&mut SourceFd(&fd), token, how),
         };
         done.map_err(|_| Failure::Io)
+    }
+}
+
+/// How much TLS has moved now.
+fn now(moved: io::Result<usize>) -> Result<Option<usize>, Failure> {
+    match moved {
+        Ok(count) => Ok(Some(count)),
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+        Err(error) => Err(Failure::of_stream(&error)),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use tls::ServerSpec;
 
 use crate::limits::Limits;
 use crate::upd::Durability;
@@ -24,6 +25,8 @@ pub struct Config {
     /// People each thread keeps in memory in front of the database; 0, the default, reads the
     /// database on every page.
     pub row_cache: usize,
+    /// Who it is where it speaks TLS (https); it then speaks nothing else.
+    pub tls: Option<ServerSpec>,
     /// All bounds.
     pub limits: Limits,
 }
@@ -37,6 +40,7 @@ impl Default for Config {
             database: "upd.sqlite".into(),
             durability: Durability::Normal,
             row_cache: 0,
+            tls: None,
             limits: Limits::default(),
         }
     }

@@ -56,6 +56,12 @@ counters! {
     refused,
     /// Connections ended because what they sent was not HTTP, or because they stalled.
     aborted,
+    /// TLS handshakes that succeeded.
+    tls_handshakes,
+    /// Those among them that went on with an earlier session.
+    tls_resumed,
+    /// Connections on which TLS failed.
+    tls_failed,
     /// Requests answered, of every kind and with every status.
     requests,
     /// Personalized pages sent.

@@ -2,6 +2,7 @@
 
 use wire::ldap::{BindRequest, Credentials, Request, ResultCode, op};
 
+use super::sasl;
 use crate::access;
 use crate::answer;
 use crate::auth;
@@ -17,7 +18,7 @@ pub(super) fn run(session: &mut Session, request: &Request<'_>, bind: &BindReque
     session.end();
     session.identity = Identity::Anonymous;
     session.bound = false;
-    match controls::check(request.controls).and_then(|()| identify(bind, turn)) {
+    match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
         Ok(identity) => {
             session.identity = identity;
             session.bound = true;
@@ -27,7 +28,7 @@ pub(super) fn run(session: &mut Session, request: &Request<'_>, bind: &BindReque
     }
 }
 
-fn identify(bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
+fn identify(session: &Session, bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
     if !matches!(bind.version, 2 | 3) {
         return Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
@@ -43,17 +44,15 @@ fn identify(bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> Result<Identity, Ref
             "a bind with a name needs a password; leave both empty to be anonymous",
         )),
         Credentials::Simple(password) => authenticate(bind.name, password, turn),
-        Credentials::Sasl(..) => Err(Refusal::new(
+        Credentials::Sasl(mechanism, credentials) => sasl::identify(session, mechanism, credentials, turn),
+        Credentials::Other(_) => Err(Refusal::new(
             ResultCode::AUTH_METHOD_NOT_SUPPORTED,
-            "SASL is not offered here; use a simple bind",
+            "only simple binds and SASL are offered here",
         )),
-        Credentials::Other(_) => {
-            Err(Refusal::new(ResultCode::AUTH_METHOD_NOT_SUPPORTED, "only simple binds are offered here"))
-        }
     }
 }
 
-fn authenticate(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
+pub(super) fn authenticate(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
     if let Some(admin) = turn.settings.admin_named(name) {
         let known = admin.password.as_ref().is_some_and(|secret| auth::same(secret.as_bytes(), password));
         return if known { Ok(Identity::Admin) } else { Err(invalid_credentials()) };

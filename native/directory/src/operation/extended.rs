@@ -12,7 +12,7 @@ use crate::session::{Identity, Session};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The operations offered in the root DSE.
+/// The operations offered in the root DSE, StartTLS apart.
 pub(crate) const SUPPORTED: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
 
 /// The longest life a refresh may ask for: a year (RFC 2589 section 4.1 allows no more).

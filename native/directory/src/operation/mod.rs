@@ -7,8 +7,10 @@ pub(crate) mod extended;
 pub(crate) mod foresight;
 mod password;
 mod render;
+mod sasl;
 pub(crate) mod scan;
 pub(crate) mod search;
+pub(crate) mod start_tls;
 mod write;
 
 use wire::ldap::{Operation, Request};

@@ -5,11 +5,12 @@ use std::net::Shutdown;
 
 use mio::net::TcpStream;
 use net::Pass;
+use tls::{Acceptor, Fault, Stream};
 use wire::ldap::frame::message_length;
 
 use crate::answer;
 use crate::clock::Now;
-use crate::session::{Flow, Session};
+use crate::session::{Flow, Security, Session};
 use crate::stats::Counters;
 use crate::turn::Turn;
 
@@ -42,6 +43,8 @@ pub(super) enum Next {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Open,
+    /// The client has been told to begin with TLS: it does when it has been told.
+    Upgrading,
     /// The client has unbound or gone: close when the answers are out.
     Closing,
     /// The client has been told why it has to go. Closing with its bytes unread would reset the
@@ -50,11 +53,15 @@ enum State {
 }
 
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
     /// Its place among those connected, free again when it is gone.
     _pass: Pass,
     session: Session,
     state: State,
+    /// A handshake of TLS's is under way.
+    shaking: bool,
+    /// What TLS begins with once its client has been told.
+    upgrade: Option<Acceptor>,
     /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
     readable: bool,
     /// The client has sent its last byte: read until the end is seen.
@@ -76,10 +83,12 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(stream: TcpStream, pass: Pass, session: Session, now_ms: u64) -> Self {
         Self {
-            stream,
+            stream: Stream::new(stream),
             _pass: pass,
             session,
             state: State::Open,
+            shaking: false,
+            upgrade: None,
             readable: false,
             ending: false,
             input: Vec::new(),
@@ -91,8 +100,15 @@ impl Connection {
         }
     }
 
+    /// From now on TLS is spoken.
+    pub(super) fn secure(&mut self, acceptor: &Acceptor) -> io::Result<()> {
+        self.stream.accept(acceptor)?;
+        self.shaking = true;
+        Ok(())
+    }
+
     pub(super) fn stream(&mut self) -> &mut TcpStream {
-        &mut self.stream
+        self.stream.socket()
     }
 
     /// Notes what the poll reported.
@@ -141,14 +157,18 @@ impl Connection {
             State::Closing => Next::Close,
             State::Lingering | State::Open if self.readable => Next::Again,
             State::Open if self.session.is_searching() => Next::Again,
-            State::Lingering | State::Open => Next::Wait,
+            State::Upgrading | State::Lingering | State::Open => Next::Wait,
         }
     }
 
     /// Reads once and says how much; nothing where there is nothing yet, or will be nothing more.
     #[inline]
     pub(super) fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn<'_>) -> io::Result<usize> {
-        match self.stream.read(buffer) {
+        let received = self.stream.read(buffer);
+        if self.shaking {
+            self.look_at_handshake(turn);
+        }
+        match received {
             Ok(0) => {
                 self.readable = false;
                 self.state = State::Closing;
@@ -167,8 +187,45 @@ impl Connection {
                 Ok(0)
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),
-            Err(error) => Err(error),
+            Err(error) => match self.stream.fault(&error) {
+                Some(fault) => {
+                    self.tls_failed(fault, turn);
+                    Ok(0)
+                }
+                None => Err(error),
+            },
         }
+    }
+
+    #[cold]
+    fn look_at_handshake(&mut self, turn: &mut Turn<'_>) {
+        let Some(session) = self.stream.session().filter(|session| session.is_open()) else { return };
+        self.shaking = false;
+        self.moved_ms = turn.now.ms;
+        turn.counters.tls_handshakes += 1;
+        turn.counters.tls_resumed += u64::from(session.is_resumed());
+        self.session.security = Security::Tls(session.peer().map(|certificate| certificate.to_vec().into()));
+    }
+
+    /// Tells a client that has knocked without TLS. The others have been sent an alert.
+    #[cold]
+    fn tls_failed(&mut self, fault: Fault, turn: &mut Turn<'_>) {
+        self.shaking = false;
+        if fault == Fault::Closed {
+            // As whoever only looks whether somebody listens.
+            self.state = State::Closing;
+            return;
+        }
+        turn.counters.tls_failed += 1;
+        self.moved_ms = turn.now.ms;
+        if fault == Fault::NotTls {
+            let mut notice = Vec::new();
+            answer::notice_of_disconnection(&mut notice, "this port speaks TLS; connect with ldaps://");
+            // Best effort: the client that does not get it sees the connection close.
+            let _ = net::write(&mut self.stream, &notice);
+        }
+        self.linger(turn);
+        self.shut();
     }
 
     /// Answers every complete message received, to the turn's buffer; keeps the rest.
@@ -220,6 +277,12 @@ impl Connection {
             match self.session.handle(message, turn) {
                 Flow::Continue => {}
                 Flow::Close => self.state = State::Closing,
+                Flow::StartTls if consumed == bytes.len() => {
+                    self.upgrade = turn.settings.upgrader().cloned();
+                    self.state = State::Upgrading;
+                }
+                // RFC 4511 section 4.14.1; and nothing that was sent in the clear may pass for protected.
+                Flow::StartTls => self.refuse(&StartTlsError, turn),
                 Flow::Disconnect => self.linger(turn),
             }
             if turn.out.len() - start >= FLUSH_BYTES {
@@ -286,11 +349,28 @@ impl Connection {
     }
 
     fn sent_all(&mut self) {
-        if self.state == State::Lingering {
-            // The client sees the end of the stream behind the notice. If it is gone already, the
-            // next read says so.
-            let _ = self.stream.shutdown(Shutdown::Write);
+        match self.state {
+            // The client sees the end of the stream behind the notice.
+            State::Lingering => self.shut(),
+            State::Upgrading => {
+                let acceptor = self.upgrade.take();
+                let secured = acceptor.is_some_and(|acceptor| self.secure(&acceptor).is_ok());
+                self.state = if secured { State::Open } else { State::Closing };
+            }
+            State::Open | State::Closing => {}
         }
+    }
+
+    /// Sends the end of the stream.
+    fn shut(&mut self) {
+        self.stream.close();
+        // If the client is gone already, the next read says so.
+        let _ = self.stream.socket().shutdown(Shutdown::Write);
+    }
+
+    /// What is said last.
+    pub(super) fn leave(&mut self) {
+        self.stream.close();
     }
 
     /// Whether the client has kept the server waiting for too long.
@@ -299,8 +379,15 @@ impl Connection {
         let waited = turn.now.ms.saturating_sub(self.moved_ms);
         match self.state {
             State::Lingering => waited >= LINGER_MS,
-            _ if !self.input.is_empty() || !self.unsent.is_empty() => waited >= limits.stall_ms,
+            _ if self.shaking || !self.input.is_empty() || !self.unsent.is_empty() => {
+                waited >= limits.stall_ms
+            }
             _ => limits.idle_ms != 0 && waited >= limits.idle_ms && !self.session.is_searching(),
         }
     }
 }
+
+/// A client did not wait for the answer.
+#[derive(Debug, thiserror::Error)]
+#[error("bytes behind a StartTLS whose answer was not waited for")]
+struct StartTlsError;

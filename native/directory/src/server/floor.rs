@@ -190,7 +190,8 @@ impl Floor<'_> {
 
     /// Closing the descriptor takes it out of the poll, which saves the call that would.
     fn close(&mut self, slot: usize, turn: &mut Turn<'_>) {
-        if self.connections.remove(slot).is_some() {
+        if let Some(mut connection) = self.connections.remove(slot) {
+            connection.leave();
             turn.counters.disconnections += 1;
         }
     }
@@ -230,8 +231,12 @@ impl Floor<'_> {
             }
         };
         turn.counters.connections += 1;
-        let slot = self.connections.insert(Connection::new(stream, pass, Session::default(), turn.now.ms));
+        let connection = Connection::new(stream, pass, Session::default(), turn.now.ms);
+        let slot = self.connections.insert(connection);
         let Some(connection) = self.connections.get_mut(slot) else { return };
+        if turn.settings.greeter().is_some_and(|acceptor| connection.secure(acceptor).is_err()) {
+            return self.close(slot, turn);
+        }
         if self.poll.registry().register(connection.stream(), Token(slot), Interest::READABLE).is_err() {
             self.close(slot, turn);
         }

@@ -15,14 +15,15 @@ use std::thread::{self, JoinHandle};
 
 use mio::Waker;
 use people::Population;
+use tls::Acceptor;
 
 use self::shared::Shared;
 use self::worker::Worker;
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::load::{self, LoadError};
 use crate::schema::{Schema, SchemaError};
-use crate::settings::{Settings, normal};
+use crate::settings::{self, Settings, normal};
 use crate::stats::Stats;
 use crate::store::{Bounds, Store};
 
@@ -51,6 +52,9 @@ pub enum StartError {
     /// The schema of the people is not understood.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// Certificate or key are of no use.
+    #[error(transparent)]
+    Tls(#[from] tls::ConfigError),
     /// The entries to start with.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -82,7 +86,9 @@ pub fn start_at(
     clock: Clock,
 ) -> Result<Running, StartError> {
     check(&config)?;
-    // Before the loading, which may take a while: a port in use is told at once.
+    // Before the loading, which may take a while: a port in use is told at once, and so is a file that
+    // cannot be read.
+    let secure = config.tls.as_ref().map(speak_tls).transpose()?;
     let listeners = net::listen(&config.host, config.port, config.threads)?;
     let addr = listeners.first().map_or_else(
         || Err(StartError::Threads(config.threads)),
@@ -90,7 +96,8 @@ pub fn start_at(
     )?;
     let mut schema = Schema::standard();
     schema.load(people::RTPERSON_SCHEMA)?;
-    let settings = Settings::new(&config, load::ils_names(&config, people.as_deref()));
+    let mut settings = Settings::new(&config, load::ils_names(&config, people.as_deref()));
+    settings.tls = secure;
     let mut store = Store::new(schema);
     store.set_bounds(Bounds {
         attributes: config.limits.attributes_per_entry,
@@ -111,6 +118,11 @@ pub fn start_at(
         running.threads.push((thread, waker));
     }
     Ok(running)
+}
+
+fn speak_tls(config: &config::Tls) -> Result<settings::Tls, tls::ConfigError> {
+    let acceptor = Acceptor::new(&config.certificate, &[])?;
+    Ok(settings::Tls { acceptor, start: config.start, mutual: config.certificate.client_ca.is_some() })
 }
 
 fn check(config: &Config) -> Result<(), StartError> {
@@ -137,6 +149,11 @@ impl Running {
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// The authority of its certificate in PEM, if it was made at the start.
+    pub fn made_ca(&self) -> Option<&str> {
+        self.shared.settings.tls.as_ref()?.acceptor.made_ca()
     }
 
     /// What it has served so far.

@@ -1,8 +1,7 @@
 //! What lanes say when they speak HTTP/1.1, and what they make of the answers.
 //!
 //! A step is one request made from templates; the answer is compared with what is known of the person it
-//! is about. Nothing is pipelined, redirects are not followed (they are statuses like others), and TLS
-//! is not spoken.
+//! is about. Nothing is pipelined, and redirects are not followed (they are statuses like others).
 //!
 //! # Updates and what has to be seen of them
 //!
@@ -39,6 +38,7 @@ use crate::ring::Hand;
 
 pub use request::Request;
 pub use spec::{Capture, Does, Expect, Identity, Match, RequestSpec, Statuses, Step, Who};
+pub(crate) use target::security;
 pub use target::{Share, Target, TargetError};
 
 use cast::{Cast, Person};

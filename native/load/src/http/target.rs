@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tls::{ClientSpec, ConfigError};
 
 use crate::config::Place;
+use crate::security::Security;
 
 /// Which site is measured, and how many people it knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// Name or address.
@@ -32,6 +34,9 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
+    /// Whom to trust where TLS is spoken.
+    #[serde(default)]
+    pub tls: Option<ClientSpec>,
 }
 
 /// One engine among several that load the same site at the same time.
@@ -137,7 +142,8 @@ impl Target {
     pub(super) fn authority(&self) -> String {
         let Self { host, port, .. } = self;
         let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
-        if *port == 80 { host } else { format!("{host}:{port}") }
+        let usual = if self.tls.is_some() { 443 } else { 80 };
+        if *port == usual { host } else { format!("{host}:{port}") }
     }
 }
 
@@ -159,4 +165,10 @@ impl Place for Target {
     fn spreads_sources(&self) -> bool {
         self.spread_sources
     }
+}
+
+/// What makes connections to a target secure.
+pub(crate) fn security(target: &Target) -> Result<Option<Security>, ConfigError> {
+    let made = target.tls.as_ref().map(|trust| Security::new(trust, &target.host, &[b"http/1.1"], None));
+    made.transpose()
 }

@@ -20,7 +20,7 @@ impl<S: Default + Send> Lane<S> {
     ) -> Result<(), Failure> {
         self.hang_up(None);
         self.connect = Connect { slot, started_ns: now_ns() };
-        self.link = Link::open(&mut context.sources)?;
+        self.link = Link::open(&mut context.sources, context.security.as_ref())?;
         context.protocol.connected(&mut self.state);
         Ok(())
     }
@@ -45,11 +45,16 @@ impl<S: Default + Send> Lane<S> {
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
+        let checked = self.link.check();
         let now_ns = now_ns();
-        if let Err(failure) = self.link.check() {
-            return self.connect_failed(failure, program, context, now_ns);
+        match checked {
+            Ok(true) => self.link_is_up(context, now_ns),
+            Ok(false) => return Fate::Runs,
+            Err(failure) => return self.connect_failed(failure, program, context, now_ns),
         }
-        self.link_is_up(context, now_ns);
+        if self.link.is_guarded() && self.watch(Interest::READABLE, context).is_err() {
+            return self.connect_failed(Failure::Io, program, context, now_ns);
+        }
         context.deadlines[self.id as usize] = NEVER;
         if self.outbox.is_empty() || self.stopping {
             return self.resume(program, context, now_ns);
@@ -125,6 +130,7 @@ impl<S: Default + Send> Lane<S> {
     }
 
     pub(super) fn hang_up(&mut self, reason: Option<Failure>) {
+        self.link.close();
         self.link = Link::Down(reason);
         self.watched = false;
         self.inbox.clear();

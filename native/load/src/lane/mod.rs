@@ -181,18 +181,7 @@ impl<S: Default + Send> Lane<S> {
                 return self.retire(context);
             }
             let op = program.ops.get(self.pc);
-            let jump = matches!(
-                op,
-                Some(
-                    Op::Loop { .. }
-                        | Op::Again { .. }
-                        | Op::Exchange { .. }
-                        | Op::Ensure { .. }
-                        | Op::Deal { .. }
-                        | Op::Jump { .. }
-                )
-            );
-            if self.link.is_opening() && !jump {
+            if self.link.is_opening() && !self.goes_before(op) {
                 return self.wait_for_link(program, context);
             }
             let Some(op) = op else {
@@ -252,6 +241,18 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
+    /// Whether a step may be done before it is known that the connection stands. A request may: on
+    /// loopback it is written along with connecting, unless a handshake has to come between.
+    fn goes_before<R>(&self, op: Option<&Op<R>>) -> bool {
+        match op {
+            Some(Op::Exchange { .. }) => !self.link.is_guarded(),
+            Some(
+                Op::Loop { .. } | Op::Again { .. } | Op::Ensure { .. } | Op::Deal { .. } | Op::Jump { .. },
+            ) => true,
+            _ => false,
+        }
+    }
+
     /// Takes notice of what the poller saw.
     pub(crate) fn ready<P: Protocol<Lane = S>>(
         &mut self,
@@ -260,7 +261,8 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
     ) -> Fate {
         if self.phase == Phase::Opening {
-            let settled = event.is_writable() || event.is_read_closed() || event.is_error();
+            let settled =
+                event.is_writable() || event.is_readable() || event.is_read_closed() || event.is_error();
             return if settled { self.settle_link(program, context) } else { Fate::Runs };
         }
         if event.is_writable()

@@ -5,6 +5,7 @@ mod frame;
 mod names;
 mod receive;
 mod request;
+mod start_tls;
 mod step;
 mod verify;
 
@@ -12,10 +13,12 @@ use std::sync::Arc;
 
 use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
+use tls::ConfigError;
 
 use crate::keys::Keys;
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
 use crate::ring::Hand;
+use crate::security::{Security, Tls};
 
 pub use names::{NamesError, NamesSpec, Person};
 pub use request::Request;
@@ -26,7 +29,7 @@ use names::{Names, Template};
 use verify::Verifier;
 
 /// What is measured, and how people are known there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// Name or address.
@@ -41,6 +44,9 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
+    /// How TLS is spoken, if it is.
+    #[serde(default)]
+    pub tls: Option<Tls>,
     /// Names of entries that are not the population's.
     #[serde(default)]
     pub names: Option<NamesSpec>,
@@ -52,6 +58,15 @@ const fn paper() -> Profile {
 
 const fn yes() -> bool {
     true
+}
+
+/// What makes connections to a target secure.
+pub(crate) fn security(target: &Target) -> Result<Option<Security>, ConfigError> {
+    let made = target.tls.as_ref().map(|tls| {
+        let ask = tls.start.then_some(&start_tls::ASK);
+        Security::new(&tls.trust, &target.host, &[], ask)
+    });
+    made.transpose()
 }
 
 /// What a lane remembers between requests.

@@ -1,12 +1,12 @@
 //! Where to write, and as whom.
 
-use std::fmt;
-
 use people::Population;
 use serde::Deserialize;
+pub use tls::Secret;
 use wire::dn::{Dn, Plain};
 
 use super::LiveError;
+use crate::security::Tls;
 
 /// A live directory.
 #[derive(Debug, Clone, Deserialize)]
@@ -25,6 +25,9 @@ pub struct Config {
     /// With what password.
     #[serde(default)]
     pub password: Option<Secret>,
+    /// How TLS is spoken, if it is.
+    #[serde(default)]
+    pub tls: Option<Tls>,
     /// Connections at most.
     #[serde(default = "default_connections")]
     pub connections: usize,
@@ -57,28 +60,6 @@ pub(super) const MAX_CONNECTIONS: usize = 256;
 /// Message ids are slots of the window; far beyond use.
 pub(super) const MAX_WINDOW: usize = 65_536;
 
-/// A password, which no message shows.
-#[derive(Clone, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps a password.
-    pub fn new(password: impl Into<String>) -> Self {
-        Self(password.into())
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        self.0.as_bytes()
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(hidden)")
-    }
-}
-
 impl Config {
     /// The server at `host` and `port`, anonymously, with defaults for the rest.
     pub fn new(host: impl Into<String>, port: u16) -> Self {
@@ -88,6 +69,7 @@ impl Config {
             base: None,
             bind_dn: None,
             password: None,
+            tls: None,
             connections: default_connections(),
             window: default_window(),
             timeout_ms: default_timeout_ms(),

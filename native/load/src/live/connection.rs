@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use mio::net::TcpStream;
+use tls::Stream;
 use wire::ldap::{Outcome, Reply, Response};
 
 use super::LiveError;
@@ -11,7 +12,7 @@ use super::inbox::{Inbox, not_ldap};
 use super::person::Work;
 
 pub(super) struct Connection {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Stream<TcpStream>,
     pub(super) out: Vec<u8>,
     pub(super) sent: usize,
     pub(super) inbox: Inbox,
@@ -21,7 +22,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream, window: usize) -> Self {
+    pub(super) fn new(stream: Stream<TcpStream>, window: usize) -> Self {
         Self {
             stream,
             out: Vec::new(),

@@ -43,6 +43,27 @@ pub enum LiveError {
         /// How.
         source: io::Error,
     },
+    /// The connection cannot be made secure.
+    #[error("no TLS with {server}: {fault}")]
+    Tls {
+        /// Where.
+        server: String,
+        /// Why not.
+        fault: tls::Fault,
+    },
+    /// Certificate, key or authorities are of no use.
+    #[error(transparent)]
+    TlsConfig(#[from] tls::ConfigError),
+    /// StartTLS was refused.
+    #[error(
+        "{server} refuses StartTLS: {answer}; use ldaps:// if it listens there, or leave out --start-tls"
+    )]
+    StartTls {
+        /// Where.
+        server: String,
+        /// Name and diagnostic.
+        answer: String,
+    },
     /// It hung up.
     #[error("{server} closed the connection{said}; look into its log, and run it again to go on")]
     Closed {
@@ -142,7 +163,7 @@ fn remedy(code: ResultCode, verb: &str) -> &'static str {
             "bind as somebody who may write there"
         }
         ResultCode::INAPPROPRIATE_AUTHENTICATION if verb == "bind" => "bind with a DN and its password",
-        ResultCode::CONFIDENTIALITY_REQUIRED => "it insists on TLS, which is not spoken here",
+        ResultCode::CONFIDENTIALITY_REQUIRED => "it insists on TLS; use ldaps://, or --start-tls",
         ResultCode::UNDEFINED_ATTRIBUTE_TYPE
         | ResultCode::OBJECT_CLASS_VIOLATION
         | ResultCode::INVALID_ATTRIBUTE_SYNTAX => "load the schema of `sitebench ils schema` into it",

@@ -10,7 +10,7 @@
 //!
 //! # Limitations
 //!
-//! Plain TCP, anonymous or simple bind. Referrals are not followed.
+//! Anonymous or simple bind. Referrals are not followed.
 
 mod config;
 mod connection;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
+use tls::Fault;
 use wire::ldap::Response;
 use wire::ldap::request::write_unbind;
 
@@ -72,11 +73,9 @@ impl<'p> Pipeline<'p> {
         let poll = Poll::new().map_err(broken)?;
         let mut connections = Vec::with_capacity(sessions.len());
         for (place, session) in sessions.into_iter().enumerate() {
-            let stream = session.into_stream();
-            stream.set_nonblocking(true).map_err(broken)?;
-            let mut stream = TcpStream::from_std(stream);
+            let mut stream = session.into_stream().try_map(polled).map_err(broken)?;
             let both = Interest::READABLE | Interest::WRITABLE;
-            poll.registry().register(&mut stream, Token(place), both).map_err(broken)?;
+            poll.registry().register(stream.socket(), Token(place), both).map_err(broken)?;
             connections.push(Connection::new(stream, config.window));
         }
         Ok(Self {
@@ -205,8 +204,15 @@ impl<'p> Pipeline<'p> {
         for connection in &mut self.connections {
             write_unbind(&mut connection.out, connection.slots.len() as i32 + 1);
             let _ = connection.flush();
+            connection.stream.close();
         }
     }
+}
+
+/// The same socket for a poll.
+fn polled(socket: std::net::TcpStream) -> io::Result<TcpStream> {
+    socket.set_nonblocking(true)?;
+    Ok(TcpStream::from_std(socket))
 }
 
 /// What an answer means, or why the work has to stop; nothing, if more is to come.
@@ -231,6 +237,9 @@ fn judge(
 
 fn broken(server: &str, source: io::Error) -> LiveError {
     let server = server.to_owned();
+    if let Some(fault) = Fault::of(&source) {
+        return LiveError::Tls { server, fault };
+    }
     match source.kind() {
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
             LiveError::Closed { server, said: String::new() }

@@ -1,13 +1,16 @@
 //! One question at a time: what has to be settled before people are written.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use people::{Container, Population};
+use tls::{Connector, Stream};
 use wire::ber::{self, tag};
-use wire::ldap::request::{SearchOptions, write_add, write_attribute, write_bind, write_search};
-use wire::ldap::{Attributes, Reply, ResultCode, Scope, filter};
+use wire::ldap::request::{
+    SearchOptions, write_add, write_attribute, write_bind, write_extended, write_search,
+};
+use wire::ldap::{Attributes, Reply, ResultCode, Scope, filter, oid};
 
 use super::error::answer;
 use super::inbox::{Inbox, not_ldap};
@@ -26,7 +29,7 @@ const ENTRIES_BELOW: SearchOptions =
 #[derive(Debug)]
 pub(super) struct Session {
     server: String,
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
     inbox: Inbox,
     timeout: Duration,
     last_id: i32,
@@ -47,7 +50,11 @@ impl Session {
         let server = config.server();
         let limits = stream.set_read_timeout(Some(timeout)).and(stream.set_write_timeout(Some(timeout)));
         limits.map_err(|source| LiveError::Broken { server: server.clone(), source })?;
+        let stream = Stream::new(stream);
         let mut session = Self { server, stream, inbox: Inbox::default(), timeout, last_id: 0 };
+        if let Some(tls) = &config.tls {
+            session.secure(&Connector::new(&tls.trust, &config.host, &[])?, tls.start)?;
+        }
         if let Some((dn, password)) = config.credentials() {
             session.bind(dn, password)?;
         }
@@ -55,8 +62,22 @@ impl Session {
     }
 
     /// The connection, for whoever goes on with it. Nothing is outstanding on it.
-    pub(super) fn into_stream(self) -> TcpStream {
+    pub(super) fn into_stream(self) -> Stream<TcpStream> {
         self.stream
+    }
+
+    fn secure(&mut self, connector: &Connector, start: bool) -> Result<(), LiveError> {
+        if start {
+            let Answer { code, text } = self.ask(|out, id| write_extended(out, id, oid::START_TLS, None))?;
+            if code != ResultCode::SUCCESS {
+                return Err(LiveError::StartTls { server: self.server.clone(), answer: text });
+            }
+        }
+        let done = self.stream.connect(connector).and_then(|()| self.stream.shake());
+        match done.map_err(|source| self.broken(source))? {
+            true => Ok(()),
+            false => Err(self.broken(io::ErrorKind::TimedOut.into())),
+        }
     }
 
     fn bind(&mut self, dn: &str, password: &[u8]) -> Result<(), LiveError> {
@@ -153,7 +174,7 @@ impl Session {
             if let Some(answer) = found {
                 return Ok(answer);
             }
-            match self.stream.read(self.inbox.space()) {
+            match self.stream.read_some(self.inbox.space()) {
                 Ok(0) => return Err(LiveError::Closed { server: self.server.clone(), said: String::new() }),
                 Ok(read) => self.inbox.came(read),
                 Err(source) => return Err(self.broken(source)),
@@ -163,6 +184,9 @@ impl Session {
 
     fn broken(&self, source: io::Error) -> LiveError {
         let server = self.server.clone();
+        if let Some(fault) = self.stream.fault(&source) {
+            return LiveError::Tls { server, fault };
+        }
         match source.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                 LiveError::Silent { server, seconds: self.timeout.as_secs() }

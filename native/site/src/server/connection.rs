@@ -5,6 +5,7 @@ use std::net::Shutdown;
 
 use mio::net::TcpStream;
 use net::Pass;
+use tls::{Acceptor, Fault, Stream};
 use wire::http::{HeadError, RequestHead};
 
 use super::exchange::{self, Incoming, Step};
@@ -22,6 +23,10 @@ pub(super) const READ_BYTES: usize = 64 << 10;
 
 /// An idle connection keeps no larger buffer than this.
 const KEPT_BYTES: usize = 1 << 10;
+
+/// To a client that has begun without TLS where it is spoken.
+const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
+    Connection: close\r\n\r\nthis port speaks TLS; ask for it with https://\n";
 
 /// What a connection needs next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +59,9 @@ enum Stage {
 
 #[derive(Debug)]
 pub(super) struct Connection {
-    stream: TcpStream,
+    stream: Stream<TcpStream>,
+    /// A handshake of TLS's is under way.
+    shaking: bool,
     /// Its place among those connected, free again when it is gone.
     _pass: Pass,
     stage: Stage,
@@ -79,7 +86,8 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(stream: TcpStream, pass: Pass, ticket: Ticket, now_ms: u64) -> Self {
         Self {
-            stream,
+            stream: Stream::new(stream),
+            shaking: false,
             _pass: pass,
             stage: Stage::Head,
             ticket,
@@ -94,8 +102,15 @@ impl Connection {
         }
     }
 
+    /// From now on TLS is spoken.
+    pub(super) fn secure(&mut self, acceptor: &Acceptor) -> io::Result<()> {
+        self.stream.accept(acceptor)?;
+        self.shaking = true;
+        Ok(())
+    }
+
     pub(super) fn stream(&mut self) -> &mut TcpStream {
-        &mut self.stream
+        self.stream.socket()
     }
 
     /// Notes what the poll reported.
@@ -163,7 +178,11 @@ impl Connection {
 
     /// Reads once and answers every complete request of it.
     fn read(&mut self, buffer: &mut [u8], turn: &mut Turn<'_, '_>) -> io::Result<()> {
-        let count = match self.stream.read(buffer) {
+        let received = self.stream.read(buffer);
+        if self.shaking {
+            self.look_at_handshake(turn);
+        }
+        let count = match received {
             Ok(0) => {
                 self.readable = false;
                 self.stage = Stage::Closing;
@@ -175,7 +194,13 @@ impl Connection {
                 return Ok(());
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
-            Err(error) => return Err(error),
+            Err(error) => match self.stream.fault(&error) {
+                Some(fault) => {
+                    self.tls_failed(fault, turn);
+                    return Ok(());
+                }
+                None => return Err(error),
+            },
         };
         // A short read has emptied the socket (epoll(7)), so the one that would say so is saved;
         // but the end of the stream, once reported, is not reported again.
@@ -194,6 +219,46 @@ impl Connection {
             self.input.extend_from_slice(received);
             self.consume_input(turn)
         }
+    }
+
+    #[cold]
+    fn look_at_handshake(&mut self, turn: &mut Turn<'_, '_>) {
+        let Some(session) = self.stream.session().filter(|session| session.is_open()) else { return };
+        self.shaking = false;
+        self.moved_ms = turn.now.ms;
+        turn.counters.tls_handshakes += 1;
+        turn.counters.tls_resumed += u64::from(session.is_resumed());
+    }
+
+    /// Tells a client that has knocked without TLS. The others have been sent an alert.
+    #[cold]
+    fn tls_failed(&mut self, fault: Fault, turn: &mut Turn<'_, '_>) {
+        self.shaking = false;
+        if fault == Fault::Closed {
+            // As whoever only looks whether somebody listens.
+            self.stage = Stage::Closing;
+            return;
+        }
+        turn.counters.tls_failed += 1;
+        self.moved_ms = turn.now.ms;
+        if fault == Fault::NotTls {
+            // Best effort: the client that does not get it sees the connection close.
+            let _ = net::write(&mut self.stream, NOT_TLS);
+        }
+        self.stage = Stage::Lingering;
+        self.shut();
+    }
+
+    /// Sends the end of the stream.
+    fn shut(&mut self) {
+        self.stream.close();
+        // If the client is gone already, the next read says so.
+        let _ = self.stream.socket().shutdown(Shutdown::Write);
+    }
+
+    /// What is said last.
+    pub(super) fn leave(&mut self) {
+        self.stream.close();
     }
 
     fn consume_input(&mut self, turn: &mut Turn<'_, '_>) -> io::Result<()> {
@@ -288,9 +353,8 @@ impl Connection {
 
     fn sent_all(&mut self) {
         if matches!(self.stage, Stage::Lingering) {
-            // The client sees the end of the stream behind the answer. If it is gone already, the
-            // next read says so.
-            let _ = self.stream.shutdown(Shutdown::Write);
+            // The client sees the end of the stream behind the answer.
+            self.shut();
         }
     }
 
@@ -299,7 +363,7 @@ impl Connection {
         let waited = now_ms.saturating_sub(self.moved_ms);
         match self.stage {
             Stage::Lingering => waited >= LINGER_MS,
-            _ if !self.unsent.is_empty() => waited >= limits.stall_ms,
+            _ if self.shaking || !self.unsent.is_empty() => waited >= limits.stall_ms,
             // It is the client that waits.
             Stage::Waiting(_) => false,
             Stage::Body(_) => waited >= limits.stall_ms,

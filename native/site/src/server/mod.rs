@@ -17,6 +17,7 @@ use std::thread::{self, JoinHandle};
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
 use rusqlite::Connection as Database;
+use tls::Acceptor;
 
 use self::shared::Shared;
 use self::turn::Ticket;
@@ -38,6 +39,9 @@ pub enum StartError {
     /// A limit beyond what can be kept.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
+    /// Certificate or key are of no use.
+    #[error(transparent)]
+    Tls(#[from] tls::ConfigError),
     /// There is nothing to serve.
     #[error(transparent)]
     Database(#[from] OpenError),
@@ -65,10 +69,11 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
         return Err(StartError::Threads(config.threads));
     }
     config.limits.check()?;
+    let secure = config.tls.as_ref().map(|spec| Acceptor::new(spec, &[b"http/1.1"])).transpose()?;
     let listeners = net::listen(&config.host, config.port, config.threads)?;
     let addr = listeners.first().map_or(Err(StartError::Threads(0)), |first| Ok(first.local_addr()?))?;
     let manifest = upd::inspect(&config.database, expected)?;
-    let shared = Arc::new(Shared::new(config.threads, config.limits));
+    let shared = Arc::new(Shared::new(config.threads, config.limits, secure));
     let (mut desks, mut mailboxes) = (Vec::new(), Vec::new());
     for listener in listeners {
         let poll = Poll::new()?;
@@ -167,6 +172,11 @@ impl Running {
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// The authority of its certificate in PEM, if it was made at the start.
+    pub fn made_ca(&self) -> Option<&str> {
+        self.shared.tls.as_ref()?.made_ca()
     }
 
     /// What its database says of itself.

@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use net::Gate;
 
+use tls::Acceptor;
+
 use crate::image::{IMAGES, image};
 use crate::limits::Limits;
 use crate::stats::{Published, Stats};
@@ -12,6 +14,8 @@ use crate::stats::{Published, Stats};
 /// The pictures, the bounds and the counts.
 #[derive(Debug)]
 pub(super) struct Shared {
+    /// Present where TLS is spoken.
+    pub(super) tls: Option<Acceptor>,
     pub(super) images: [Picture; IMAGES],
     pub(super) stopping: AtomicBool,
     pub(super) published: Box<[Published]>,
@@ -27,13 +31,14 @@ pub(super) struct Picture {
 }
 
 impl Shared {
-    pub(super) fn new(threads: usize, limits: Limits) -> Self {
+    pub(super) fn new(threads: usize, limits: Limits, tls: Option<Acceptor>) -> Self {
         let picture = |n| {
             let bytes = image(n);
             let sum = bytes.iter().fold(0u32, |sum, &b| sum.wrapping_mul(31).wrapping_add(u32::from(b)));
             Picture { tag: format!("\"{sum:08x}\""), bytes }
         };
         Self {
+            tls,
             images: std::array::from_fn(picture),
             stopping: AtomicBool::new(false),
             published: (0..threads).map(|_| Published::default()).collect(),

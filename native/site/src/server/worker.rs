@@ -247,7 +247,8 @@ impl Floor<'_> {
 
     /// Closing the descriptor takes it out of the poll, which saves the call that would.
     fn close(&mut self, slot: usize, turn: &mut Turn<'_, '_>) {
-        if self.connections.remove(slot).is_some() {
+        if let Some(mut connection) = self.connections.remove(slot) {
+            connection.leave();
             turn.counters.disconnections += 1;
         }
     }
@@ -289,6 +290,9 @@ impl Floor<'_> {
         let slot = self.connections.insert(Connection::new(stream, pass, ticket, turn.now.ms));
         let Some(connection) = self.connections.get_mut(slot) else { return };
         connection.ticket.slot = slot;
+        if turn.shared.tls.as_ref().is_some_and(|acceptor| connection.secure(acceptor).is_err()) {
+            return self.close(slot, turn);
+        }
         if self.poll.registry().register(connection.stream(), Token(slot), Interest::READABLE).is_err() {
             self.close(slot, turn);
         }

@@ -1,0 +1,43 @@
+"""TLS as ldap3 speaks it, by Python's own rules: names and addresses checked, sessions resumed."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+import ldap3
+
+from ils_bench.probe import Address
+from sitebench.tls import Trust
+
+
+class _Tls(ldap3.Tls):
+    """ldap3's own knows no addresses in certificates, and begins every session anew."""
+
+    def __init__(self, trust: Trust) -> None:
+        super().__init__(validate=ssl.CERT_NONE if trust.insecure else ssl.CERT_REQUIRED)
+        self._context = trust.context()
+        self._resume = trust.resume
+        self._last: ssl.SSLSocket | None = None
+
+    def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:
+        """Put TLS on a connection's socket."""
+        session = self._last.session if self._resume and self._last is not None else None
+        connection.socket = self._last = self._context.wrap_socket(
+            connection.socket,
+            server_hostname=connection.server.host,
+            session=session,
+            do_handshake_on_connect=True,
+        )
+
+
+def server_of(address: Address, trust: Trust, connect_timeout_s: float) -> ldap3.Server:
+    """Return a directory as ldap3 addresses it."""
+    return ldap3.Server(
+        address.host,
+        address.port,
+        use_ssl=address.scheme == "ldaps",
+        tls=None if address.scheme == "ldap" else _Tls(trust),
+        get_info=ldap3.NONE,
+        connect_timeout=connect_timeout_s,
+    )

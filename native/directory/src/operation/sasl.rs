@@ -1,0 +1,90 @@
+//! SASL binds (RFC 4513 section 5.2): EXTERNAL and PLAIN, both over TLS only.
+
+use wire::ldap::ResultCode;
+
+use super::bind::authenticate;
+use crate::session::{Identity, Security, Session};
+use crate::settings::normal;
+use crate::store::Refusal;
+use crate::subject;
+use crate::turn::Turn;
+
+/// Who a client is by a mechanism.
+pub(super) fn identify(
+    session: &Session,
+    mechanism: &[u8],
+    credentials: Option<&[u8]>,
+    turn: &mut Turn<'_>,
+) -> Result<Identity, Refusal> {
+    match mechanism {
+        b"EXTERNAL" => external(session, credentials.unwrap_or_default(), turn),
+        b"PLAIN" => plain(session, credentials.unwrap_or_default(), turn),
+        other => Err(Refusal::new(
+            ResultCode::AUTH_METHOD_NOT_SUPPORTED,
+            format!(
+                "{} is not offered here; use EXTERNAL, PLAIN or a simple bind",
+                String::from_utf8_lossy(other)
+            ),
+        )),
+    }
+}
+
+/// RFC 4513 section 5.2.3: the subject of the client's certificate. An entry of that name need not
+/// exist, as with OpenLDAP.
+fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
+    let Security::Tls(Some(certificate)) = &session.security else {
+        return Err(Refusal::new(
+            ResultCode::INAPPROPRIATE_AUTHENTICATION,
+            "EXTERNAL is for clients that have shown a certificate; the server asks for one with \
+             --tls-client-ca",
+        ));
+    };
+    let subject = subject::of(certificate).filter(|subject| !subject.is_empty()).ok_or_else(|| {
+        Refusal::new(ResultCode::INVALID_CREDENTIALS, "the certificate's subject is no name of an entry")
+    })?;
+    if !asked.is_empty() && !is_same(asked, &subject) {
+        return Err(Refusal::new(
+            ResultCode::INVALID_CREDENTIALS,
+            format!("the certificate is that of {}", String::from_utf8_lossy(&subject)),
+        ));
+    }
+    if turn.settings.admin_named(&subject).is_some() {
+        return Ok(Identity::Admin);
+    }
+    Ok(Identity::Entry(subject.into()))
+}
+
+/// RFC 4616. Names are DNs, with or without `dn:` in front. Without TLS it is refused, on loopback
+/// too: what a client may do here should not depend on where it runs, and who wants a password in the
+/// clear has the simple bind.
+fn plain(session: &Session, message: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
+    if !matches!(session.security, Security::Tls(_)) {
+        return Err(Refusal::new(
+            ResultCode::CONFIDENTIALITY_REQUIRED,
+            "PLAIN sends the password as it is; begin with TLS",
+        ));
+    }
+    let mut parts = message.splitn(3, |byte| *byte == 0);
+    let (Some(asked), Some(name), Some(password)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(Refusal::new(
+            ResultCode::PROTOCOL_ERROR,
+            "PLAIN needs an authorization identity, a name and a password",
+        ));
+    };
+    let name = as_dn(name);
+    if name.is_empty() || password.is_empty() || !(asked.is_empty() || is_same(asked, name)) {
+        return Err(Refusal::new(
+            ResultCode::INVALID_CREDENTIALS,
+            "give the DN and its password, and no other authorization identity",
+        ));
+    }
+    authenticate(name, password, turn)
+}
+
+fn as_dn(name: &[u8]) -> &[u8] {
+    name.strip_prefix(b"dn:").unwrap_or(name)
+}
+
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    normal(as_dn(one)).is_some_and(|one| normal(other) == Some(one))
+}

@@ -1,0 +1,101 @@
+//! What goes wrong between two sides that speak TLS, by kinds that can be counted.
+
+use std::fmt;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError, Error};
+
+/// Why a connection could not be made secure, or did not stay so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The certificate is signed by nobody we trust.
+    Untrusted,
+    /// The certificate is for another name.
+    WrongName,
+    /// The certificate is not valid at this time.
+    Expired,
+    /// The other side wants a certificate of ours, or another one.
+    CertificateWanted,
+    /// The other side refuses.
+    Refused,
+    /// What came is not TLS.
+    NotTls,
+    /// The connection ended during the handshake.
+    Closed,
+    /// Anything else that is against the protocol.
+    Broken,
+}
+
+impl Fault {
+    /// What an error of a [`crate::Session`] means; `None` for what is the socket's own.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+            Some(error) => Some(Self::of_tls(error)),
+            None if error.kind() == io::ErrorKind::UnexpectedEof => Some(Self::Closed),
+            None => None,
+        }
+    }
+
+    fn of_tls(error: &Error) -> Self {
+        match error {
+            Error::InvalidCertificate(problem) => match problem {
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                    Self::WrongName
+                }
+                CertificateError::Expired
+                | CertificateError::ExpiredContext { .. }
+                | CertificateError::NotValidYet
+                | CertificateError::NotValidYetContext { .. } => Self::Expired,
+                _ => Self::Untrusted,
+            },
+            Error::NoCertificatesPresented => Self::CertificateWanted,
+            Error::AlertReceived(
+                AlertDescription::CertificateRequired
+                | AlertDescription::BadCertificate
+                | AlertDescription::UnknownCA
+                | AlertDescription::CertificateUnknown
+                | AlertDescription::CertificateExpired,
+            ) => Self::CertificateWanted,
+            Error::AlertReceived(_) => Self::Refused,
+            Error::InvalidMessage(_) => Self::NotTls,
+            _ => Self::Broken,
+        }
+    }
+
+    /// The kind's name in reports.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Untrusted => "tls:untrusted",
+            Self::WrongName => "tls:wrong-name",
+            Self::Expired => "tls:expired",
+            Self::CertificateWanted => "tls:certificate-wanted",
+            Self::Refused => "tls:refused",
+            Self::NotTls => "tls:not-tls",
+            Self::Closed => "tls:closed",
+            Self::Broken => "tls:broken",
+        }
+    }
+}
+
+/// What is wrong, and what to do about it.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Untrusted => {
+                "its certificate is signed by nobody trusted here; name its authority with --tls-ca"
+            }
+            Self::WrongName => {
+                "its certificate is for another name; use the name in it as the target's address"
+            }
+            Self::Expired => "its certificate is not valid today; renew it, or set this machine's clock",
+            Self::CertificateWanted => {
+                "it accepts no client without a certificate of its own choice; give one with --tls-cert and \
+                 --tls-key"
+            }
+            Self::Refused => "it refuses the handshake; look into its log",
+            Self::NotTls => "it does not speak TLS there; check the port, or leave out TLS",
+            Self::Closed => "it closed the connection during the handshake; check the port, and its log",
+            Self::Broken => "it does not keep to TLS; look into its log",
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! A certificate made at the start, for whoever has none.
+//!
+//! It is signed by an authority made with it: what checks it (`--tls-ca`, curl, browsers) then does
+//! what it does everywhere else. The authority's key is forgotten at once.
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    KeyUsagePurpose,
+};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use time::{Duration, OffsetDateTime};
+
+use crate::ConfigError;
+use crate::pem::Identity;
+
+/// How long it is valid; a server that runs for longer is started anew.
+const VALID: Duration = Duration::days(365);
+
+/// Clocks of other machines may be behind.
+const EARLIER: Duration = Duration::days(1);
+
+/// Names under which this machine is always reached from itself.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// A certificate, and the authority that signed it in PEM.
+pub(crate) struct Made {
+    pub(crate) identity: Identity,
+    pub(crate) ca_pem: String,
+}
+
+/// Makes a certificate for these names and addresses, and for this machine's own.
+pub(crate) fn make(names: &[String]) -> Result<Made, ConfigError> {
+    generate(names).map_err(|error| ConfigError::Make(error.to_string()))
+}
+
+fn generate(names: &[String]) -> Result<Made, rcgen::Error> {
+    let now = OffsetDateTime::now_utc();
+    let authority = authority(now)?;
+    let mut all: Vec<String> = LOCAL.map(String::from).to_vec();
+    all.extend(names.iter().filter(|name| !LOCAL.contains(&name.as_str())).cloned());
+    let mut params = CertificateParams::new(all)?;
+    params.distinguished_name.push(DnType::CommonName, "sitebench");
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    params.use_authority_key_identifier_extension = true;
+    (params.not_before, params.not_after) = (now - EARLIER, now + VALID);
+    let key = KeyPair::generate()?;
+    let certificate = params.signed_by(&key, &authority)?;
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der());
+    Ok(Made { identity: (vec![certificate.der().clone()], key.into()), ca_pem: authority.pem() })
+}
+
+fn authority(now: OffsetDateTime) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
+    let mut params = CertificateParams::default();
+    // Each has another name: a browser that was shown two of one name takes the wrong one.
+    let name = format!("sitebench, made at {}", now.unix_timestamp_nanos());
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    (params.not_before, params.not_after) = (now - EARLIER, now + VALID);
+    CertifiedIssuer::self_signed(params, KeyPair::generate()?)
+}

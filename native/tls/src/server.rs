@@ -1,0 +1,76 @@
+//! What a server is configured with.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::server::WebPkiClientVerifier;
+use serde::{Deserialize, Serialize};
+
+use crate::{ConfigError, Secret, made, pem, provider};
+
+/// The files of a server; without any, a certificate is made.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSpec {
+    /// Its certificate and those that lead to its authority, in PEM.
+    pub cert: Option<PathBuf>,
+    /// The certificate's key, in PEM.
+    pub key: Option<PathBuf>,
+    /// The key's password, if it is encrypted.
+    pub key_password: Option<Secret>,
+    /// Authorities of clients; where there are some, every client needs a certificate.
+    pub client_ca: Option<PathBuf>,
+    /// Further names and addresses of a certificate that is made.
+    pub names: Vec<String>,
+}
+
+/// Makes accepted connections secure.
+#[derive(Debug, Clone)]
+pub struct Acceptor {
+    pub(crate) config: Arc<ServerConfig>,
+    made: Option<Arc<str>>,
+}
+
+impl Acceptor {
+    /// Reads the files, or makes a certificate.
+    pub fn new(spec: &ServerSpec, alpn: &[&[u8]]) -> Result<Self, ConfigError> {
+        let (identity, cert, key, made) = match (&spec.cert, &spec.key) {
+            (Some(cert), Some(key)) => {
+                let identity = pem::identity(cert, key, spec.key_password.as_ref())?;
+                (identity, cert.as_path(), key.as_path(), None)
+            }
+            (None, None) => {
+                let made = made::make(&spec.names)?;
+                (made.identity, Path::new("(made)"), Path::new("(made)"), Some(made.ca_pem.into()))
+            }
+            _ => return Err(ConfigError::Half),
+        };
+        let builder = ServerConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()
+            .map_err(ConfigError::Unusable)?;
+        let builder = match &spec.client_ca {
+            None => builder.with_no_client_auth(),
+            Some(path) => {
+                let roots = Arc::new(pem::roots(path)?);
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider());
+                let verifier = verifier
+                    .build()
+                    .map_err(|error| ConfigError::Unusable(rustls::Error::General(error.to_string())))?;
+                builder.with_client_cert_verifier(verifier)
+            }
+        };
+        let (chain, secret) = identity;
+        let mut config =
+            builder.with_single_cert(chain, secret).map_err(|error| pem::together(error, cert, key))?;
+        // Tickets rather than a cache of sessions: nothing to keep for clients that never return.
+        config.ticketer = rustls::crypto::ring::Ticketer::new().map_err(ConfigError::Unusable)?;
+        config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+        Ok(Self { config: Arc::new(config), made })
+    }
+
+    /// The authority of a certificate that was made, in PEM.
+    pub fn made_ca(&self) -> Option<&str> {
+        self.made.as_deref()
+    }
+}

@@ -1,0 +1,218 @@
+//! TLS on a socket, read and written as the socket itself would be.
+//!
+//! Servers and lanes wait for edges (epoll(7)) and save the read that would only say that the socket
+//! is empty. So that they need not know what is below, a [`Session`] keeps to the same rules:
+//!
+//! - A read that fills less than its room has emptied both the socket and what was decrypted.
+//! - A write takes bytes only when what became of them is the kernel's. Until then it would block, and
+//!   the same bytes have to be offered again: what is encrypted already is not encrypted twice.
+//!
+//! After an error of TLS's the socket is read and written as it is: whoever knocked without TLS can be
+//! told so, and what is still sent can be dropped.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnection};
+
+use crate::{Acceptor, Connector};
+
+/// Reads from the socket for one read from here. A side that sends nothing but handshakes and empty
+/// records does not keep a thread for itself.
+const READS: usize = 64;
+
+/// TLS on a socket, which is handed in with each call.
+pub struct Session {
+    connection: Connection,
+    /// Bytes encrypted whose write has not been reported.
+    committed: usize,
+    /// TLS has ended in an error.
+    failed: bool,
+}
+
+impl Session {
+    /// The server's side.
+    pub fn accept(acceptor: &Acceptor) -> io::Result<Self> {
+        ServerConnection::new(acceptor.config.clone()).map(Self::new).map_err(io::Error::other)
+    }
+
+    /// The client's side.
+    pub fn connect(connector: &Connector) -> io::Result<Self> {
+        let made = ClientConnection::new(connector.config.clone(), connector.name.clone());
+        made.map(Self::new).map_err(io::Error::other)
+    }
+
+    fn new(connection: impl Into<Connection>) -> Self {
+        Self { connection: connection.into(), committed: 0, failed: false }
+    }
+
+    /// Whether the handshake is over.
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        !self.connection.is_handshaking()
+    }
+
+    /// Whether the handshake went on with an earlier session.
+    pub fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    /// The other side's certificate.
+    pub fn peer(&self) -> Option<&CertificateDer<'static>> {
+        self.connection.peer_certificates().and_then(<[_]>::first)
+    }
+
+    /// Goes on with the handshake; whether it is over.
+    pub fn shake<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<bool> {
+        loop {
+            let sent = self.push(socket)?;
+            if self.is_open() {
+                return Ok(sent);
+            }
+            match self.pull(socket) {
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads until the room is full or nothing is left.
+    pub fn read<S: Read + Write>(&mut self, socket: &mut S, room: &mut [u8]) -> io::Result<usize> {
+        if self.failed {
+            return socket.read(room);
+        }
+        let (mut count, mut emptied) = (0, false);
+        for _ in 0..READS {
+            count += self.take(room.get_mut(count..).unwrap_or_default())?;
+            if count == room.len() || (emptied && count > 0) {
+                return Ok(count);
+            }
+            match self.pull(socket) {
+                Ok(pulled) if pulled.ended => return Ok(count),
+                Ok(pulled) => emptied = pulled.emptied,
+                // It will be said again.
+                Err(_) if count > 0 => return Ok(count),
+                Err(error) => return Err(error),
+            }
+        }
+        if count > 0 { Ok(count) } else { Err(ErrorKind::Interrupted.into()) }
+    }
+
+    /// Reads, and returns as soon as there is anything: for sockets that wait.
+    pub fn read_some<S: Read + Write>(&mut self, socket: &mut S, room: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let count = self.take(room)?;
+            if count > 0 || self.pull(socket)?.ended {
+                return Ok(count);
+            }
+        }
+    }
+
+    /// Writes, and says how much the socket has taken.
+    pub fn write<S: Read + Write>(&mut self, socket: &mut S, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed {
+            return socket.write(bytes);
+        }
+        if self.committed == 0 {
+            if !self.push(socket)? {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            self.committed = self.connection.writer().write(bytes)?;
+        }
+        if !self.push(socket)? {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        Ok(std::mem::take(&mut self.committed))
+    }
+
+    /// Tells the other side that this is the end and not an interruption (RFC 8446 section 6.1).
+    pub fn close<S: Read + Write>(&mut self, socket: &mut S) {
+        if self.is_open() && !self.failed {
+            self.connection.send_close_notify();
+            // Whoever has gone does not need it.
+            let _ = self.push(socket);
+        }
+    }
+
+    /// Takes what has been decrypted.
+    #[inline]
+    fn take(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self.connection.reader().read(room) {
+            // Nothing yet, or the end, which the socket tells too.
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::UnexpectedEof) => Ok(0),
+            taken => taken,
+        }
+    }
+
+    /// Reads from the socket once.
+    fn pull<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<Pulled> {
+        let mut source = Source { socket, filled: false };
+        let count = self.connection.read_tls(&mut source)?;
+        let emptied = !source.filled;
+        if count == 0 && self.connection.is_handshaking() {
+            self.failed = true;
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        if let Err(error) = self.connection.process_new_packets() {
+            return Err(self.fail(error, socket));
+        }
+        // An answer of the handshake. What the socket does not take now goes with the next write.
+        self.push(socket)?;
+        Ok(Pulled { ended: count == 0, emptied })
+    }
+
+    #[cold]
+    fn fail<S: Read + Write>(&mut self, error: Error, socket: &mut S) -> io::Error {
+        self.failed = true;
+        // Who does not speak TLS would not understand the alert.
+        if !(matches!(error, Error::InvalidMessage(_)) && self.connection.is_handshaking()) {
+            // Whoever has gone does not need it.
+            let _ = self.push(socket);
+        }
+        io::Error::new(ErrorKind::InvalidData, error)
+    }
+
+    /// Writes what is encrypted; whether that was all.
+    #[inline]
+    fn push<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<bool> {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(socket) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("open", &self.is_open()).finish_non_exhaustive()
+    }
+}
+
+/// What a read from the socket has brought.
+struct Pulled {
+    /// The other side will send nothing more.
+    ended: bool,
+    /// The socket had less than there was room for.
+    emptied: bool,
+}
+
+/// The socket, and whether the last read filled its room.
+struct Source<'s, S> {
+    socket: &'s mut S,
+    filled: bool,
+}
+
+impl<S: Read> Read for Source<'_, S> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.socket.read(room)?;
+        self.filled = count == room.len();
+        Ok(count)
+    }
+}

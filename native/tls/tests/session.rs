@@ -1,0 +1,227 @@
+//! Two sides of TLS on a wire that takes little at a time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::rc::Rc;
+
+use tls::{Acceptor, ClientSpec, Connector, Fault, ServerSpec, Session};
+
+type Bytes = Rc<RefCell<VecDeque<u8>>>;
+
+/// One end of a wire that holds `room` bytes each way.
+struct End {
+    incoming: Bytes,
+    outgoing: Bytes,
+    room: usize,
+    reads: usize,
+    hung_up: Rc<RefCell<bool>>,
+}
+
+fn wire(room: usize) -> (End, End) {
+    let (a, b, hung_up) = (Bytes::default(), Bytes::default(), Rc::default());
+    let end = |incoming: &Bytes, outgoing: &Bytes, hung_up: &Rc<RefCell<bool>>| End {
+        incoming: incoming.clone(),
+        outgoing: outgoing.clone(),
+        room,
+        reads: 0,
+        hung_up: hung_up.clone(),
+    };
+    (end(&a, &b, &hung_up), end(&b, &a, &hung_up))
+}
+
+impl Read for End {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        self.reads += 1;
+        match self.incoming.borrow_mut().read(room)? {
+            0 if *self.hung_up.borrow() => Ok(0),
+            0 => Err(ErrorKind::WouldBlock.into()),
+            count => Ok(count),
+        }
+    }
+}
+
+impl Write for End {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut outgoing = self.outgoing.borrow_mut();
+        match self.room.saturating_sub(outgoing.len()).min(bytes.len()) {
+            0 => Err(ErrorKind::WouldBlock.into()),
+            count => {
+                outgoing.extend(&bytes[..count]);
+                Ok(count)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn acceptor() -> Acceptor {
+    Acceptor::new(&ServerSpec::default(), &[]).unwrap()
+}
+
+fn trusting(acceptor: &Acceptor) -> ClientSpec {
+    ClientSpec { ca_pem: Some(acceptor.made_ca().unwrap().to_owned()), ..ClientSpec::default() }
+}
+
+/// Both sides with a handshake behind them.
+fn open(acceptor: &Acceptor, connector: &Connector, room: usize) -> ((Session, End), (Session, End)) {
+    let (mut here, mut there) = wire(room);
+    let mut client = Session::connect(connector).unwrap();
+    let mut server = Session::accept(acceptor).unwrap();
+    for _ in 0..1_000_000 {
+        let done = client.shake(&mut here).unwrap();
+        // Tickets may still be on their way: they go with what is written next.
+        server.shake(&mut there).unwrap();
+        if done && server.is_open() {
+            return ((client, here), (server, there));
+        }
+    }
+    panic!("no handshake");
+}
+
+/// What ends a handshake, on the client's side.
+fn fault(acceptor: &Acceptor, connector: &Connector) -> Option<Fault> {
+    let (mut here, mut there) = wire(1 << 16);
+    let mut client = Session::connect(connector).unwrap();
+    let mut server = Session::accept(acceptor).unwrap();
+    for _ in 0..100 {
+        if let Err(error) = client.shake(&mut here) {
+            return Fault::of(&error);
+        }
+        let _ = server.shake(&mut there);
+    }
+    None
+}
+
+#[test]
+fn bytes_come_out_as_they_went_in_however_little_the_wire_takes() {
+    let acceptor = acceptor();
+    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    let sent: Vec<u8> = (0..300_000u32).map(|n| (n * 7 % 251) as u8).collect();
+    for room in [7, 1_000, 20_000] {
+        let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, room);
+        let (mut gone, mut come, mut buffer) = (0, Vec::new(), [0; 5_000]);
+        while come.len() < sent.len() {
+            if gone < sent.len() {
+                match client.write(&mut here, &sent[gone..]) {
+                    Ok(count) => gone += count,
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+                }
+            }
+            match server.read(&mut there, &mut buffer) {
+                Ok(count) => come.extend_from_slice(&buffer[..count]),
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted))
+                }
+            }
+        }
+        assert_eq!((gone, &come), (sent.len(), &sent));
+    }
+}
+
+#[test]
+fn a_read_that_fills_less_than_its_room_has_emptied_everything() {
+    let acceptor = acceptor();
+    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    for part in [&b"one"[..], b"two", &[b'x'; 9_000]] {
+        assert_eq!(client.write(&mut here, part).unwrap(), part.len());
+    }
+    let mut buffer = [0; 64 << 10];
+    assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 9_006);
+    assert!(there.incoming.borrow().is_empty());
+    // A short answer takes one read of the socket, and not a second that would find nothing.
+    assert_eq!(server.write(&mut there, b"answer").unwrap(), 6);
+    let mut small = [0; 4_096];
+    assert_eq!(client.read(&mut here, &mut small).unwrap(), 6);
+    assert_eq!(server.write(&mut there, b"answer").unwrap(), 6);
+    let before = here.reads;
+    assert_eq!(client.read(&mut here, &mut small).unwrap(), 6);
+    assert_eq!(here.reads - before, 1);
+}
+
+#[test]
+fn what_does_not_fit_is_there_at_the_next_read() {
+    let acceptor = acceptor();
+    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    assert_eq!(client.write(&mut here, b"0123456789").unwrap(), 10);
+    let mut small = [0; 4];
+    let sizes = [4, 4, 2].map(|size| {
+        let count = server.read(&mut there, &mut small).unwrap();
+        assert_eq!(count, size);
+        count
+    });
+    assert_eq!(sizes.iter().sum::<usize>(), 10);
+}
+
+#[test]
+fn the_end_is_told_and_an_interruption_is_an_end_too() {
+    let acceptor = acceptor();
+    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    client.write(&mut here, b"bye").unwrap();
+    client.close(&mut here);
+    let mut buffer = [0; 100];
+    assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 3);
+    assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 0);
+    let ((mut client, mut here), (_server, there)) = open(&acceptor, &connector, 1 << 20);
+    *there.hung_up.borrow_mut() = true;
+    assert_eq!(client.read(&mut here, &mut buffer).unwrap(), 0);
+}
+
+#[test]
+fn sessions_are_resumed_when_asked_for_and_only_then() {
+    let acceptor = acceptor();
+    for resume in [true, false] {
+        let spec = ClientSpec { resume, ..trusting(&acceptor) };
+        let connector = Connector::new(&spec, "localhost", &[]).unwrap();
+        let resumed = [(), ()].map(|()| {
+            let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+            // Tickets come with the first answer.
+            server.write(&mut there, b"x").unwrap();
+            client.read(&mut here, &mut [0; 10]).unwrap();
+            assert_eq!(client.is_resumed(), server.is_resumed());
+            server.is_resumed()
+        });
+        assert_eq!(resumed, [false, resume]);
+    }
+}
+
+#[test]
+fn each_fault_has_its_name() {
+    let (ours, other) = (acceptor(), acceptor());
+    let by = |spec: &ClientSpec, host: &str| fault(&ours, &Connector::new(spec, host, &[]).unwrap());
+    assert_eq!(by(&trusting(&ours), "127.0.0.1"), None);
+    assert_eq!(by(&trusting(&other), "127.0.0.1"), Some(Fault::Untrusted));
+    assert_eq!(by(&trusting(&ours), "example.org"), Some(Fault::WrongName));
+    let anybody = ClientSpec { insecure: true, ..ClientSpec::default() };
+    assert_eq!(by(&anybody, "example.org"), None);
+}
+
+#[test]
+fn whoever_does_not_speak_tls_can_be_told_so() {
+    let (mut here, mut there) = wire(1 << 16);
+    let mut server = Session::accept(&acceptor()).unwrap();
+    here.write_all(b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\x00\x80\x00").unwrap();
+    let error = server.read(&mut there, &mut [0; 100]).unwrap_err();
+    assert_eq!(Fault::of(&error), Some(Fault::NotTls));
+    assert_eq!(server.write(&mut there, b"in plain").unwrap(), 8);
+    let mut said = [0; 100];
+    assert_eq!(here.read(&mut said).unwrap(), 8);
+    assert_eq!(&said[..8], b"in plain");
+}
+
+#[test]
+fn a_side_that_goes_away_during_the_handshake_has_closed() {
+    let (mut here, _there) = wire(1 << 16);
+    let connector = Connector::new(&trusting(&acceptor()), "localhost", &[]).unwrap();
+    let mut client = Session::connect(&connector).unwrap();
+    assert!(!client.shake(&mut here).unwrap());
+    *here.hung_up.borrow_mut() = true;
+    assert_eq!(Fault::of(&client.shake(&mut here).unwrap_err()), Some(Fault::Closed));
+}

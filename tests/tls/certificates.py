@@ -1,0 +1,67 @@
+"""Certificates made by OpenSSL: an authority, and whoever it signs for."""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.programs import required_program
+
+PASSWORD = "opens the key"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate and its key."""
+
+    cert: str
+    key: str
+
+
+def _openssl(*argv: str) -> None:
+    subprocess.run([str(required_program("openssl")), *argv], check=True, capture_output=True)
+
+
+class Authority:
+    """Signs certificates in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self.ca, self._key = str(folder / "ca.pem"), str(folder / "ca.key")
+        _openssl(
+            *("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+            *("-subj", "/CN=an authority of the tests", "-days", "2"),
+            *("-addext", "keyUsage=critical,keyCertSign,cRLSign"),
+            *("-keyout", self._key, "-out", self.ca),
+        )
+
+    def sign(
+        self,
+        name: str,
+        *,
+        subject: str = "/CN=server",
+        names: str = "DNS:localhost,IP:127.0.0.1",
+        days: int = 2,
+    ) -> Certificate:
+        """Return a new certificate; with negative days it has ended already."""
+        made = Certificate(str(self._folder / f"{name}.pem"), str(self._folder / f"{name}.key"))
+        request, more = str(self._folder / f"{name}.csr"), self._folder / f"{name}.ext"
+        more.write_text(f"subjectAltName={names}\nbasicConstraints=CA:FALSE\n")
+        _openssl(
+            *("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+            *("-subj", subject, "-keyout", made.key, "-out", request),
+        )
+        _openssl(
+            *("x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self._key),
+            *("-CAcreateserial", "-days", str(days), "-extfile", str(more), "-out", made.cert),
+        )
+        return made
+
+    def locked(self, certificate: Certificate) -> Certificate:
+        """Return the same certificate with its key encrypted."""
+        key = certificate.key + ".locked"
+        _openssl(
+            *("pkcs8", "-topk8", "-in", certificate.key, "-out", key),
+            *("-passout", f"pass:{PASSWORD}"),
+        )
+        return Certificate(certificate.cert, key)

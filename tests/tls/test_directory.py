@@ -1,0 +1,212 @@
+"""The directory over TLS, as OpenLDAP's tools and ldap3 find it."""
+
+import os
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ldap3
+import pytest
+from ldap3.core.exceptions import LDAPExceptionError
+
+from ils_bench.ldap_directory import LdapDirectory
+from sitebench import errors
+from sitebench.tls import ServerTls
+from tests.support.programs import required_program
+from tests.tls.certificates import PASSWORD, Authority, Certificate
+
+ANN = "cn=Ann\\, of the tests,ou=Dynamic,o=Intranet"
+WHO_AM_I = "1.3.6.1.4.1.4203.1.11.3"
+START_TLS = "1.3.6.1.4.1.1466.20037"
+
+
+@pytest.fixture
+def ldaps() -> Iterator[LdapDirectory]:
+    with LdapDirectory(20, tls=True, admin_dn="cn=admin,o=Intranet", admin_password="s") as serving:
+        yield serving
+
+
+@pytest.fixture
+def start_tls() -> Iterator[LdapDirectory]:
+    with LdapDirectory(20, start_tls=True) as serving:
+        yield serving
+
+
+def tool(program: str, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run one of OpenLDAP's tools."""
+    return subprocess.run(
+        [str(required_program(program)), *argv],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def trusting(ca: str | None, **more: Any) -> ldap3.Tls:
+    return ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=ca, valid_names="localhost", **more)
+
+
+def connection(serving: LdapDirectory, tls: ldap3.Tls, **more: Any) -> Any:
+    server = ldap3.Server(serving.url, tls=tls, get_info=ldap3.ALL)
+    return ldap3.Connection(server, **more)
+
+
+def test_ldapsearch_finds_somebody_over_ldaps(ldaps: LdapDirectory) -> None:
+    found = tool(
+        *("ldapsearch", "-x", "-H", ldaps.url, "-b", ldaps.base, "(objectClass=RTPerson)", "1.1"),
+        LDAPTLS_CACERT=ldaps.ca or "",
+    )
+    assert "numEntries: 20" in found.stdout, found
+    assert ldaps.stats()["tls_handshakes"] == 1
+
+
+def test_ldapsearch_finds_somebody_after_start_tls(start_tls: LdapDirectory) -> None:
+    search = ("-x", "-H", start_tls.url, "-b", start_tls.base, "(objectClass=RTPerson)", "1.1")
+    found = tool("ldapsearch", "-ZZ", *search, LDAPTLS_CACERT=start_tls.ca or "")
+    assert "numEntries: 20" in found.stdout, found
+    assert start_tls.stats()["tls_handshakes"] == 1
+    plain = tool("ldapsearch", *search)
+    assert "numEntries: 20" in plain.stdout, plain
+
+
+def test_start_tls_is_announced_where_it_is_offered(
+    start_tls: LdapDirectory, ldaps: LdapDirectory
+) -> None:
+    for serving, offered in ((start_tls, True), (ldaps, False)):
+        with connection(serving, trusting(serving.ca)) as asking:
+            asking.bind()
+            info = asking.server.info
+            assert (START_TLS in [oid for oid, *_ in info.supported_extensions]) == offered
+            assert "PLAIN" in info.supported_sasl_mechanisms
+
+
+def test_start_tls_is_refused_where_it_is_not_offered() -> None:
+    with LdapDirectory(0) as serving:
+        refused = tool("ldapsearch", "-x", "-ZZ", "-H", serving.url, "-b", "", "-s", "base")
+    assert "StartTLS is not offered here" in refused.stderr, refused
+
+
+def test_start_tls_is_refused_over_tls(ldaps: LdapDirectory) -> None:
+    with connection(ldaps, trusting(ldaps.ca)) as asking:
+        asking.open()
+        asking.extended(START_TLS)
+        assert asking.result["description"] == "operationsError"
+
+
+def test_ldap3_binds_searches_and_writes_over_tls(ldaps: LdapDirectory) -> None:
+    bound = connection(ldaps, trusting(ldaps.ca), user="cn=admin,o=Intranet", password="s")
+    with bound as writing:
+        assert writing.bind()
+        assert writing.add("ou=More,o=Intranet", "organizationalUnit")
+        assert writing.search("o=Intranet", "(ou=More)")
+        # More than one record, and more than one buffer.
+        assert writing.search(ldaps.base, "(objectClass=RTPerson)", attributes=["*"])
+        assert len(writing.entries) == 20
+
+
+def test_a_client_that_does_not_trust_it_goes_away(ldaps: LdapDirectory) -> None:
+    untrusted = tool("ldapsearch", "-x", "-H", ldaps.url, "-b", ldaps.base)
+    assert untrusted.returncode != 0
+    with pytest.raises(LDAPExceptionError):
+        connection(ldaps, ldap3.Tls(validate=ssl.CERT_REQUIRED)).open()
+
+
+def test_whoever_speaks_plain_to_a_tls_port_is_told_so(ldaps: LdapDirectory) -> None:
+    plain = tool("ldapsearch", "-x", "-H", ldaps.url.replace("ldaps", "ldap"), "-b", "")
+    assert plain.returncode != 0
+    assert ldaps.stats()["tls_failed"] == 1
+
+
+@pytest.fixture
+def mutual(authority: Authority, server: Certificate) -> Iterator[LdapDirectory]:
+    tls = ServerTls(server.cert, server.key, client_ca=authority.ca)
+    with LdapDirectory(20, tls=tls) as serving:
+        yield serving
+
+
+def test_a_client_with_a_certificate_is_who_it_says(
+    mutual: LdapDirectory, authority: Authority, ann: Certificate
+) -> None:
+    said = tool(
+        *("ldapwhoami", "-Y", "EXTERNAL", "-H", mutual.url),
+        LDAPTLS_CACERT=authority.ca,
+        LDAPTLS_CERT=ann.cert,
+        LDAPTLS_KEY=ann.key,
+    )
+    assert said.stdout.strip() == f"dn:{ANN}", said
+
+
+def test_external_is_for_nobody_else(
+    mutual: LdapDirectory, authority: Authority, ann: Certificate
+) -> None:
+    shown = trusting(authority.ca, local_certificate_file=ann.cert, local_private_key_file=ann.key)
+    for asked, result in ((None, "success"), ("dn:cn=admin,o=Intranet", "invalidCredentials")):
+        sasl = {
+            "authentication": ldap3.SASL,
+            "sasl_mechanism": "EXTERNAL",
+            "sasl_credentials": (asked,),
+        }
+        with connection(mutual, shown, **sasl) as asking:
+            asking.bind()
+            assert asking.result["description"] == result
+
+
+def test_a_client_without_a_certificate_is_not_let_in(
+    mutual: LdapDirectory, authority: Authority
+) -> None:
+    refused = tool(
+        *("ldapsearch", "-x", "-H", mutual.url, "-b", mutual.base), LDAPTLS_CACERT=authority.ca
+    )
+    assert refused.returncode != 0
+    assert mutual.stats()["searches"] == 0
+
+
+def test_external_needs_a_certificate(ldaps: LdapDirectory) -> None:
+    sasl = {"authentication": ldap3.SASL, "sasl_mechanism": "EXTERNAL", "sasl_credentials": (None,)}
+    with connection(ldaps, trusting(ldaps.ca), **sasl) as asking:
+        asking.bind()
+        assert asking.result["description"] == "inappropriateAuthentication"
+
+
+def plain(name: str, password: str) -> dict[str, Any]:
+    return {
+        "authentication": ldap3.SASL,
+        "sasl_mechanism": "PLAIN",
+        "sasl_credentials": (None, name, password),
+    }
+
+
+def test_plain_is_taken_over_tls_and_only_there(ldaps: LdapDirectory) -> None:
+    for password, result in (("s", "success"), ("x", "invalidCredentials")):
+        for name in ("cn=admin,o=Intranet", "dn:cn=admin,o=Intranet"):
+            with connection(ldaps, trusting(ldaps.ca), **plain(name, password)) as asking:
+                asking.bind()
+                assert asking.result["description"] == result
+    with LdapDirectory(0) as clear:
+        asking = ldap3.Connection(clear.url, **plain("cn=admin,o=Intranet", "s"))
+        asking.bind()
+        assert asking.result["description"] == "confidentialityRequired"
+        asking.unbind()
+
+
+def test_keys_are_opened_by_their_password_and_fit_their_certificate(
+    authority: Authority, server: Certificate, ann: Certificate, tmp_path: Path
+) -> None:
+    locked = authority.locked(server)
+    LdapDirectory(0, tls=ServerTls(locked.cert, locked.key, PASSWORD)).close()
+    empty = tmp_path / "empty.pem"
+    empty.write_text("nothing\n")
+    for shown, said in (
+        (ServerTls(locked.cert, locked.key, "wrong"), "password does not open the key"),
+        (ServerTls(locked.cert, locked.key), "is encrypted; put its password into a file"),
+        (ServerTls(server.cert, ann.key), "is not that of the certificate"),
+        (ServerTls(server.cert), "a certificate and its key go together"),
+        (ServerTls(str(empty), server.key), "holds none: no certificate found"),
+        (ServerTls(str(tmp_path / "none.pem"), server.key), "cannot read the certificate"),
+    ):
+        with pytest.raises(errors.SitebenchError, match=said):
+            LdapDirectory(0, tls=shown)
