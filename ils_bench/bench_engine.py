@@ -36,7 +36,12 @@ def _running(
     """Yield an engine whose lanes are warm."""
     population = generate(spec_of(options, options.entries)).population
     config = engine_config(
-        options, target.address, [sequence], place=Place(), first_added=FIRST_ADDED
+        options,
+        target.address,
+        [sequence],
+        place=Place(),
+        first_added=FIRST_ADDED,
+        trust=target.trust,
     )
     with translated():
         engine = Engine(config, population)

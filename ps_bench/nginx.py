@@ -14,6 +14,7 @@ from pathlib import Path
 from ps_bench.address import Address, probe
 from sitebench.errors import MeasurementFailed, ProgramMissing, SitebenchError
 from sitebench.ports import free_port
+from sitebench.tls import SYSTEM, ServerTls, Trust
 
 ANSWER_S = 10.0
 _CONFIG = """\
@@ -36,7 +37,7 @@ http {{
   uwsgi_temp_path {folder}/uwsgi;
   scgi_temp_path {folder}/scgi;
   server {{
-    listen 127.0.0.1:{port};
+    listen 127.0.0.1:{port}{secure};
     root {folder}/www;
   }}
 }}
@@ -55,32 +56,47 @@ def find(program: str, package: str) -> str:
 
 
 @contextlib.contextmanager
-def serving(page: bytes) -> Iterator[Address]:
-    """Yield the address of an nginx that serves `page` at /page.html."""
+def serving(
+    page: bytes, shown: ServerTls | None = None, trust: Trust = SYSTEM
+) -> Iterator[Address]:
+    """Yield the address of an nginx that serves `page` at /page.html, over TLS if it has a key."""
     program = find("nginx", "nginx-light")
     with tempfile.TemporaryDirectory(prefix="sitebench-nginx-") as name:
-        folder, address = Path(name), Address("127.0.0.1", free_port())
+        scheme = "http" if shown is None else "https"
+        folder, address = Path(name), Address("127.0.0.1", free_port(), scheme=scheme)
         (folder / "www").mkdir()
         # As root, nginx's worker would be nobody; without a master it stays who it is.
         (folder / "www" / "page.html").write_bytes(page)
-        (folder / "nginx.conf").write_text(_CONFIG.format(folder=folder, port=address.port))
+        (folder / "nginx.conf").write_text(
+            _CONFIG.format(folder=folder, port=address.port, secure=_secure(shown))
+        )
         process = subprocess.Popen(
             [program, "-p", name, "-e", f"{name}/error.log", "-c", f"{name}/nginx.conf"],
             stdin=subprocess.DEVNULL,
         )
         try:
-            _wait(process, address, folder)
+            _wait(process, address, folder, trust)
             yield address
         finally:
             process.terminate()
             process.wait(10)
 
 
-def _wait(process: subprocess.Popen[bytes], address: Address, folder: Path) -> None:
+def _secure(shown: ServerTls | None) -> str:
+    """Return what follows a port in `listen`, and the lines after it."""
+    if shown is None:
+        return ""
+    lines = [f"ssl_certificate {shown.cert}", f"ssl_certificate_key {shown.key}"]
+    if shown.client_ca is not None:
+        lines += [f"ssl_client_certificate {shown.client_ca}", "ssl_verify_client on"]
+    return " ssl;\n    " + ";\n    ".join(lines)
+
+
+def _wait(process: subprocess.Popen[bytes], address: Address, folder: Path, trust: Trust) -> None:
     give_up = time.monotonic() + ANSWER_S
     while True:
         try:
-            probe(address)
+            probe(address, trust)
         except SitebenchError:
             if process.poll() is None and time.monotonic() < give_up:
                 time.sleep(0.05)

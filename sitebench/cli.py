@@ -42,12 +42,14 @@ app.add_typer(plan, name="plan")
 
 
 def _halves() -> list[Half]:
+    from ils_bench import bench_tls as tls
     from ils_bench import bench_trials as directory
     from ps_bench import bench_trials as site
     from sitebench.report import bench_trials as report
 
     return [
         Half(directory.ROWS, directory.Bench),
+        Half(tls.ROWS, tls.Bench),
         Half(site.ROWS, site.Bench),
         Half(report.ROWS, report.Bench),
     ]

@@ -21,14 +21,11 @@ pub(crate) enum Identity {
     Entry(Box<[u8]>),
 }
 
-/// What protects what a client says.
-#[derive(Debug, Default)]
-pub(crate) enum Security {
-    /// Nothing.
-    #[default]
-    Plain,
-    /// TLS, with the client's certificate if it has shown one.
-    Tls(Option<Box<[u8]>>),
+/// TLS as a session knows it.
+#[derive(Debug)]
+pub(crate) struct Secured {
+    /// The client's certificate, if it has shown one.
+    pub(crate) certificate: Option<Box<[u8]>>,
 }
 
 /// What becomes of the connection.
@@ -48,7 +45,8 @@ pub(crate) enum Flow {
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     pub(crate) identity: Identity,
-    pub(crate) security: Security,
+    /// Present where TLS protects what the client says. In a box: whoever does without carries little.
+    pub(crate) secured: Option<Box<Secured>>,
     /// Whether a bind has succeeded, an anonymous one too.
     pub(crate) bound: bool,
     /// Searches that are under way, in the order they take turns.

@@ -100,8 +100,7 @@ impl Link {
             return Err(Failure::Closed);
         };
         if let Some(guard) = &mut line.guard {
-            let sent = guard.session.write(&mut Raw(&line.socket), bytes);
-            return Ok(now(sent)?.map_or(Sent::Later, Sent::Bytes));
+            return send_guarded(guard, &line.socket, bytes);
         }
         match rustix::net::send(line.socket.as_fd(), bytes, SendFlags::NOSIGNAL) {
             Ok(n) => Ok(Sent::Bytes(n)),
@@ -116,8 +115,7 @@ impl Link {
     pub(crate) fn receive(&mut self, space: &mut [u8]) -> Result<Got, Failure> {
         let Self::Up(line) = self else { return Ok(Got::Later) };
         if let Some(guard) = &mut line.guard {
-            let got = guard.session.read(&mut Raw(&line.socket), space);
-            return Ok(now(got)?.map_or(Got::Later, Got::Bytes));
+            return receive_guarded(guard, &line.socket, space);
         }
         match rustix::net::recv(line.socket.as_fd(), space, RecvFlags::empty()) {
             Ok((n, _)) => Ok(Got::Bytes(n)),
@@ -152,6 +150,19 @@ impl Link {
         };
         done.map_err(|_| Failure::Io)
     }
+}
+
+// Out of the way of those who do without TLS.
+#[cold]
+#[inline(never)]
+fn send_guarded(guard: &mut Guard, socket: &Socket, bytes: &[u8]) -> Result<Sent, Failure> {
+    Ok(now(guard.session.write(&mut Raw(socket), bytes))?.map_or(Sent::Later, Sent::Bytes))
+}
+
+#[cold]
+#[inline(never)]
+fn receive_guarded(guard: &mut Guard, socket: &Socket, space: &mut [u8]) -> Result<Got, Failure> {
+    Ok(now(guard.session.read(&mut Raw(socket), space))?.map_or(Got::Later, Got::Bytes))
 }
 
 /// How much TLS has moved now.

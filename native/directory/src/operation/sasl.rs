@@ -3,7 +3,7 @@
 use wire::ldap::ResultCode;
 
 use super::bind::authenticate;
-use crate::session::{Identity, Security, Session};
+use crate::session::{Identity, Session};
 use crate::settings::normal;
 use crate::store::Refusal;
 use crate::subject;
@@ -32,7 +32,7 @@ pub(super) fn identify(
 /// RFC 4513 section 5.2.3: the subject of the client's certificate. An entry of that name need not
 /// exist, as with OpenLDAP.
 fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
-    let Security::Tls(Some(certificate)) = &session.security else {
+    let Some(certificate) = session.secured.as_ref().and_then(|tls| tls.certificate.as_deref()) else {
         return Err(Refusal::new(
             ResultCode::INAPPROPRIATE_AUTHENTICATION,
             "EXTERNAL is for clients that have shown a certificate; the server asks for one with \
@@ -58,7 +58,7 @@ fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Iden
 /// too: what a client may do here should not depend on where it runs, and who wants a password in the
 /// clear has the simple bind.
 fn plain(session: &Session, message: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
-    if !matches!(session.security, Security::Tls(_)) {
+    if session.secured.is_none() {
         return Err(Refusal::new(
             ResultCode::CONFIDENTIALITY_REQUIRED,
             "PLAIN sends the password as it is; begin with TLS",

@@ -5,7 +5,7 @@ use wire::ldap::{ExtendedRequest, Request, ResultCode, oid};
 
 use crate::answer;
 use crate::controls;
-use crate::session::{Flow, Security, Session};
+use crate::session::{Flow, Session};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(
 }
 
 fn check(session: &Session, extended: &ExtendedRequest<'_>, turn: &Turn<'_>) -> Result<(), Refusal> {
-    if matches!(session.security, Security::Tls(_)) {
+    if session.secured.is_some() {
         return Err(Refusal::new(ResultCode::OPERATIONS_ERROR, "TLS is spoken here already"));
     }
     if turn.settings.upgrader().is_none() {

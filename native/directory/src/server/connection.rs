@@ -10,7 +10,7 @@ use wire::ldap::frame::message_length;
 
 use crate::answer;
 use crate::clock::Now;
-use crate::session::{Flow, Security, Session};
+use crate::session::{Flow, Secured, Session};
 use crate::stats::Counters;
 use crate::turn::Turn;
 
@@ -61,7 +61,7 @@ pub(super) struct Connection {
     /// A handshake of TLS's is under way.
     shaking: bool,
     /// What TLS begins with once its client has been told.
-    upgrade: Option<Acceptor>,
+    upgrade: Option<Box<Acceptor>>,
     /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
     readable: bool,
     /// The client has sent its last byte: read until the end is seen.
@@ -204,7 +204,8 @@ impl Connection {
         self.moved_ms = turn.now.ms;
         turn.counters.tls_handshakes += 1;
         turn.counters.tls_resumed += u64::from(session.is_resumed());
-        self.session.security = Security::Tls(session.peer().map(|certificate| certificate.to_vec().into()));
+        let certificate = session.peer().map(|certificate| certificate.to_vec().into());
+        self.session.secured = Some(Box::new(Secured { certificate }));
     }
 
     /// Tells a client that has knocked without TLS. The others have been sent an alert.
@@ -278,7 +279,7 @@ impl Connection {
                 Flow::Continue => {}
                 Flow::Close => self.state = State::Closing,
                 Flow::StartTls if consumed == bytes.len() => {
-                    self.upgrade = turn.settings.upgrader().cloned();
+                    self.upgrade = turn.settings.upgrader().cloned().map(Box::new);
                     self.state = State::Upgrading;
                 }
                 // RFC 4511 section 4.14.1; and nothing that was sent in the clear may pass for protected.

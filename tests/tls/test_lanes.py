@@ -1,0 +1,189 @@
+"""Lanes over TLS against servers that are not ours, and how they fail where it is not to be had."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ils_bench.engine_config import engine_config
+from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.options import IlsOptions
+from ils_bench.probe import START_TLS, Address, parse_address
+from ils_bench.sequences import CONNECT, LOOKUP, Sequence
+from ils_bench.targets.live import count_seeded, seed
+from ils_bench.targets.target import OpenTarget
+from seeders.people import Spec, generate
+from sitebench._engine import Engine
+from sitebench.place import Place
+from sitebench.ports import free_port
+from sitebench.tls import ServerTls, Trust, key_password
+from tests.tls.certificates import PASSWORD, Authority, Certificate
+from tests.tls.targets import Slapd, slapd
+
+PEOPLE = Spec(50, 1997, "paper", ("en_US",), "ou=Dynamic,o=Intranet")
+LANES = 4
+DONE = 20
+PATIENCE_S = 30.0
+
+
+def ran(address: Address, trust: Trust, sequence: Sequence = LOOKUP) -> tuple[int, Counter[str]]:
+    """Run lanes until so many operations have ended; return them and the failures of all steps."""
+    options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
+    config = engine_config(
+        options, address, [sequence], place=Place(), first_added=1_000, trust=trust
+    )
+    engine = Engine(config, generate(PEOPLE).population)
+    ended, failures = 0, Counter[str]()
+    give_up = time.monotonic() + PATIENCE_S
+    try:
+        engine.start_lanes(sequence.name, LANES)
+        while ended < DONE and not failures:
+            assert time.monotonic() < give_up, "nothing ends"
+            time.sleep(0.02)
+            for step in engine.drain().steps:
+                ended += step.count if step.step == sequence.counts else 0
+                if step.step != "sequence":
+                    failures.update(step.failures)
+    finally:
+        engine.stop(5.0)
+    return ended, failures
+
+
+@pytest.fixture(scope="module")
+def openldap(tmp_path_factory: pytest.TempPathFactory, server: Certificate) -> Iterator[Slapd]:
+    folder = tmp_path_factory.mktemp("slapd") / "one"
+    with slapd(folder, PEOPLE, ServerTls(server.cert, server.key)) as ports:
+        yield ports
+
+
+@pytest.fixture
+def trust(authority: Authority) -> Trust:
+    return Trust(_read(authority.ca))
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text(encoding="ascii")
+
+
+def ways(openldap: Slapd) -> tuple[Address, Address]:
+    return (
+        Address("127.0.0.1", openldap.secure, "ldaps"),
+        Address("127.0.0.1", openldap.plain, START_TLS),
+    )
+
+
+def test_lanes_look_up_people_in_slapd_over_tls(openldap: Slapd, trust: Trust) -> None:
+    for address in ways(openldap):
+        ended, failures = ran(address, trust)
+        assert ended >= DONE
+        assert not failures
+
+
+def test_people_are_added_to_slapd_over_tls(openldap: Slapd, trust: Trust) -> None:
+    for n, address in enumerate(ways(openldap)):
+        more = Spec(PEOPLE.size + 300 * (n + 1), 1997, "paper", ("en_US",), PEOPLE.base)
+        target = OpenTarget("slapd", address, PEOPLE.base, trust=trust)
+        seed(target, more, lambda done, total: None, keep=True)
+        assert count_seeded(target, generate(more).population) == more.size
+
+
+def test_a_certificate_of_nobody_trusted(openldap: Slapd) -> None:
+    for address in ways(openldap):
+        ended, failures = ran(address, Trust())
+        assert ended == 0
+        assert set(failures) == {"tls:untrusted"}
+
+
+def test_whoever_trusts_anybody_goes_on(openldap: Slapd) -> None:
+    ended, failures = ran(ways(openldap)[0], Trust(insecure=True))
+    assert ended >= DONE
+    assert not failures
+
+
+@contextmanager
+def shown(certificate: Certificate, **more: Any) -> Iterator[Address]:
+    """Yield the address of a directory that shows this certificate."""
+    tls = ServerTls(certificate.cert, certificate.key, **more)
+    spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
+    with LdapDirectory(PEOPLE.size, tls=tls, **spec) as serving:  # type: ignore[arg-type]
+        yield parse_address(serving.url)
+
+
+def test_a_certificate_for_another_name(authority: Authority, trust: Trust) -> None:
+    with shown(authority.sign("other", names="DNS:other.example")) as address:
+        assert set(ran(address, trust)[1]) == {"tls:wrong-name"}
+
+
+def test_a_certificate_that_has_ended(authority: Authority, trust: Trust) -> None:
+    with shown(authority.sign("ended", days=-1)) as address:
+        assert set(ran(address, trust)[1]) == {"tls:expired"}
+
+
+def test_a_server_that_wants_a_certificate(
+    authority: Authority, server: Certificate, ann: Certificate, trust: Trust
+) -> None:
+    with shown(server, client_ca=authority.ca) as address:
+        ended, failures = ran(address, trust)
+        assert ended == 0
+        assert "tls:certificate-wanted" in failures
+        locked = authority.locked(ann)
+        file = locked.key + ".password"
+        Path(file).write_text(PASSWORD, encoding="ascii")
+        assert key_password(file) == PASSWORD
+        known = Trust(trust.ca_pem, cert=locked.cert, key=locked.key, key_password_file=file)
+        ended, failures = ran(address, known)
+        assert ended >= DONE
+        assert not failures
+
+
+def test_a_server_without_tls(trust: Trust) -> None:
+    with LdapDirectory(1) as serving:
+        port = serving.port
+        assert set(ran(Address("127.0.0.1", port, "ldaps"), trust)[1]) == {"tls:not-tls"}
+        refused = ran(Address("127.0.0.1", port, START_TLS), trust)[1]
+        assert set(refused) == {"result:protocolError"}
+
+
+def test_nobody_there(trust: Trust) -> None:
+    failures = ran(Address("127.0.0.1", free_port(), "ldaps"), trust)[1]
+    assert set(failures) == {"connect-refused"}
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_sessions_are_resumed_when_asked_for(resume: bool) -> None:
+    spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
+    with LdapDirectory(PEOPLE.size, tls=True, **spec) as serving:  # type: ignore[arg-type]
+        trust = Trust(_read(str(serving.ca)), resume=resume)
+        ended, failures = ran(parse_address(serving.url), trust, CONNECT)
+        stats = serving.stats()
+    assert ended >= DONE
+    assert not failures
+    # The first of each lane have nothing to go on with.
+    assert stats["tls_resumed"] >= ended - 2 * LANES if resume else stats["tls_resumed"] == 0
+    assert stats["tls_handshakes"] >= ended
+
+
+def test_the_engine_says_what_is_wrong_with_files(
+    authority: Authority, server: Certificate, ann: Certificate
+) -> None:
+    address = Address("127.0.0.1", free_port(), "ldaps")
+    for trust, said in (
+        (Trust("nothing"), "holds none: no certificate found"),
+        (Trust(_read(authority.ca), cert=server.cert, key=ann.key), "is not that of the"),
+        (Trust(_read(authority.ca), cert=server.cert), "go together"),
+    ):
+        with pytest.raises(Exception, match=said):
+            ran(address, trust)
+
+
+def test_no_secret_is_in_what_travels(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text(PASSWORD)
+    trust = Trust(key_password_file=str(file))
+    assert PASSWORD not in json.dumps(trust.to_json())
+    assert PASSWORD not in repr(trust)

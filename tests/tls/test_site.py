@@ -1,0 +1,111 @@
+"""The site over https, as Python and curl find it, and lanes against nginx."""
+
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ps_bench import nginx
+from ps_bench.address import Address, parse_address, probe
+from ps_bench.bench_trials import STATIC
+from ps_bench.engine_config import engine_config
+from ps_bench.options import PsOptions
+from ps_bench.personalized_site import PersonalizedSite
+from ps_bench.scenario import PAGE, PAGE_BYTES, Scenario
+from seeders.upd import UpdSpec, visitors
+from sitebench._engine import Engine
+from sitebench.errors import TlsFailed
+from sitebench.place import Place
+from sitebench.tls import ServerTls, Trust
+from tests.support.programs import required_program
+from tests.tls.certificates import Authority, Certificate
+
+PEOPLE = 50
+DONE = 40
+PATIENCE_S = 30.0
+
+
+def ran(address: Address, trust: Trust, scenario: Scenario, **more: bool) -> Counter[str]:
+    """Run lanes until so many passes have ended; return their failures by kind."""
+    options = PsOptions(entries=PEOPLE, threads=1, **more)  # type: ignore[arg-type]
+    people = visitors(UpdSpec(PEOPLE))
+    config = engine_config(options, address, [scenario], place=Place(), trust=trust)
+    engine = Engine(config, people)
+    ended, failures, give_up = 0, Counter[str](), time.monotonic() + PATIENCE_S
+    try:
+        engine.start_lanes(scenario.name, 4)
+        while ended < DONE and not failures:
+            assert time.monotonic() < give_up, "nothing ends"
+            time.sleep(0.02)
+            for step in engine.drain().steps:
+                ended += step.count if step.step == "sequence" else 0
+                failures.update(step.failures if step.step != "sequence" else {})
+    finally:
+        engine.stop(5.0)
+    return failures
+
+
+def test_python_and_curl_read_pages(tmp_path: Path) -> None:
+    with PersonalizedSite(PEOPLE, tls=True) as site:
+        assert site.url.startswith("https://")
+        context = ssl.create_default_context(cafile=site.ca)
+        asked = urllib.request.Request(f"{site.url}/", headers={"Cookie": "user=7"})
+        with urllib.request.urlopen(asked, context=context, timeout=20) as page:
+            assert len(page.read()) == PAGE_BYTES
+        said = subprocess.run(
+            [str(required_program("curl")), "-sS", "--cacert", str(site.ca), f"{site.url}/image/0"],
+            capture_output=True,
+            check=False,
+            timeout=20,
+        )
+        assert said.returncode == 0, said.stderr
+        stats = site.stats()
+        assert stats["tls_handshakes"] == 2
+
+
+def test_whoever_speaks_http_to_it_is_told_so() -> None:
+    with PersonalizedSite(PEOPLE, tls=True) as site:
+        with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+            urllib.request.urlopen(site.url.replace("https", "http"), timeout=20)
+        with refused.value as answer:
+            assert "https://" in answer.read().decode()
+
+
+@pytest.mark.parametrize("keepalive", [True, False])
+def test_lanes_read_verified_pages_over_tls(keepalive: bool) -> None:
+    with PersonalizedSite(PEOPLE, tls=True) as site:
+        trust = Trust(Path(str(site.ca)).read_text(encoding="ascii"), resume=True)
+        assert not ran(parse_address(site.url), trust, PAGE, keepalive=keepalive)
+        stats = site.stats()
+    assert stats["tls_handshakes"] >= (1 if keepalive else DONE)
+    assert (stats["tls_resumed"] > 0) is not keepalive
+
+
+def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Certificate) -> None:
+    trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
+    with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key), trust) as address:
+        for keepalive in (True, False):
+            assert not ran(address, trust, STATIC, keepalive=keepalive)
+        assert set(ran(address, Trust(), STATIC)) == {"tls:untrusted"}
+
+
+def test_nginx_that_wants_a_certificate_gets_it(
+    authority: Authority, server: Certificate, ann: Certificate
+) -> None:
+    trust = Trust(Path(authority.ca).read_text(encoding="ascii"), cert=ann.cert, key=ann.key)
+    shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
+    with nginx.serving(b"x" * PAGE_BYTES, shown, trust) as address:
+        assert not ran(address, trust, STATIC, keepalive=True)
+
+
+def test_the_probe_names_what_is_wrong() -> None:
+    with PersonalizedSite(PEOPLE, tls=True) as secure, PersonalizedSite(PEOPLE) as plain:
+        with pytest.raises(TlsFailed, match="nobody trusted here"):
+            probe(parse_address(secure.url))
+        with pytest.raises(TlsFailed, match="does not speak TLS there"):
+            probe(parse_address(plain.url.replace("http", "https")))
