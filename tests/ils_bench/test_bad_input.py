@@ -71,7 +71,7 @@ def test_an_unknown_operation() -> None:
     refused(sitebench("ils", "run", "fly"), 2, "unknown operation 'fly'", "connect, add, lookup")
 
 
-@pytest.mark.parametrize("target", ["exchange", "ldaps://127.0.0.1", "http://a", "ldap://a:x"])
+@pytest.mark.parametrize("target", ["exchange", "ldapi://socket", "http://a", "ldap://a:x"])
 def test_an_unknown_target(target: str) -> None:
     refused(sitebench("ils", "run", "lookup", "--target", target), 2, target, "write embedded")
 

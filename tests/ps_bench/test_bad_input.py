@@ -52,11 +52,6 @@ def test_an_unknown_target(target: str) -> None:
     refused(sitebench("ps", "run", "--target", target, *SIZE), 2, "target", "http://127.0.0.1")
 
 
-def test_tls_is_for_the_portable_client() -> None:
-    ran = sitebench("ps", "run", "--target", "https://127.0.0.1:1", *SIZE)
-    refused(ran, 2, "TLS", "--client fasthttp")
-
-
 def test_an_unreachable_site() -> None:
     ran = sitebench("ps", "run", "--target", f"http://127.0.0.1:{free_port()}", *SIZE)
     refused(ran, 1, "nothing answers at http://127.0.0.1", "is running")

@@ -158,7 +158,10 @@ def test_pages_that_never_come_are_timeouts(site: OpenSite, client: str) -> None
     assert point["little"]["holds"], point["little"]
 
 
-def test_a_site_behind_tls_is_for_the_portable_client(site: OpenSite, tmp_path: Path) -> None:
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_site_behind_tls_that_nobody_vouches_for(
+    site: OpenSite, tmp_path: Path, client: str
+) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subprocess.run(
         [
@@ -173,10 +176,13 @@ def test_a_site_behind_tls_is_for_the_portable_client(site: OpenSite, tmp_path: 
     context.load_cert_chain(certificate, key)
     with faulty(site.address, lambda asked, ask: ask(asked), context) as address:
         assert str(address).startswith("https://")
-        ran = sitebench(
-            *("ps", "run", "--target", str(address), "--client", "fasthttp", "--keepalive"),
-            *(*SIZE, *SHORT),
-        )
+        command = ("ps", "run", "--target", str(address), "--client", client, "--keepalive", *SIZE)
+        refused = sitebench(*command, *SHORT)
+        assert refused.code == 1
+        assert "its certificate is signed by nobody trusted here" in refused.err
+        assert "--tls-insecure" in refused.err
+        ran = sitebench(*command, *SHORT, "--tls-insecure")
     assert ran.code == 0, ran.err
+    assert "tls-unverified" in [doubt["kind"] for doubt in ran.objects[0]["warnings"]]
     assert ran.objects[0]["failures_by_kind"] == {}
     assert ran.objects[0]["figures"]["web_pages_per_s"] > 0

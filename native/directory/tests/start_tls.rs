@@ -1,0 +1,163 @@
+//! Beginning with TLS and asking for it: what is said in the clear, and what is not taken for protected.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use common::{Client, Search, eventually, serve};
+use directory::Running;
+use tls::{ClientSpec, Connector, Fault, Stream};
+use wire::ldap::{ResultCode, oid, op, request};
+
+const OFFERED: &str = r#"{"tls": {"start": true}}"#;
+const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 300}}"#;
+
+fn started(json: &str) -> Running {
+    directory::start(common::config(json), None).unwrap()
+}
+
+fn trusting(directory: &Running) -> Connector {
+    let ca_pem = directory.made_ca().map(str::to_owned);
+    Connector::new(&ClientSpec { ca_pem, ..ClientSpec::default() }, "127.0.0.1", &[]).unwrap()
+}
+
+fn secured(directory: &Running, socket: TcpStream) -> Stream<TcpStream> {
+    let mut stream = Stream::new(socket);
+    stream.connect(&trusting(directory)).unwrap();
+    assert!(stream.shake().unwrap());
+    stream
+}
+
+/// Asks who one is, and reads the answer's first byte.
+fn is_answered(stream: &mut Stream<TcpStream>) -> bool {
+    let mut out = Vec::new();
+    request::write_extended(&mut out, 1, oid::WHO_AM_I, None);
+    stream.write_all(&out).unwrap();
+    let mut room = [0; 100];
+    stream.read_some(&mut room).unwrap() > 0 && room[0] == 0x30
+}
+
+#[test]
+fn what_follows_the_answer_is_protected() {
+    let directory = serve(OFFERED);
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
+    let answer = client.extended(oid::START_TLS, None);
+    assert_eq!((answer.tag, answer.code), (op::EXTENDED_RESPONSE, ResultCode::SUCCESS));
+    assert_eq!(answer.name.as_deref(), Some(oid::START_TLS));
+    let mut stream = secured(&directory, client.stream);
+    assert!(is_answered(&mut stream));
+    // Once more, over TLS.
+    let mut out = Vec::new();
+    request::write_extended(&mut out, 2, oid::START_TLS, None);
+    stream.write_all(&out).unwrap();
+    let mut room = [0; 200];
+    assert!(stream.read_some(&mut room).unwrap() > 0);
+    assert_eq!(room[9], ResultCode::OPERATIONS_ERROR.0 as u8);
+    assert!(eventually(|| directory.stats().tls_handshakes == 1));
+}
+
+#[test]
+fn what_was_sent_before_the_answer_came_is_not_taken_for_protected() {
+    let directory = serve(OFFERED);
+    let mut client = Client::connect(directory.addr());
+    let mut out = Vec::new();
+    request::write_extended(&mut out, 1, oid::START_TLS, None);
+    request::write_delete(&mut out, 2, b"ou=Dynamic,o=Intranet");
+    client.send(&out);
+    assert_eq!(client.done().code, ResultCode::SUCCESS);
+    let notice = client.done();
+    assert_eq!((notice.id, notice.code), (0, ResultCode::PROTOCOL_ERROR));
+    assert!(client.is_closed());
+    assert_eq!(directory.stats().deletes, 0);
+}
+
+#[test]
+fn it_is_refused_while_a_search_is_under_way() {
+    let directory = serve(OFFERED);
+    let mut client = Client::connect(directory.addr());
+    for n in 0..200 {
+        client.add_person(&format!("Person {n}"));
+    }
+    let mut out = Vec::new();
+    Search::default().write(&mut out, 1);
+    request::write_extended(&mut out, 2, oid::START_TLS, None);
+    client.send(&out);
+    let (mut codes, mut entries) = (Vec::new(), 0);
+    while codes.len() < 2 {
+        match client.receive() {
+            common::Message::Entry(_) => entries += 1,
+            common::Message::Done(answer) => codes.push((answer.id, answer.code)),
+        }
+    }
+    codes.sort_unstable();
+    assert_eq!(codes, [(1, ResultCode::SUCCESS), (2, ResultCode::OPERATIONS_ERROR)]);
+    assert_eq!(entries, 201);
+}
+
+#[test]
+fn it_has_no_value() {
+    let directory = serve(OFFERED);
+    let mut client = Client::connect(directory.addr());
+    let answer = client.extended(oid::START_TLS, Some(b"x"));
+    assert_eq!(answer.code, ResultCode::PROTOCOL_ERROR);
+    assert_eq!(client.bind("", "").code, ResultCode::SUCCESS, "the connection goes on");
+}
+
+#[test]
+fn a_handshake_may_come_byte_by_byte() {
+    let directory = started(LDAPS);
+    let mut stream = Stream::new(Slow(TcpStream::connect(directory.addr()).unwrap()));
+    stream.connect(&trusting(&directory)).unwrap();
+    assert!(stream.shake().unwrap());
+}
+
+/// A socket that takes a byte at a time.
+struct Slow(TcpStream);
+
+impl Read for Slow {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read(room)
+    }
+}
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.set_nodelay(true)?;
+        self.0.write(&bytes[..bytes.len().min(1)])
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn whoever_begins_no_handshake_has_to_go() {
+    let directory = started(LDAPS);
+    let mut silent = Client::connect(directory.addr());
+    assert!(silent.is_closed());
+    assert!(eventually(|| directory.stats().aborted == 1));
+}
+
+#[test]
+fn each_side_learns_that_the_other_speaks_otherwise() {
+    let ldaps = started(LDAPS);
+    let mut plain = Client::connect(ldaps.addr());
+    let notice = plain.bind("", "");
+    assert_eq!((notice.id, notice.code), (0, ResultCode::PROTOCOL_ERROR));
+    assert!(notice.diagnostic.contains("ldaps://"), "{}", notice.diagnostic);
+    assert!(plain.is_closed());
+    assert!(eventually(|| ldaps.stats().tls_failed == 1));
+
+    let clear = started("{}");
+    let mut stream = Stream::new(TcpStream::connect(clear.addr()).unwrap());
+    stream.socket().set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.connect(&trusting(&ldaps)).unwrap();
+    let error = stream.shake().unwrap_err();
+    assert_eq!(stream.fault(&error), Some(Fault::NotTls));
+}
+

@@ -1,0 +1,116 @@
+"""TLS by the command line: served, measured, and refused in one line."""
+
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ils_bench.ldap_directory import LdapDirectory
+from tests.ils_bench.test_bad_input import refused
+from tests.support.cli import SITEBENCH, sitebench
+from tests.tls.certificates import PASSWORD, Authority, Certificate
+
+PEOPLE = ("--entries", "50", "--locales", "en_US")
+SHORT = ("--users", "4", "--threads", "1", "--warmup", "100ms", "--measure", "500ms", "--json")
+
+
+@contextmanager
+def serving(*argv: str) -> Iterator[list[str]]:
+    """Yield the lines that a directory greets with."""
+    with subprocess.Popen(
+        [*SITEBENCH, "ils", "serve", "--port", "0", *PEOPLE, *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield [process.stdout.readline() for _ in range(3)]
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
+    with serving("--tls", "self-signed") as lines:
+        assert "ldaps://127.0.0.1:" in lines[0]
+        found = subprocess.run(
+            lines[1].strip(), shell=True, capture_output=True, text=True, check=False, timeout=30
+        )
+        assert "numEntries: 1" in found.stdout, found
+        ran = sitebench(*lines[2].split()[1:], *PEOPLE, *SHORT)
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["failures"] == 0
+        ca = re.search(r"--tls-ca (\S+)", lines[2])
+        assert ca is not None
+        assert Path(ca[1]).exists()
+    give_up = time.monotonic() + 30
+    while Path(ca[1]).exists():
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+
+
+def test_start_tls_as_serve_suggests_it() -> None:
+    with serving("--tls", "self-signed", "--start-tls") as lines:
+        assert "ldap://127.0.0.1:" in lines[0]
+        ran = sitebench(*lines[2].split()[1:], *PEOPLE, *SHORT)
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["failures"] == 0
+
+
+def test_an_embedded_target_speaks_tls_when_asked() -> None:
+    for half, resume in (("ils", "--tls-resume"), ("ps", "--no-tls-resume")):
+        ran = sitebench(half, "run", "--tls", resume, *PEOPLE, *SHORT)
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["failures"] == 0
+
+
+def test_the_portable_lane_speaks_tls_too() -> None:
+    with LdapDirectory(50, start_tls=True, locales=("en_US",)) as serving_it:
+        ran = sitebench(
+            *("ils", "run", "lookup", "--client", "ldap3", "--target", serving_it.url),
+            *("--start-tls", "--tls-ca", str(serving_it.ca), *PEOPLE, *SHORT),
+        )
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["failures"] == 0
+        assert serving_it.stats()["tls_handshakes"] > 4
+
+
+def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
+    out = tmp_path / "run.sitebench"
+    with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
+        asked = ("ils", "run", "lookup", "--target", serving_it.url, *PEOPLE)
+        refused(sitebench(*asked, *SHORT), 1, "nobody trusted here", "--tls-ca")
+        ran = sitebench(*asked, *SHORT, "--tls-insecure", "--out", str(out))
+        table = sitebench(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
+    assert "tls-unverified" in [doubt["kind"] for doubt in ran.objects[0]["warnings"]]
+    assert "whoever answered may be anybody" in table.out + table.err
+    page = tmp_path / "report.html"
+    assert sitebench("report", str(out), "--out", str(page)).code == 0
+    assert "whoever answered may be anybody" in page.read_text(encoding="utf-8")
+
+
+def test_each_mistake_is_one_line_with_its_remedy(
+    authority: Authority, server: Certificate, ann: Certificate, tmp_path: Path
+) -> None:
+    locked = authority.locked(server)
+    wrong = tmp_path / "password"
+    wrong.write_text(f"not {PASSWORD}\n")
+    pair = ("--tls-cert", server.cert, "--tls-key", ann.key)
+    closed = ("--tls-cert", locked.cert, "--tls-key", locked.key)
+    serve = ("ils", "serve", "--port", "0", "--entries", "0")
+    for argv, *said in (
+        ((*serve, *pair), "is not that of the certificate"),
+        ((*serve, *closed), "is encrypted", "--tls-key-password-file"),
+        ((*serve, *closed, "--tls-key-password-file", str(wrong)), "does not open the key"),
+        ((*serve, "--tls-client-ca", authority.ca), "--tls-client-ca without TLS"),
+        (("ils", "run", "--target", "openldap", "--tls"), "speaks no TLS", "ldaps://"),
+        (("ils", "run", "--target", "ldaps://127.0.0.1:1", "--start-tls"), "asks for it later"),
+        (("ils", "run", "--target", "ldaps://127.0.0.1:1", "--tls-ca", "/none"), "cannot read"),
+    ):
+        ran = sitebench(*argv)
+        refused(ran, ran.code, *said)
+        assert ran.code in (1, 2)
+        assert PASSWORD not in ran.err
