@@ -62,6 +62,7 @@ class FastHttpLanes(PortableLanes):
         self.held: set[int] = set()
         self._url = str(address)
         self._context = trust.context() if address.scheme == "https" else None
+        self._insecure = trust.insecure
         if trust.resume:
             raise BadInput(
                 "--client fasthttp resumes no TLS session",
@@ -91,12 +92,13 @@ class FastHttpLanes(PortableLanes):
             network_timeout = self.options.timeout
             # One connection for each user, as browsers kept it in 1997.
             concurrency = 1
-            insecure = False
+            insecure = self._insecure
             ssl_context_factory = self._trusting
 
         return Browser(self.environment)
 
-    def _trusting(self) -> ssl.SSLContext:
+    def _trusting(self, cafile: str | None = None) -> ssl.SSLContext:
+        """Return whom to trust; `cafile` is geventhttpclient's own idea of that."""
         assert self._context is not None
         return self._context
 

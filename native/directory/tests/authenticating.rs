@@ -48,7 +48,7 @@ fn other_versions_and_methods_are_refused_by_name() {
     let (_directory, mut client) = with_ann();
     let version = client.request(|out| wire::ldap::request::write_bind(out, 60, 4, b"", b""));
     assert_eq!((version.tag, version.code), (op::BIND_RESPONSE, ResultCode::PROTOCOL_ERROR));
-    let sasl = b"\x30\x13\x02\x01\x3d\x60\x0e\x02\x01\x03\x04\x00\xa3\x07\x04\x05PLAIN";
+    let sasl = b"\x30\x13\x02\x01\x3d\x60\x0e\x02\x01\x03\x04\x00\xa3\x07\x04\x05OTHER";
     let answer = client.request(|out| out.extend_from_slice(sasl));
     assert_eq!((answer.id, answer.code), (61, ResultCode::AUTH_METHOD_NOT_SUPPORTED));
     assert_eq!(client.bind("", "").code, ResultCode::SUCCESS);
