@@ -160,4 +160,3 @@ fn each_side_learns_that_the_other_speaks_otherwise() {
     let error = stream.shake().unwrap_err();
     assert_eq!(stream.fault(&error), Some(Fault::NotTls));
 }
-
