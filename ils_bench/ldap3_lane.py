@@ -55,6 +55,11 @@ class Ldap3Lanes(PortableLanes):
                 "--client ldap3 knows closed schedules and uniform keys only",
                 "leave out --rate and --keys, or use the native client",
             )
+        if target.trust.resume:
+            raise BadInput(
+                "--client ldap3 resumes no TLS session",
+                "leave out --tls-resume, or use the native client",
+            )
         super().__init__(environment)
         self.target = target
         self.population = population

@@ -1,4 +1,4 @@
-"""TLS as ldap3 speaks it, by Python's own rules: names and addresses checked, sessions resumed."""
+"""TLS as ldap3 speaks it, by Python's own rules: addresses in certificates are checked too."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ from sitebench.tls import Trust
 
 
 class _Tls(ldap3.Tls):
-    """ldap3's own knows no addresses in certificates, and begins every session anew."""
+    """ldap3's own knows no addresses in certificates."""
 
     def __init__(self, trust: Trust) -> None:
         super().__init__(validate=ssl.CERT_NONE if trust.insecure else ssl.CERT_REQUIRED)
         self._context = trust.context()
-        self._resume = trust.resume
-        self._last: ssl.SSLSocket | None = None
 
     def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:
         """Put TLS on a connection's socket."""
-        session = self._last.session if self._resume and self._last is not None else None
-        connection.socket = self._last = self._context.wrap_socket(
-            connection.socket,
-            server_hostname=connection.server.host,
-            session=session,
-            do_handshake_on_connect=True,
+        connection.socket = self._context.wrap_socket(
+            connection.socket, server_hostname=connection.server.host
         )
 
 

@@ -222,6 +222,12 @@ _FAULTS = (
         "it closed the connection during the handshake",
         "check the port, and its log",
     ),
+    _Fault(
+        "tls:refused",
+        ("startTLS failed",),
+        "it refuses StartTLS",
+        "use ldaps:// if it listens there, or leave out --start-tls",
+    ),
     _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "look into its log"),
 )
 """By the words of OpenSSL, which libraries pass on where they do not pass on the exception."""

@@ -109,6 +109,7 @@ def test_each_mistake_is_one_line_with_its_remedy(
         (("ils", "run", "--target", "openldap", "--tls"), "speaks no TLS", "ldaps://"),
         (("ils", "run", "--target", "ldaps://127.0.0.1:1", "--start-tls"), "asks for it later"),
         (("ils", "run", "--target", "ldaps://127.0.0.1:1", "--tls-ca", "/none"), "cannot read"),
+        (("ils", "run", "--tls", "--tls-resume", "--client", "ldap3"), "resumes no TLS session"),
     ):
         ran = sitebench(*argv)
         refused(ran, ran.code, *said)
