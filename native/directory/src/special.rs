@@ -67,7 +67,7 @@ fn root_dse(turn: &mut Turn<'_>) -> Special {
     let store = turn.access.read();
     let owned = |values: &[&[u8]]| values.iter().map(|value| value.to_vec()).collect::<Vec<_>>();
     let naming_contexts = store.suffixes().map(<[u8]>::to_vec).collect();
-    Special {
+    let mut root = Special {
         dn: "",
         attributes: vec![
             user("objectClass", owned(&[b"top"])),
@@ -76,13 +76,17 @@ fn root_dse(turn: &mut Turn<'_>) -> Special {
             operational("supportedLDAPVersion", owned(&[b"2", b"3"])),
             operational("supportedControl", owned(&controls::SUPPORTED)),
             operational("supportedExtension", owned(&extensions)),
-            operational("supportedSASLMechanisms", owned(&mechanisms)),
             operational("supportedFeatures", owned(&FEATURES)),
             operational("dynamicSubtrees", store.suffixes().map(<[u8]>::to_vec).collect()),
             operational("vendorName", owned(&[b"sitebench"])),
             operational("vendorVersion", owned(&[env!("CARGO_PKG_VERSION").as_bytes()])),
         ],
+    };
+    if !mechanisms.is_empty() {
+        // Without values there is no attribute.
+        root.attributes.push(operational("supportedSASLMechanisms", owned(&mechanisms)));
     }
+    root
 }
 
 fn subschema(schema: &Schema) -> Special {
