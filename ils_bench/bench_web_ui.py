@@ -32,8 +32,9 @@ from ils_bench.targets.target import OpenTarget
 from sitebench.bench import Skipped, Values
 from sitebench.locust_process import run_point
 from sitebench.manifest import usable_cores
-from sitebench.options import PointOptions, to_argv
+from sitebench.options import PointOptions
 from sitebench.ports import free_port
+from sitebench.spelling import to_argv
 from sitebench.store import RunStore
 
 WINDOW_S = 10.0

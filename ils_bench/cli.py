@@ -22,7 +22,9 @@ from ils_bench.options import (
 )
 from ils_bench.schema import FILES, text
 from sitebench import units
-from sitebench.options import choice, command_options, run_file
+from sitebench.option import choice
+from sitebench.options import run_file
+from sitebench.spelling import command_options
 
 app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
 

@@ -14,9 +14,9 @@ from ils_bench.people import spec_of
 from ils_bench.targets.live import Progress, assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.target import OpenTarget
-from sitebench import options as declared
+from sitebench import spelling
 from sitebench.locust_process import Gathering, PointCommand
-from sitebench.options import fields_of
+from sitebench.option import fields_of
 from sitebench.point import PointSpec
 from sitebench.sweep import Stage
 
@@ -40,7 +40,7 @@ def point(options: IlsOptions, operation: str) -> PointSpec:
         warmup_s=options.warmup,
         measure_s=options.measure or 0.0,
         client=options.client,
-        settings=declared.texts(options),
+        settings=spelling.texts(options),
     )
 
 
@@ -69,7 +69,7 @@ class IlsEndpoint:
         )
         return PointCommand(
             *self.users(spec),
-            declared.to_argv(here),
+            spelling.to_argv(here),
             self.target.pid,
             self.target.cores,
             Gathering.of(self.options),

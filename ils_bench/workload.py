@@ -24,15 +24,15 @@ from ils_bench.targets.live import open_live, seed
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget, password_of
 from seeders.people import generate
-from sitebench import options as declared
+from sitebench import spelling
 from sitebench.cockpit.cockpit import session_of
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.lanes import Session
 from sitebench.native_errors import translated
-from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
 from sitebench.preparing import Preparing
 from sitebench.recorder import Recorder, Subject, asked, operation
+from sitebench.spelling import from_namespace, from_texts
 from sitebench.threads import engine_threads
 from sitebench.tls import Trust
 from sitebench.units import format_size
@@ -77,7 +77,7 @@ class IlsWorkload:
                 self._seed(options, target, preparing)
         self._facts = {"name": target.name, **target.facts}
         return {
-            "options": declared.texts(options),
+            "options": spelling.texts(options),
             "url": str(target.address),
             "trust": target.trust.to_json(),
             "pid": options.target_pid or target.pid,

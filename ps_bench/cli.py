@@ -22,7 +22,8 @@ from ps_bench.options import (
 )
 from sitebench import units
 from sitebench.errors import UnknownValue
-from sitebench.options import command_options, run_file
+from sitebench.options import run_file
+from sitebench.spelling import command_options
 
 app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
 

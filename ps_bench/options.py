@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sitebench import units
 from sitebench.cockpit.options import SessionOptions
 from sitebench.cockpit.options import UiOptions as UiDefaults
+from sitebench.option import choice, option, whole
 from sitebench.options import (
     EntriesOption,
     LoadOptions,
@@ -15,9 +16,6 @@ from sitebench.options import (
     OwnershipOption,
     PeopleOptions,
     PointOptions,
-    choice,
-    option,
-    whole,
 )
 from sitebench.options import PeakOptions as SearchOptions
 from sitebench.serving import whole_limits

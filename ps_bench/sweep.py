@@ -15,10 +15,10 @@ from ps_bench.scenario_file import read
 from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, UpdSpec, visitors
-from sitebench import options as declared
+from sitebench import spelling
 from sitebench.errors import BadInput
 from sitebench.locust_process import Gathering, PointCommand
-from sitebench.options import fields_of
+from sitebench.option import fields_of
 from sitebench.point import PointSpec
 from sitebench.sweep import Stage
 
@@ -44,7 +44,7 @@ def locustfile() -> Path:
 
 def point(options: PsOptions, operation: str) -> PointSpec:
     """Return the specification of one point; what a scenario file says is a part of it."""
-    settings = declared.texts(options)
+    settings = spelling.texts(options)
     if options.scenario is not None:
         if operation != "scenario":
             raise BadInput(
@@ -89,7 +89,7 @@ class SiteEndpoint:
         )
         return PointCommand(
             *self.users(spec),
-            declared.to_argv(here),
+            spelling.to_argv(here),
             self.site.pid,
             self.site.cores,
             Gathering.of(self.options),

@@ -18,15 +18,15 @@ from ps_bench.scenario import Scenario
 from ps_bench.targets.opening import assure_own, database_of, live, open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
-from sitebench import options as declared
+from sitebench import spelling
 from sitebench.cockpit.cockpit import session_of
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.lanes import Session
 from sitebench.native_errors import translated
-from sitebench.options import from_namespace, from_texts
 from sitebench.place import Place
 from sitebench.preparing import Preparing
 from sitebench.recorder import Recorder, Subject, asked, operation
+from sitebench.spelling import from_namespace, from_texts
 from sitebench.threads import engine_threads
 from sitebench.tls import Trust
 from sitebench.units import format_size
@@ -73,7 +73,7 @@ class SiteWorkload:
                     assure_own(options, f"the scenario {scenario.name!r}")
         self._facts = {"name": site.name, **site.facts}
         return {
-            "options": declared.texts(options),
+            "options": spelling.texts(options),
             "scenario": None
             if options.scenario is None
             else scenario_file.text_of(options.scenario),

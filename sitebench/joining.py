@@ -11,7 +11,7 @@ from sitebench.bridge import Bridge
 from sitebench.cockpit.cockpit import open_cockpit
 from sitebench.cockpit.session import Session
 from sitebench.errors import SitebenchError, leave
-from sitebench.options import add_arguments, show_for_lanes
+from sitebench.spelling import add_arguments, show_for_lanes
 from sitebench.workload import Workload
 
 

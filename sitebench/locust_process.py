@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sitebench import options
+from sitebench import spelling
 from sitebench.child import of_this_parent, revive
 from sitebench.errors import PointFailed
 from sitebench.options import LoadOptions, PointOptions
@@ -81,7 +81,7 @@ class PointCommand:
             *("--only-summary", "--loglevel", "WARNING"),
             *("--users", str(spec.users), "--spawn-rate", str(spec.users)),
             *([] if gathering is None else gathering.argv()),
-            *options.to_argv(mine),
+            *spelling.to_argv(mine),
             *self.arguments,
             self.user_class,
         ]

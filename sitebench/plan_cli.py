@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.options import command_options
 from sitebench.plan.options import IlsPlanOptions, PlanOptions, PsPlanOptions
+from sitebench.spelling import command_options
 
 if TYPE_CHECKING:
     from sitebench.plan.choose import Plan

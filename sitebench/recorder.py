@@ -12,8 +12,9 @@ from sitebench.child import dump
 from sitebench.doubt import Doubt
 from sitebench.errors import SitebenchError
 from sitebench.monitor import Monitor, Probe
-from sitebench.options import PointOptions, narrowed
+from sitebench.options import PointOptions
 from sitebench.point import PointResult, PointSpec, summarise
+from sitebench.spelling import narrowed
 from sitebench.store import RunStore
 from sitebench.tally import Tally
 from sitebench.windows import PointFile, Windows

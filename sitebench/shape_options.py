@@ -8,7 +8,7 @@ from typing import Any
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.objective import Objective
-from sitebench.options import option
+from sitebench.option import option
 
 
 def _factor(text: str) -> float:

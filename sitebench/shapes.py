@@ -26,9 +26,9 @@ from sitebench.bridge import Bridge
 from sitebench.climb import Climb
 from sitebench.errors import BadInput, SitebenchError, UnknownValue
 from sitebench.load_watch import LoadWatch
-from sitebench.options import add_arguments, from_namespace
 from sitebench.shape_options import ShapeOptions
 from sitebench.shape_plans import Plan, Rush, Staircase, refuse_slow_spawning
+from sitebench.spelling import add_arguments, from_namespace
 
 log = logging.getLogger("sitebench")
 

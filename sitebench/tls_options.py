@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitebench.options import choice, option
+from sitebench.option import choice, option
 
 KEY_PASSWORD_VARIABLE = "SITEBENCH_TLS_KEY_PASSWORD"
 SELF_SIGNED = "self-signed"

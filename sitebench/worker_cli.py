@@ -46,7 +46,7 @@ def worker(
     sends is run here: let only masters that you trust be reached.
     """
     from sitebench.measuring import say
-    from sitebench.options import choice
+    from sitebench.option import choice
     from sitebench.serving import until_stopped
     from sitebench.workers.choice import PORTABLE
     from sitebench.workers.supervisor import Job, supervise

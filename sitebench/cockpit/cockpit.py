@@ -20,7 +20,8 @@ from sitebench.cockpit.routes import blueprint
 from sitebench.cockpit.session import Session
 from sitebench.cockpit.state import Present
 from sitebench.cockpit.tabs import add_rows, template_args
-from sitebench.options import choice, fields_of, from_namespace
+from sitebench.option import choice, fields_of
+from sitebench.spelling import from_namespace
 
 log = logging.getLogger("sitebench")
 

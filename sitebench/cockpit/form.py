@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sitebench.errors import SitebenchError
-from sitebench.options import fields_of, from_namespace
+from sitebench.option import fields_of
+from sitebench.spelling import from_namespace
 
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:

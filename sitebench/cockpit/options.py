@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitebench import units
-from sitebench.options import option, whole
+from sitebench.option import option, whole
 
 LOGIN_VARIABLE = "SITEBENCH_UI_LOGIN"
 

@@ -14,7 +14,7 @@ from sitebench.cockpit.options import SessionOptions
 from sitebench.errors import BadInput, PortInUse
 from sitebench.locust_process import Gathering
 from sitebench.measuring import say
-from sitebench.options import narrowed, to_argv
+from sitebench.spelling import narrowed, to_argv
 
 LOOPBACK = ("127.", "::1", "localhost")
 

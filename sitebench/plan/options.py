@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sitebench import units
 from sitebench.objective import Objective
-from sitebench.options import choice, joined, option
+from sitebench.option import choice, joined, option
 from sitebench.plan.asked import Pairs, parse_mix, parse_rates
 from sitebench.plan.paper import ACTIVE, ILS, MIX, SESSION_S, VIEW_S
 

@@ -13,7 +13,7 @@ import os
 from typing import Any, TypeVar
 
 from sitebench.errors import UnknownValue
-from sitebench.options import fields_of
+from sitebench.option import fields_of
 
 T = TypeVar("T")
 CLIENT, THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"

@@ -6,7 +6,7 @@ import pytest
 
 from ils_bench.options import CockpitOptions
 from sitebench.cockpit import form
-from sitebench.options import add_arguments
+from sitebench.spelling import add_arguments
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.options import fields_of, flag
+from sitebench.option import fields_of, flag
 from sitebench.runfile import RunFile
 from sitebench.shape_options import ShapeOptions
 from sitebench.store import RunStore

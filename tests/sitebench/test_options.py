@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from sitebench import options, units
+from sitebench import spelling, units
 from sitebench.errors import UnknownValue
-from sitebench.options import LoadOptions, PeopleOptions, option
+from sitebench.option import choice, fields_of, flag, option
+from sitebench.options import LoadOptions, PeopleOptions
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Example(PeopleOptions, LoadOptions):
 
 def through_locust(*argv: str) -> Example:
     parser = argparse.ArgumentParser()
-    options.add_arguments(parser, Example, "Example options")
-    return options.from_namespace(Example, parser.parse_args(argv))
+    spelling.add_arguments(parser, Example, "Example options")
+    return spelling.from_namespace(Example, parser.parse_args(argv))
 
 
 def through_typer(*argv: str) -> Example:
@@ -29,7 +30,7 @@ def through_typer(*argv: str) -> Example:
     app = typer.Typer()
 
     @app.command()
-    @options.command_options(Example)
+    @spelling.command_options(Example)
     def command(chosen: Example) -> None:
         seen.append(chosen)
 
@@ -56,11 +57,11 @@ def test_at_locusts_screen_a_test_lasts_until_it_is_stopped() -> None:
 
 def test_locust_keeps_values_as_text_because_its_web_form_posts_text() -> None:
     parser = argparse.ArgumentParser()
-    options.add_arguments(parser, Example, "Example options")
+    spelling.add_arguments(parser, Example, "Example options")
     namespace = parser.parse_args([])
     assert namespace.think == "0s"
     namespace.think = "250ms"
-    assert options.from_namespace(Example, namespace).think == 0.25
+    assert spelling.from_namespace(Example, namespace).think == 0.25
 
 
 def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,8 +73,8 @@ def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) 
 def test_an_option_that_locust_has_already_is_left_to_it() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", default="7")
-    options.add_arguments(parser, Example, "Example options")
-    assert options.from_namespace(Example, parser.parse_args([])).seed == 7
+    spelling.add_arguments(parser, Example, "Example options")
+    assert spelling.from_namespace(Example, parser.parse_args([])).seed == 7
 
 
 @settings(deadline=None)
@@ -92,34 +93,34 @@ def test_an_option_that_locust_has_already_is_left_to_it() -> None:
     )
 )
 def test_a_locust_command_line_means_the_options_it_was_made_from(chosen: Example) -> None:
-    assert through_locust(*options.to_argv(chosen)) == chosen
+    assert through_locust(*spelling.to_argv(chosen)) == chosen
 
 
 @settings(deadline=None)
 @given(st.builds(Example, seed=st.integers(0, 99), verify=st.booleans(), rate=st.none()))
 def test_options_survive_being_written_as_texts(chosen: Example) -> None:
-    assert options.from_texts(Example, options.texts(chosen)) == chosen
+    assert spelling.from_texts(Example, spelling.texts(chosen)) == chosen
 
 
 def test_what_does_not_identify_a_point_is_not_among_its_texts() -> None:
-    assert "where" not in options.texts(Example(where="here"))
+    assert "where" not in spelling.texts(Example(where="here"))
 
 
 def test_choices_name_what_they_accept() -> None:
     with pytest.raises(UnknownValue, match="use one of a, b"):
-        options.choice("a", "b")("c")
+        choice("a", "b")("c")
 
 
 def test_help_shows_every_option_once() -> None:
     app = typer.Typer()
 
     @app.command()
-    @options.command_options(Example)
+    @spelling.command_options(Example)
     def command(chosen: Example) -> None: ...
 
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
-    for each, _ in options.fields_of(Example):
-        assert options.flag(each.name) in shown
+    for each, _ in fields_of(Example):
+        assert flag(each.name) in shown
     assert units.format_duration(10.0) in shown
 
 
@@ -133,7 +134,7 @@ def test_a_paired_switch_can_be_turned_off_by_name() -> None:
     app = typer.Typer()
 
     @app.command()
-    @options.command_options(Switched)
+    @spelling.command_options(Switched)
     def command(chosen: Switched) -> None:
         seen.append(chosen)
 
