@@ -1,7 +1,8 @@
 """Removing what runs added: at their end, and after a crash by the journal.
 
 Additions are handed out in order, in small blocks, so removal walks on from the first and may
-stop at the first long stretch in which nothing was there.
+stop at the first long stretch in which nothing was there. Where the run removed people itself,
+such a stretch may lie before those whom its end interrupted: then it walks as far as the run came.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ def remove(
     reservation: Reservation,
     target: OpenTarget,
     progress: Callable[[int], object] = lambda removed: None,
+    added: int | None = None,
 ) -> int:
-    """Remove a reservation's people, forget it, and return how many were there."""
+    """Remove a reservation's people, forget it, and return how many were there.
+
+    `added` is how many its run has added, where anybody knows.
+    """
     from ils_bench.targets.live import engine_target
     from sitebench._engine import remove_people
 
@@ -52,13 +57,15 @@ def remove(
         )
     ).population
     config, removed = json.dumps(engine_target(target)), 0
+    came = reservation.stop if added is None else reservation.start + added
+    least = came if reservation.sparse else reservation.start
     for start in range(reservation.start, reservation.stop, CHUNK):
         stop = min(start + CHUNK, reservation.stop)
         with translated():
             found = remove_people(config, population, start, stop)
         removed += found
         progress(removed)
-        if found == 0:
+        if found == 0 and stop >= least:
             break
     journal.release(reservation)
     return removed

@@ -37,6 +37,8 @@ class Reservation:
     stop: int
     pid: int
     began: float
+    sparse: bool = False
+    """Whether the run also removes people, so that those left may be anywhere among these."""
 
     @property
     def abandoned(self) -> bool:
@@ -74,6 +76,7 @@ def reserve(
     locales: tuple[str, ...],
     keys: int,
     first: int | None = None,
+    sparse: bool = False,
 ) -> Reservation:
     """Reserve `keys` people: from `first` on, or else the first that nobody else reserved here.
 
@@ -93,6 +96,7 @@ def reserve(
         start + keys,
         process.pid,
         process.create_time(),
+        sparse,
     )
     path = _path(made)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -236,7 +236,17 @@ class Sequence:
     @property
     def writes(self) -> bool:
         """Whether a run of it leaves people in the target that were not there before."""
-        return any(isinstance(step, Add) for step in walk(self.steps))
+        return bool(self.adding)
+
+    @property
+    def adding(self) -> frozenset[str]:
+        """Labels of the steps that enter people."""
+        return frozenset(step.label for step in walk(self.steps) if isinstance(step, Add))
+
+    @property
+    def removes(self) -> bool:
+        """Whether a run of it also takes people away."""
+        return any(isinstance(step, Delete) for step in walk(self.steps))
 
     def thinking(self, mean_s: float) -> Sequence:
         """Return the sequence with a think time after each operation it counts."""

@@ -36,6 +36,7 @@ from sitebench.spelling import from_namespace, from_texts
 from sitebench.threads import engine_threads
 from sitebench.tls import Trust
 from sitebench.units import format_size
+from sitebench.windows import Windows
 from sitebench.workers.choice import of_this_worker
 from sitebench.workload import Recording
 
@@ -52,6 +53,7 @@ class IlsWorkload:
         options = self._options()
         self.session = session_of(environment)
         self._facts: dict[str, Any] = {}
+        self._windows: Windows | None = None
         self._recorder = Recorder(options, options.monitor, self.session)
 
     def _options(self) -> CockpitOptions:
@@ -120,7 +122,9 @@ class IlsWorkload:
             probe=DirectoryMonitor(target),
             doubts=lambda spec: (*target.doubts(), *relaxed(spec, writes=writes)),
         )
-        return self._recorder.recording(subject)
+        recording = self._recorder.recording(subject)
+        self._windows = recording.windows
+        return recording
 
     def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
         """Return the target as it is addressed by any process of the test."""
@@ -209,11 +213,29 @@ class IlsWorkload:
             seed=options.seed,
             locales=options.locales,
             keys=options.ring,
+            sparse=any(each.removes for each in self._sequences(options)),
         )
-        # In the hub itself it would keep workers' heartbeats waiting.
-        pool = gevent.get_hub().threadpool
-        self._after.callback(pool.apply, clean.remove, (reservation, target))
+        self._windows = None
+
+        def remove() -> None:
+            # In the hub itself it would keep workers' heartbeats waiting.
+            pool, added = gevent.get_hub().threadpool, self._added(options)
+            pool.apply(clean.remove, (reservation, target), {"added": added})
+
+        self._after.callback(remove)
         return reservation
+
+    def _added(self, options: CockpitOptions) -> int | None:
+        """Return how many people this test's lanes have added at the most; None if unknown."""
+        if self._windows is None:
+            return 0
+        if any(worker.ended or worker.missing for worker in self._windows.workers):
+            return None
+        adding = {(each.name, name) for each in self._sequences(options) for name in each.adding}
+        tallies = self._windows.tallies.values()
+        return sum(
+            step.count for tally in tallies for key, step in tally.steps.items() if key in adding
+        )
 
     def failed(self, error: SitebenchError) -> None:
         """Tell the sweep, when this is one of its points."""

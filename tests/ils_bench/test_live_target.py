@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from ils_bench import journal
+from ils_bench.clean import CHUNK
 from ils_bench.targets.target import OpenTarget
 from sitebench._engine import Directory
 from tests.support.cli import SITEBENCH, Ran, sitebench
@@ -64,6 +65,29 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
     (point,) = ran.objects
     assert point["failures"] == 0
     assert point["ops_per_s"] > 0
+    assert live.people == 0
+    assert not list(journal.entries())
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
+    live: Live, crashed: bool
+) -> None:
+    """Almost all have left by themselves: the others lie behind a long stretch of nobody."""
+    options = ("--entries", "300", "--users", "4", "--warmup", "0s", *LOCALES)
+    argv = ["ils", "run", "register", "--target", live.url, "--measure", "60s", *options]
+    with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.DEVNULL) as process:
+        assert eventually(lambda: live.directory.stats()["adds"] > 3 * CHUNK, within_s=60)
+        if crashed:
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.send_signal(signal.SIGKILL)
+            process.kill()
+        else:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+    if crashed:
+        assert eventually(lambda: all(each.abandoned for each in journal.entries()))
+        assert sitebench("ils", "clean").code == 0
     assert live.people == 0
     assert not list(journal.entries())
 
