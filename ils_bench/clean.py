@@ -28,7 +28,8 @@ all threads together can hold back of the keys they took."""
 def remove_seeded(target: OpenTarget) -> None:
     """Remove whom this process seeded there for a time, as far as it came."""
     for each in list(journal.entries()):
-        mine = each.pid == os.getpid() and each.target == str(target.address)
+        here = (each.target, each.base) == (str(target.address), target.base)
+        mine = each.pid == os.getpid() and here
         if mine and each.start < journal.FIRST_ADDED:
             remove(each, target)
 
@@ -57,8 +58,7 @@ def remove(
         )
     ).population
     config, removed = json.dumps(engine_target(target)), 0
-    came = reservation.stop if added is None else reservation.start + added
-    least = came if reservation.sparse else reservation.start
+    least = _least(reservation, added)
     for start in range(reservation.start, reservation.stop, CHUNK):
         stop = min(start + CHUNK, reservation.stop)
         with translated():
@@ -67,5 +67,15 @@ def remove(
         progress(removed)
         if found == 0 and stop >= least:
             break
+        # Whoever goes on after an interruption begins here.
+        journal.advance(reservation, stop)
     journal.release(reservation)
     return removed
+
+
+def _least(reservation: Reservation, added: int | None) -> int:
+    """Return before whom a stretch of nobody is no end."""
+    if reservation.start < journal.FIRST_ADDED or (reservation.sparse and added is None):
+        return reservation.stop
+    # Of the first stretch an interrupted removal may have left nobody; threads hold keys back.
+    return reservation.start + 2 * CHUNK + (added or 0 if reservation.sparse else 0)

@@ -98,15 +98,24 @@ def reserve(
         process.create_time(),
         sparse,
     )
-    path = _path(made)
+    _write(made)
+    return made
+
+
+def advance(reservation: Reservation, start: int) -> None:
+    """Remember that nobody before `start` is left."""
+    _write(dataclasses.replace(reservation, start=start))
+
+
+def _write(reservation: Reservation) -> None:
+    path = _path(reservation)
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")
     with draft.open("w") as file:
-        file.write(json.dumps(dataclasses.asdict(made)) + "\n")
+        file.write(json.dumps(dataclasses.asdict(reservation)) + "\n")
         file.flush()
         os.fsync(file.fileno())
     draft.rename(path)
-    return made
 
 
 def _first_free(target: str, base: str, keys: int) -> int:

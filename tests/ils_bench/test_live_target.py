@@ -11,10 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ils_bench import journal
+from ils_bench import clean, journal
 from ils_bench.clean import CHUNK
+from ils_bench.probe import parse_address
+from ils_bench.targets.live import engine_target
 from ils_bench.targets.target import OpenTarget
-from sitebench._engine import Directory
+from seeders.people import Spec, generate
+from sitebench._engine import Directory, seed_directory
 from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.waiting import eventually
 
@@ -69,12 +72,13 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
     assert not list(journal.entries())
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("crashed", [False, True])
 def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
     live: Live, crashed: bool
 ) -> None:
     """Almost all have left by themselves: the others lie behind a long stretch of nobody."""
-    options = ("--entries", "300", "--users", "4", "--warmup", "0s", *LOCALES)
+    options = ("--entries", "300", "--users", "4", "--warmup", "0s", "--ring", "200k", *LOCALES)
     argv = ["ils", "run", "register", "--target", live.url, "--measure", "60s", *options]
     with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.DEVNULL) as process:
         assert eventually(lambda: live.directory.stats()["adds"] > 3 * CHUNK, within_s=60)
@@ -88,6 +92,40 @@ def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
     if crashed:
         assert eventually(lambda: all(each.abandoned for each in journal.entries()))
         assert sitebench("ils", "clean").code == 0
+    assert live.people == 0
+    assert not list(journal.entries())
+
+
+@pytest.mark.parametrize("first", [0, journal.FIRST_ADDED])
+@pytest.mark.parametrize("chunks", [1, 2])
+def test_an_interrupted_removal_is_gone_on_with(live: Live, first: int, chunks: int) -> None:
+    stop = first + 3 * CHUNK
+    spec = Spec(stop, locales=("en_US",))
+    population = generate(spec).population
+    target = OpenTarget("live", parse_address(live.url), spec.base)
+    seed_directory(json.dumps(engine_target(target)), population, first, stop)
+    made = journal.reserve(
+        str(target.address),
+        base=spec.base,
+        bind_dn=None,
+        profile=spec.profile,
+        seed=spec.seed,
+        locales=spec.locales,
+        keys=3 * CHUNK,
+        first=first,
+    )
+    told: list[int] = []
+
+    def interrupt(removed: int) -> None:
+        told.append(removed)
+        if len(told) == chunks:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clean.remove(made, target, interrupt)
+    assert live.people == (3 - chunks) * CHUNK
+    (left,) = journal.entries()
+    assert clean.remove(left, target) == (3 - chunks) * CHUNK
     assert live.people == 0
     assert not list(journal.entries())
 

@@ -6,11 +6,13 @@ import subprocess
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.support.cli import SITEBENCH
 from tests.support.waiting import eventually
 
 
+@pytest.mark.timeout(300)
 def test_a_terminated_measurement_ends_in_order_and_leaves_nothing(tmp_path: Path) -> None:
     argv = ("ils", "run", "lookup", "--entries", "100", "--warmup", "0s", "--measure", "60s")
     with subprocess.Popen(
