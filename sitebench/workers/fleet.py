@@ -117,7 +117,7 @@ class Fleet:
     def report(self, worker: str, found: Mapping[str, Any]) -> None:
         """Take one drain."""
         member = self.members.get(worker)
-        if member is None or self._merger is None:
+        if member is None or self._merger is None or not self._merger.knows(worker):
             return
         if found["number"] is not None:
             self._learn(member, found)

@@ -120,8 +120,12 @@ class Merger:
         return begun[-1] if begun else self._phase
 
     def counted(self, worker: str) -> int:
-        """Return how many operations a worker's answers have told of."""
-        return self._told[worker].counted
+        """Return how many operations a worker's answers have told of; it may never have begun."""
+        return self._told[worker].counted if self.knows(worker) else 0
+
+    def knows(self, worker: str) -> bool:
+        """Return whether a worker was there when the first round was asked."""
+        return worker in self._told
 
     def gone(self, worker: str) -> None:
         """Wait no more for a worker."""

@@ -158,3 +158,11 @@ def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
         ("a", "b"), 10_000
     )
     assert made.window_s("measure") == 0.5
+
+
+def test_whoever_was_lost_before_the_first_round_has_done_nothing() -> None:
+    made = merger("a")
+    made.gone("lost")
+    assert made.counted("lost") == 0
+    assert not made.knows("lost")
+    assert made.knows("a")
