@@ -82,17 +82,21 @@ impl Session {
         if self.failed {
             return socket.read(room);
         }
-        let (mut count, mut emptied) = (0, false);
-        for _ in 0..READS {
-            count += self.take(room.get_mut(count..).unwrap_or_default())?;
+        let (mut count, mut emptied, mut fruitless) = (0, false, 0);
+        // To stop short of a full room would say that nothing is left.
+        while fruitless < READS {
+            let taken = self.take(room.get_mut(count..).unwrap_or_default())?;
+            count += taken;
+            fruitless = if taken > 0 { 0 } else { fruitless + 1 };
             if count == room.len() || (emptied && count > 0) {
                 return Ok(count);
             }
             match self.pull(socket) {
                 Ok(pulled) if pulled.ended => return Ok(count),
                 Ok(pulled) => emptied = pulled.emptied,
-                // It will be said again.
-                Err(_) if count > 0 => return Ok(count),
+                // The socket will say it again. TLS says it once, and what the socket brings after that
+                // is nobody's word.
+                Err(_) if count > 0 && !self.failed => return Ok(count),
                 Err(error) => return Err(error),
             }
         }

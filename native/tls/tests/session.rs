@@ -145,6 +145,19 @@ fn a_read_that_fills_less_than_its_room_has_emptied_everything() {
 }
 
 #[test]
+fn nothing_is_passed_on_that_comes_behind_a_forged_record() {
+    let acceptor = acceptor();
+    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    assert_eq!(client.write(&mut here, &[b'x'; 9_000]).unwrap(), 9_000);
+    // So much that it takes several reads, the last of which completes the forged record.
+    here.write_all(&[&[0x17, 3, 3, 0x10, 0][..], &[0; 0x1000], b"in the clear"].concat()).unwrap();
+    let mut buffer = [0; 64 << 10];
+    let refused = server.read(&mut there, &mut buffer).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidData);
+}
+
+#[test]
 fn what_does_not_fit_is_there_at_the_next_read() {
     let acceptor = acceptor();
     let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();

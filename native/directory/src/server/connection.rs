@@ -178,7 +178,9 @@ impl Connection {
                 // A short read has emptied the socket (epoll(7)), so the one that would say so is
                 // saved; but the end of the stream, once reported, is not reported again.
                 self.readable = count == buffer.len() || self.ending;
-                self.moved_ms = turn.now.ms;
+                if !matches!(self.state, State::Lingering) {
+                    self.moved_ms = turn.now.ms;
+                }
                 turn.counters.bytes_in += count as u64;
                 Ok(count)
             }

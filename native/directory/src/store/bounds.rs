@@ -44,10 +44,12 @@ impl Bounds {
             return Err(too_many("attributes", attributes, self.attributes));
         }
         let values = list.iter().flatten().map(|attribute| attribute.values.iter().count()).sum();
-        if values > self.values {
-            return Err(too_many("values", values, self.values));
-        }
-        Ok(())
+        self.check_values(values)
+    }
+
+    /// Refuses too many values of an entry, or for one.
+    pub(super) fn check_values(&self, values: usize) -> Result<(), Refusal> {
+        if values > self.values { Err(too_many("values", values, self.values)) } else { Ok(()) }
     }
 
     /// Refuses a modify of too many changes.

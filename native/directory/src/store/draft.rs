@@ -24,6 +24,11 @@ struct DraftAttribute<'a> {
 }
 
 impl<'a> Draft<'a> {
+    /// How many values there are in all.
+    pub(super) fn value_count(&self) -> usize {
+        self.attributes.iter().map(|attribute| attribute.values.len()).sum()
+    }
+
     /// Takes over a list, canonically spelled; descriptions that name no type are refused.
     pub(super) fn new(schema: &Schema, list: Attributes<'a>) -> Result<Self, Refusal> {
         let mut draft = Self::default();

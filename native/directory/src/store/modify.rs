@@ -43,7 +43,10 @@ impl Store {
         let (dn, before) = body::split(self.bodies.get(slot.place));
         let mut draft = Draft::new(&self.schema, before)?;
         for change in changes {
+            // Each before the next: what one change adds, another may take its time to look through.
+            self.bounds.check_values(change.attribute.values.iter().count())?;
             apply(&self.schema, &mut draft, change)?;
+            self.bounds.check_values(draft.value_count())?;
         }
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
         check_rdn(&self.schema, dn, &draft)?;

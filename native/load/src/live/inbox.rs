@@ -27,6 +27,11 @@ impl Inbox {
         &mut self.bytes[self.filled..]
     }
 
+    /// Whether everything that came has been read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+
     /// Says how many were put there.
     pub(super) fn came(&mut self, count: usize) {
         self.filled += count;

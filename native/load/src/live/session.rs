@@ -72,6 +72,10 @@ impl Session {
             if code != ResultCode::SUCCESS {
                 return Err(LiveError::StartTls { server: self.server.clone(), answer: text });
             }
+            if !self.inbox.is_empty() {
+                // Said in the clear, it would pass for a part of what the server says under TLS.
+                return Err(not_ldap(&self.server, "something came behind the answer to StartTLS"));
+            }
         }
         let done = self.stream.connect(connector).and_then(|()| self.stream.shake());
         match done.map_err(|source| self.broken(source))? {

@@ -205,7 +205,9 @@ impl Connection {
         // A short read has emptied the socket (epoll(7)), so the one that would say so is saved;
         // but the end of the stream, once reported, is not reported again.
         self.readable = count == buffer.len() || self.ending;
-        self.moved_ms = turn.now.ms;
+        if !matches!(self.stage, Stage::Lingering) {
+            self.moved_ms = turn.now.ms;
+        }
         turn.counters.bytes_in += count as u64;
         if !self.takes_requests() {
             return Ok(());
@@ -368,7 +370,7 @@ impl Connection {
             Stage::Waiting(_) => false,
             Stage::Body(_) => waited >= limits.stall_ms,
             _ if !self.input.is_empty() => waited >= limits.stall_ms,
-            _ => waited >= limits.idle_ms,
+            _ => limits.idle_ms != 0 && waited >= limits.idle_ms,
         }
     }
 }
