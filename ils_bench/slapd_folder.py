@@ -33,7 +33,7 @@ from sitebench.native_errors import translated
 Progress = Callable[[int], object]
 """Called with how many people are there."""
 
-MARKER = "people.json"
+MARKER, DRAFT = "people.json", "people.json.new"
 READ_BYTES = 1 << 20
 LOCK_S = 30.0
 """What a killed seeding leaves behind still adds what it was given, for a moment."""
@@ -93,17 +93,17 @@ def _prepare(people: People, folder: Path) -> None:
     marker = folder / MARKER
     # How many there are to be may change: the first thousand are the same of any size.
     identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
-    with contextlib.suppress(FileNotFoundError):
-        if json.loads(marker.read_text()) != identity:
-            raise BadInput(
-                f"{folder} holds other people than those asked for",
-                "give the options it was made with, or name another folder",
-            )
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not marker.exists() and any(folder.iterdir()):
+        if marker.exists():
+            _refuse_others(marker, identity)
+        elif any(each.name != DRAFT for each in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
-        marker.write_text(json.dumps(identity))
+        else:
+            # Whole or not at all: it says for good whose folder this is.
+            draft = folder / DRAFT
+            draft.write_text(json.dumps(identity))
+            draft.rename(marker)
         write_config(folder.resolve(), people.spec)
     except OSError as error:
         raise BadInput(
@@ -111,11 +111,23 @@ def _prepare(people: People, folder: Path) -> None:
         ) from error
 
 
+def _refuse_others(marker: Path, identity: object) -> None:
+    try:
+        found = json.loads(marker.read_text())
+    except ValueError:
+        found = None
+    if found != identity:
+        raise BadInput(
+            f"{marker.parent} holds other people than those asked for",
+            "give the options it was made with, or name another folder",
+        )
+
+
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[IO[bytes]]:
     """Keep others out, and the slapd that uses the database; slapadd inherits the lock."""
-    with contextlib.suppress(OSError, ValueError):
-        if psutil.pid_exists(int((folder / "slapd.pid").read_text())):
+    with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
+        if psutil.Process(int((folder / "slapd.pid").read_text())).name() == "slapd":
             raise BadInput(
                 f"slapd is running on {folder}", "stop it, or fill it with --to ldap://host:port"
             )

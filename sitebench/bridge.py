@@ -84,6 +84,7 @@ class Bridge:
         self.recording: Recording | None = None
         self.workload = workload
         self.preparing: Preparing | None = None
+        self._preparer: gevent.Greenlet | None = None
         self.hearers: list[Callable[[Drained], None]] = []
         """Who is told of every drain of the present test, in order."""
         self._load: Alone | Fleet | None = None
@@ -214,11 +215,15 @@ class Bridge:
         """Have the target made ready; whoever looks at the web UI sees that, and may stop it."""
         if self.environment.web_ui is not None and isinstance(self.runner, LocalRunner):
             self.runner.update_state(STATE_SPAWNING)
-        self.preparing = Preparing()
+        self.preparing, self._preparer = Preparing(), gevent.getcurrent()
         try:
             return self.workload.prepare(self.environment, places, self.preparing)
+        except gevent.GreenletExit:
+            # A Master without a test has no end of one that would do this.
+            self.workload.finish()
+            raise
         finally:
-            self.preparing = None
+            self.preparing = self._preparer = None
 
     def _open(self, place: Place) -> Lanes:
         session = self.workload.open(self._prepared, place)
@@ -443,11 +448,19 @@ class Bridge:
         self.finish()
 
     def _on_test_stop(self, **_: Any) -> None:
-        if not isinstance(self.runner, WorkerRunner):
+        if isinstance(self.runner, WorkerRunner):
+            return
+        try:
             self.workload.finish()
+        except SitebenchError as error:
+            # Locust would log where it was raised, and not what to do.
+            log.error("%s", error)
 
     def _on_quitting(self, **_: Any) -> None:
         """Take the last batch before Locust decides its exit code: it does so before it stops."""
+        if self._preparer is not None and self._preparer is not gevent.getcurrent():
+            # What is being added must be there, or not, before it is removed.
+            self._preparer.kill()
         self._on_test_stopping()
         self._on_test_stop()
         await_csv(self.environment.parsed_options)

@@ -18,6 +18,7 @@ from sitebench.cockpit.login import require_login
 from sitebench.cockpit.options import SessionOptions
 from sitebench.cockpit.routes import blueprint
 from sitebench.cockpit.session import Session
+from sitebench.cockpit.starting import page_url
 from sitebench.cockpit.state import Present
 from sitebench.cockpit.tabs import add_rows, template_args
 from sitebench.option import choice, fields_of
@@ -66,7 +67,8 @@ def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) ->
     web_ui.template_args["all_profiles"] = _profiles(options)
     if from_namespace(SessionOptions, parsed).browser:
         scheme = "https" if web_ui.tls_cert else "http"
-        gevent.spawn(_show, f"{scheme}://{web_ui.host}:{web_ui.port}{base_path or ''}/")
+        where = page_url(web_ui.host, web_ui.port, f"{base_path or ''}/", scheme=scheme)
+        gevent.spawn(_show, where)
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":

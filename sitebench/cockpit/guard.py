@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from locust.runners import STATE_RUNNING, STATE_SPAWNING
 from sitebench.bridge import Bridge
 from sitebench.cockpit import form
 from sitebench.errors import SitebenchError
+from sitebench.ownership import on_loopback
 
 
 class Guard:
@@ -25,12 +27,25 @@ class Guard:
 
     def __call__(self) -> Response | tuple[str, int] | None:
         """Return the refusal; None lets the request pass."""
+        if self._unknown_name():
+            return "this page listens on loopback: open it as localhost, or give --web-host\n", 403
         if _from_elsewhere():
             return "pages of other sites may neither command tests nor read them\n", 403
         if request.endpoint != "locust.swarm" or not self._known():
             return None
         why = self._refusal(request.form.to_dict())
         return None if why is None else jsonify({"success": False, "message": why})
+
+    def _unknown_name(self) -> bool:
+        """Return whether a page that only this machine reaches is asked for by another's name.
+
+        The owner of that name may have it resolve to us, and their page would be of our own site.
+        """
+        web_ui = self._bridge.environment.web_ui
+        if web_ui is None or not on_loopback(web_ui.host):
+            return False
+        named = urlsplit(f"//{request.host}").hostname or ""
+        return named not in ("localhost", web_ui.host) and not _is_address(named)
 
     def _known(self) -> bool:
         """Return whether this is somebody whom Locust itself would not turn away."""
@@ -54,6 +69,23 @@ class Guard:
 
 
 def _from_elsewhere() -> bool:
-    """Return whether a page of another site asks: Locust itself lets every site's pages do so."""
-    origin = request.headers.get("Origin")
+    """Return whether a page of another site asks: Locust itself lets every site's pages do so.
+
+    An image or a frame names no origin, but browsers say where it comes from; a link is followed.
+    """
+    headers = request.headers
+    if (
+        headers.get("Sec-Fetch-Site") == "cross-site"
+        and headers.get("Sec-Fetch-Mode") != "navigate"
+    ):
+        return True
+    origin = headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc != request.host
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

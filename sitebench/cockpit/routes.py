@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -11,12 +12,14 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, make_response, request
 from gevent import subprocess  # type: ignore[import-untyped]
+from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.web import WebUI
 
 from sitebench.cockpit.live import Load, Moment
 from sitebench.cockpit.session import Session
 from sitebench.cockpit.state import Present, State, title
 from sitebench.cockpit.tabs import resources, verdict
+from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.report.page import asset as report_asset
 
 ASSETS = Path(__file__).parent / "assets"
@@ -29,6 +32,7 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
     ours = Blueprint("sitebench", __name__, url_prefix=f"{base_path or ''}/sitebench")
     session = present.session
     protected: Any = web_ui.auth_required_if_enabled
+    one_report = BoundedSemaphore()
 
     def page(path: str, view: Any) -> None:
         ours.add_url_rule(path, view.__name__, protected(view))
@@ -52,7 +56,11 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
 
     def report() -> Response:
         with tempfile.TemporaryDirectory(prefix="sitebench-ui-") as folder:
-            made = _report(session, Path(folder))
+            try:
+                with one_report:
+                    made = _report(session, Path(folder))
+            except SitebenchError as error:
+                return Response(f"{error}\n", status=500, mimetype="text/plain")
             if "download" in request.args:
                 return _attached(made, "text/html", "ui.html")
             return Response(made, mimetype="text/html")
@@ -68,9 +76,10 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
 
 def document(state: State, session: Session, asked: Any) -> dict[str, Any]:
     """Return what the live page draws; of series only what came after the last it has."""
-    n, after = len(session.tests), float(asked.get("after", -1.0))
-    if asked.get("test") != str(n):
-        after = -1.0
+    n, after = len(session.tests), -1.0
+    if asked.get("test") == str(n):
+        with contextlib.suppress(ValueError):
+            after = float(asked.get("after", after))
     live = state.live
     return {
         "test": n,
@@ -138,7 +147,15 @@ def _report(session: Session, folder: Path) -> bytes:
     """Have another process make the report: it takes a second of a core, and lanes run here."""
     copy, page = _snapshot(session, folder), folder / "ui.html"
     argv = [sys.executable, "-m", "sitebench.cli", "report", str(copy), "--out", str(page)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=REPORT_S)
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=REPORT_S)
+    except subprocess.TimeoutExpired:
+        raise MeasurementFailed(
+            f"the report was not made within {REPORT_S:.0f} s",
+            "download the run file, and make it with `sitebench report`",
+        ) from None
     if done.returncode:
-        return str(done.stderr).encode()
+        raise MeasurementFailed(
+            str(done.stderr).strip().removeprefix("sitebench: "), "run a test first"
+        )
     return page.read_bytes()

@@ -14,9 +14,14 @@ from sitebench.cockpit.options import SessionOptions
 from sitebench.errors import BadInput, PortInUse
 from sitebench.locust_process import Gathering
 from sitebench.measuring import say
+from sitebench.ownership import on_loopback
 from sitebench.spelling import narrowed, to_argv
 
-LOOPBACK = ("127.", "::1", "localhost")
+
+def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
+    """Return where a browser on this machine finds the page of a server that listens there."""
+    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"{scheme}://{f'[{here}]' if ':' in here else here}:{port}{path}"
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
@@ -28,10 +33,9 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
     _refuse_taken(host, port)
     if chosen.web_login:
         credentials(chosen.login_file)
-    elif not host.startswith(LOOPBACK):
+    elif not on_loopback(host):
         say(f"everybody who reaches {host} can start tests: --web-login asks for a password")
-    where = f"[{host}]" if ":" in host else host
-    say(f"web UI: http://{where}:{port}/ (Ctrl-C here ends it)")
+    say(f"web UI: {page_url(host, port)} (Ctrl-C here ends it)")
     gathering = Gathering.of(chosen)
     argv = [
         *(sys.executable, "-m", "locust", "-f", str(locustfile), "--loglevel", "WARNING"),

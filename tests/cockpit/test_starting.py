@@ -1,6 +1,7 @@
 """`sitebench ils ui` and `ps ui`: where they listen, who may use them, and what stays."""
 
 import http.cookiejar
+import itertools
 import json
 import socket
 import urllib.error
@@ -100,8 +101,15 @@ def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
 def test_a_page_of_another_site_can_neither_start_a_test_nor_read_one(tmp_path: Path) -> None:
     form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
     with web_ui(tmp_path, "ils") as (_, root):
-        for path, data in (("/swarm", form), ("/sitebench/run", None), ("/stats/requests", None)):
-            foreign = {"Origin": "http://elsewhere.example"}
+        port = urllib.parse.urlsplit(root).port
+        ways: list[dict[str, str]] = [
+            {"Origin": "http://elsewhere.example"},
+            # Whose name was made to resolve to this machine.
+            {"Origin": f"http://elsewhere.example:{port}", "Host": f"elsewhere.example:{port}"},
+            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+        ]
+        paths = (("/swarm", form), ("/sitebench/run", None), ("/stats/requests", None))
+        for foreign, (path, data) in itertools.product(ways, paths):
             request = urllib.request.Request(f"{root}{path}", data, foreign)
             with pytest.raises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(request, timeout=30)

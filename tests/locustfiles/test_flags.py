@@ -19,7 +19,7 @@ from tests.support.points import a_spec
 
 ROOT = Path(__file__).parents[2]
 USERS = ("-u", "8", "-r", "8")
-SHORT = (*USERS, "-t", "1s")
+SHORT = (*USERS, "-t", "3s")
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

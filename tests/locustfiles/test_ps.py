@@ -16,7 +16,7 @@ from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
 from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
-RUN = ("-u", "8", "-r", "8", "-t", "2s", "--threads", "1")
+RUN = ("-u", "8", "-r", "8", "-t", "3s", "--threads", "1")
 
 
 @dataclass
