@@ -178,3 +178,16 @@ def test_an_address_may_name_the_base() -> None:
 def test_the_suffix_of_a_domain_is_all_of_it() -> None:
     assert suffix_of("ou=people,dc=example,dc=com") == "dc=example,dc=com"
     assert suffix_of(r"ou=a,o=Smith\, Jones") == r"o=Smith\, Jones"
+
+
+@pytest.mark.usefixtures("slapd")
+def test_a_folder_that_cannot_be_told_is_refused_in_one_line(tmp_path: Path) -> None:
+    folder, file = tmp_path / "folder", tmp_path / "file"
+    folder.mkdir()
+    (folder / "people.json").write_text("")
+    file.write_text("something else\n")
+    for place, said in ((folder, "holds other people"), (file, "cannot write to")):
+        ran = sitebench("ils", "seed", "--entries", "10", "--to", f"slapd:{place}")
+        assert ran.code == 2
+        assert said in ran.err.splitlines()[0]
+    assert file.read_text() == "something else\n"
