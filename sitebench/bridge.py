@@ -417,6 +417,9 @@ class Bridge:
     def finish(self) -> None:
         """Have the lanes stopped and their last batch taken; later callers wait for the first."""
         if self._load is None and self._crew is None:
+            if self.recording is not None:
+                # No lane could begin.
+                self.recording.windows.close()
             return
         if self._ending:
             self._ended.wait()

@@ -153,12 +153,16 @@ class RampToKnee(Shape):
     """
 
     abstract = True
+    _watch: LoadWatch | None = None
 
     def reset_time(self) -> None:
         """Begin anew, at the foot."""
         super().reset_time()
         self._climb: Climb | None = None
-        self._watch: LoadWatch | None = None
+        if self._watch is not None:
+            # The test before was stopped in mid-climb.
+            self._watch.close()
+        self._watch = None
 
     @property
     def climbing(self) -> bool:  # type: ignore[override]

@@ -13,25 +13,10 @@ import ldap3
 import pytest
 
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import sitebench
+from tests.support.serving import serving
 
 LOCALES = ("--locales", "en_US,ja_JP")
-
-
-@contextmanager
-def serving(*argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
-    """Yield a running directory and the lines it greeted with."""
-    with subprocess.Popen(
-        [*SITEBENCH, "ils", "serve", "--port", "0", *LOCALES, *argv],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield process, [process.stdout.readline() for _ in range(3)]
-        finally:
-            process.kill()
 
 
 def address(lines: list[str]) -> str:
@@ -51,7 +36,7 @@ def bound(server: Any, dn: str | None = None, password: str | None = None) -> It
 
 
 def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
-    with serving("--entries", "20") as (_, lines):
+    with serving("ils", *LOCALES, "--entries", "20") as (_, lines):
         assert "serving 20 people" in lines[0]
         command = lines[1].strip().replace("ldapsearch", str(ldapsearch), 1)
         found = subprocess.run(
@@ -62,7 +47,7 @@ def test_the_search_that_it_suggests_finds_somebody(ldapsearch: Path) -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_in_order(ending: signal.Signals) -> None:
-    with serving("--entries", "5") as (process, lines):
+    with serving("ils", *LOCALES, "--entries", "5") as (process, lines):
         process.send_signal(ending)
         assert process.wait(10) == 0
         host, port = address(lines).removeprefix("ldap://").split(":")
@@ -76,7 +61,8 @@ def test_any_suffix_and_ldif_are_served(tmp_path: Path) -> None:
         "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n"
         "dn: ou=people,dc=example,dc=com\nobjectClass: organizationalUnit\nou: people\n"
     )
-    with serving("--suffix", "dc=example,dc=com", "--ldif", str(ldif)) as (_, lines):
+    asked = ("--suffix", "dc=example,dc=com", "--ldif", str(ldif))
+    with serving("ils", *LOCALES, *asked) as (_, lines):
         server = ldap3.Server(address(lines), get_info=ldap3.ALL)
         with bound(server) as connection:
             connection.search("dc=example,dc=com", "(ou=people)")
@@ -87,8 +73,9 @@ def test_any_suffix_and_ldif_are_served(tmp_path: Path) -> None:
 
 def test_with_an_administrator_nobody_else_writes(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("secret\n")
-    admin = ("--admin-dn", "cn=admin,o=Intranet", "--admin-password-file")
-    with serving("--entries", "5", *admin, str(tmp_path / "password")) as (_, lines):
+    password = str(tmp_path / "password")
+    admin = ("--admin-dn", "cn=admin,o=Intranet", "--admin-password-file", password)
+    with serving("ils", *LOCALES, "--entries", "5", *admin) as (_, lines):
         url = address(lines)
         entry = ("ou=new,o=Intranet", ["organizationalUnit"])
         with bound(url) as anonymous:

@@ -14,31 +14,23 @@ import pytest
 
 from tests.ps_bench.conftest import LOCALES, SIZE
 from tests.ps_bench.test_bad_input import refused
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import sitebench
+from tests.support.serving import serving
 
 
 @contextmanager
-def serving(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def site(*argv: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield a running site and its address."""
-    with subprocess.Popen(
-        [*SITEBENCH, "ps", "serve", "--port", "0", "--locales", ",".join(LOCALES), *argv],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            lines = [process.stdout.readline() for _ in range(3)]
-            found = re.search(r"http://[\d.:]+", lines[0])
-            assert found is not None, lines
-            assert f"{found[0]}/enter?user=7" in lines[1]
-            yield process, found[0]
-        finally:
-            process.kill()
+    with serving("ps", "--locales", ",".join(LOCALES), *argv) as (process, lines):
+        found = re.search(r"http://[\d.:]+", lines[0])
+        assert found is not None, lines
+        assert f"{found[0]}/enter?user=7" in lines[1]
+        yield process, found[0]
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
-    with serving("--entries", "20") as (process, url):
+    with site("--entries", "20") as (process, url):
         request = urllib.request.Request(url, headers={"Cookie": "user=7"})
         with urllib.request.urlopen(request, timeout=10) as answer:
             page = answer.read()
@@ -53,7 +45,7 @@ def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
     ran = sitebench("ps", "seed", str(file), *SIZE)
     assert ran.code == 0, ran.err
     assert "300 people" in ran.err
-    with serving("--database", str(file), "--durability", "full") as (process, url):
+    with site("--database", str(file), "--durability", "full") as (process, url):
         form = b"background=%23010203&accent=%23040506"
         request = urllib.request.Request(f"{url}/preferences", form, {"Cookie": "user=5"})
         with urllib.request.urlopen(request, timeout=10) as answer:

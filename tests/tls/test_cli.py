@@ -3,38 +3,20 @@
 import re
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from ils_bench.ldap_directory import LdapDirectory
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import sitebench
+from tests.support.serving import serving
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
 SHORT = ("--users", "4", "--threads", "1", "--warmup", "100ms", "--measure", "500ms", "--json")
 
 
-@contextmanager
-def serving(*argv: str) -> Iterator[list[str]]:
-    """Yield the lines that a directory greets with."""
-    with subprocess.Popen(
-        [*SITEBENCH, "ils", "serve", "--port", "0", *PEOPLE, *argv],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield [process.stdout.readline() for _ in range(3)]
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
 def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
-    with serving("--tls", "self-signed") as lines:
+    with serving("ils", *PEOPLE, "--tls", "self-signed") as (_, lines):
         assert "ldaps://127.0.0.1:" in lines[0]
         found = subprocess.run(
             lines[1].strip(), shell=True, capture_output=True, text=True, check=False, timeout=30
@@ -53,7 +35,7 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
 
 
 def test_start_tls_as_serve_suggests_it() -> None:
-    with serving("--tls", "self-signed", "--start-tls") as lines:
+    with serving("ils", *PEOPLE, "--tls", "self-signed", "--start-tls") as (_, lines):
         assert "ldap://127.0.0.1:" in lines[0]
         ran = sitebench(*lines[2].split()[1:], *PEOPLE, *SHORT)
         assert ran.code == 0, ran.err

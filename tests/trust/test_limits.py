@@ -10,8 +10,9 @@ from ps_bench.personalized_site import PersonalizedSite
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.serving import whole_limits
 from tests.ils_bench.test_bad_input import refused
-from tests.ils_bench.test_serve import address, serving
+from tests.ils_bench.test_serve import LOCALES, address
 from tests.support.cli import sitebench
+from tests.support.serving import serving
 
 
 def test_limits_are_read_as_pairs() -> None:
@@ -29,7 +30,8 @@ def test_a_limit_that_nobody_knows_or_keeps_is_refused(half: str) -> None:
 
 
 def test_a_limit_of_the_command_line_is_in_force() -> None:
-    with serving("--entries", "5", "--limit", "search_entries=2,stall_ms=500") as (_, lines):
+    limits = ("--limit", "search_entries=2,stall_ms=500")
+    with serving("ils", *LOCALES, "--entries", "5", *limits) as (_, lines):
         connection = ldap3.Connection(address(lines), auto_bind=True)
         connection.search("o=Intranet", "(objectClass=*)")
         assert connection.result["description"] == "sizeLimitExceeded"

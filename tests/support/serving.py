@@ -1,0 +1,29 @@
+"""`sitebench ils serve` and `ps serve`, as another program starts and ends them."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.support.cli import SITEBENCH
+
+GREETING = 3
+
+
+@contextmanager
+def serving(half: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Yield a running server of a half and the lines it greeted with; it is ended in order."""
+    with subprocess.Popen(
+        [*SITEBENCH, half, "serve", "--port", "0", *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process, [process.stdout.readline() for _ in range(GREETING)]
+        finally:
+            process.terminate()
+            try:
+                process.wait(60)
+            finally:
+                process.kill()
