@@ -62,6 +62,12 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
         metavar="TEMPLATE",
         panel="Target",
     )
+
+
+@dataclass(frozen=True)
+class SequenceOptions:
+    """What only a test of a directory asks, not who fills or empties one."""
+
     target_threads: int = option(
         1, "Threads of the embedded directory.", parse=whole(1), metavar="N", panel="Target"
     )
@@ -88,7 +94,7 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
 
 
 @dataclass(frozen=True)
-class LoadTestOptions(DirectoryOptions, PeopleOptions, LoadOptions):
+class LoadTestOptions(SequenceOptions, DirectoryOptions, PeopleOptions, LoadOptions):
     """Everything that says what a test of a directory is, but for its size."""
 
 
