@@ -3,7 +3,8 @@
 The two sides talk as little as they can. The parent writes one JSON line to the child's standard
 input (configuration travels there, because arguments can be read by everyone on the machine);
 the child answers one JSON line, `{"ready": ...}` or `{"error": ...}`, and serves until its
-standard input ends. So it ends with its parent, however that one ended.
+standard input ends. So it ends with its parent, however that one ended. Any further line asks what
+it has to tell of its service, and is answered by one line.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
@@ -26,6 +28,8 @@ from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.stop import Stop
 
 STOP_S = 15.0
+TELL_S = 60.0
+"""How long a child may take to tell something: a busy machine is no reason to call it dead."""
 PARENT = "SITEBENCH_PARENT"
 """Environment variable with the process id of whoever started a process that has no pipe to it."""
 EXIT_TERMINATED = 128 + signal.SIGTERM
@@ -59,17 +63,26 @@ class Child:
             raise
 
     def _greet(self, request: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            raise self._silent() from None
-        answer = json.loads(self._line(timeout_s))
+        answer = self._exchange(request, timeout_s)
         if "error" in answer:
             raise revive(answer["error"])
         ready: dict[str, Any] = answer["ready"]
         return ready
+
+    def ask(self) -> dict[str, Any]:
+        """Return what its service tells now."""
+        told: dict[str, Any] = self._exchange({}, TELL_S)["told"]
+        return told
+
+    def _exchange(self, said: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(said).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._silent() from None
+        answer: dict[str, Any] = json.loads(self._line(timeout_s))
+        return answer
 
     def _line(self, timeout_s: float) -> bytes:
         assert self._process.stdout is not None
@@ -77,7 +90,7 @@ class Child:
         while not line.endswith(b"\n"):
             if not select.select([pipe], [], [], max(0.0, give_up - time.monotonic()))[0]:
                 raise MeasurementFailed(
-                    f"{self.name} was not ready within {timeout_s:.0f} s",
+                    f"{self.name} did not answer within {timeout_s:.0f} s",
                     "look at the load of this machine, or use a smaller size",
                 )
             part = os.read(pipe, 65536)
@@ -89,7 +102,7 @@ class Child:
     def _silent(self) -> MeasurementFailed:
         code = self._process.wait()
         return MeasurementFailed(
-            f"{self.name} ended before it was ready (exit code {code})",
+            f"{self.name} ended before it answered (exit code {code})",
             "see what it wrote above; with a large size the machine may be out of memory",
         )
 
@@ -134,30 +147,42 @@ def revive(found: Mapping[str, str]) -> SitebenchError:
     return revived
 
 
-def serve(start: Callable[[dict[str, Any]], tuple[dict[str, Any], Callable[[], object]]]) -> None:
+@dataclass(frozen=True)
+class Service:
+    """What a child serves: what to report of it, how to stop it, and what it tells when asked."""
+
+    ready: Mapping[str, Any]
+    stop: Callable[[], object]
+    tell: Callable[[], Mapping[str, Any]] = dict
+
+
+def serve(start: Callable[[dict[str, Any]], Service]) -> None:
     """Be the child: read the request, start, report ready, and serve until told to stop.
 
-    `start` returns what to report and how to stop. A parent that goes away meanwhile ends it by
-    SystemExit, so it must clean up behind itself on any exception.
+    A parent that goes away while it starts ends it by SystemExit, so `start` must clean up behind
+    itself on any exception.
     """
-    stopped, started = Stop(), False
+    stopped = Stop()
+    service: Service | None = None
 
     def on_signal(_signal: int, _frame: FrameType | None) -> None:
-        if not started:
+        if service is None:
             sys.exit(EXIT_TERMINATED)
+
+    def tell() -> Mapping[str, Any]:
+        return {} if service is None else service.tell()
 
     with stopped.on(signal.SIGTERM, handler=on_signal):
         request = json.loads(sys.stdin.readline())
-        threading.Thread(target=_end_with_parent, daemon=True).start()
+        threading.Thread(target=_heed_parent, args=(tell,), daemon=True).start()
         try:
-            ready, stop = start(request)
+            service = start(request)
         except SitebenchError as error:
             _say({"error": dump(error)})
             sys.exit(error.exit_code)
-        started = True
-        _say({"ready": ready})
+        _say({"ready": service.ready})
         stopped.wait()
-        stop()
+        service.stop()
 
 
 def _say(answer: Mapping[str, Any]) -> None:
@@ -166,6 +191,10 @@ def _say(answer: Mapping[str, Any]) -> None:
         print(json.dumps(answer), flush=True)
 
 
-def _end_with_parent() -> None:
-    sys.stdin.read()
-    os.kill(os.getpid(), signal.SIGTERM)
+def _heed_parent(tell: Callable[[], Mapping[str, Any]]) -> None:
+    """Answer its questions, and end with it."""
+    try:
+        while sys.stdin.readline():
+            _say({"told": tell()})
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from sitebench.child import serve
+from sitebench.child import Service, serve
 from sitebench.native_errors import translated
 
 
-def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+def start(request: dict[str, Any]) -> Service:
     """Start answering."""
     from sitebench._engine import NullResponder
 
     with translated():
         responder = NullResponder(request["request_bytes"], request["response_bytes"])
-    return {"port": responder.port}, responder.stop
+    return Service({"port": responder.port}, responder.stop)
 
 
 if __name__ == "__main__":

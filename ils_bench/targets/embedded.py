@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +15,7 @@ from ils_bench.people import read_spec
 from ils_bench.probe import Address, scheme_of
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
-from sitebench.child import Child, serve
+from sitebench.child import Child, Service, serve
 from sitebench.native_errors import translated
 from sitebench.tls import SYSTEM, CaFile, Trust, trusting
 
@@ -45,6 +44,7 @@ def open_embedded(
         disposable=True,
         alive=lambda: child.alive,
         close=child.stop,
+        counters=child.ask,
         trust=trust if ca is None else trusting(trust, ca),
         ca=ca,
         facts={
@@ -54,7 +54,7 @@ def open_embedded(
     )
 
 
-def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+def start(request: dict[str, Any]) -> Service:
     """Start serving what the request says."""
     from sitebench._engine import Directory
 
@@ -69,7 +69,7 @@ def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]
         file = CaFile(directory.made_ca)
         opened.callback(file.remove)
         ca = str(file.path)
-    return {"port": directory.port, "ca": ca}, opened.close
+    return Service({"port": directory.port, "ca": ca}, opened.close, directory.stats)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from ils_bench.probe import Address, parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
-from sitebench.child import Child, serve
+from sitebench.child import Child, Service, serve
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.manifest import usable_cores
 from sitebench.ports import free_port
@@ -85,7 +84,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+def start(request: dict[str, Any]) -> Service:
     """Fill and start slapd as the request says."""
     people = read_spec(request)
     slapd, slapadd = find("slapd"), find("slapadd")
@@ -117,7 +116,7 @@ def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]
         "version": version(slapd),
         "configuration": config.read_text().replace(str(folder), "..."),
     }
-    return ready, stop
+    return Service(ready, stop)
 
 
 def find(program: str) -> str:

@@ -21,7 +21,7 @@ class OpenTarget:
 
     `pid` and `cores` are known where it runs on this machine and is ours; `disposable` means
     that it is thrown away afterwards, so that nothing needs to be removed from it; `owned` that its
-    user says it is theirs to write to.
+    user says it is theirs to write to; `counters` what it has counted, if it tells.
     """
 
     name: str
@@ -35,6 +35,7 @@ class OpenTarget:
     owned: bool = False
     alive: Callable[[], bool] = lambda: True
     close: Callable[[], None] = lambda: None
+    counters: Callable[[], dict[str, int]] = dict
     facts: dict[str, Any] = field(default_factory=dict)
     trust: Trust = SYSTEM
     ca: str | None = None

@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ps_bench.address import Address
 from ps_bench.targets.target import OpenSite
-from sitebench.child import Child, serve
+from sitebench.child import Child, Service, serve
 from sitebench.native_errors import translated
 from sitebench.tls import SYSTEM, CaFile, Trust, trusting
 
@@ -56,7 +56,7 @@ def open_embedded(
         child.stop()
 
 
-def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]]:
+def start(request: dict[str, Any]) -> Service:
     """Start serving what the request says."""
     from sitebench._engine import Site, copy_upd
 
@@ -73,7 +73,7 @@ def start(request: dict[str, Any]) -> tuple[dict[str, Any], Callable[[], object]
             file = CaFile(site.made_ca)
             opening.callback(file.remove)
             ca = str(file.path)
-        return {"port": site.port, "ca": ca}, opening.pop_all().close
+        return Service({"port": site.port, "ca": ca}, opening.pop_all().close)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from sitebench.errors import MeasurementFailed, PortInUse, SitebenchError
 ROOT = str(Path(__file__).parents[2])
 ECHO = """
 import time
-from sitebench.child import serve
+from sitebench.child import Service, serve
 from sitebench.errors import PortInUse
 def start(request):
     if "slow" in request:
@@ -23,7 +23,12 @@ def start(request):
             open(request["leaves"], "w").close()
     if "refuse" in request:
         raise PortInUse("it is taken", "choose another")
-    return {"heard": request}, lambda: open(request["leaves"], "w").close()
+    asked = iter(range(10))
+    return Service(
+        {"heard": request},
+        lambda: open(request["leaves"], "w").close(),
+        lambda: {"asked": next(asked)},
+    )
 if __name__ == "__main__":
     serve(start)
 """
@@ -60,7 +65,7 @@ def test_what_a_child_refuses_is_raised_here(module: str) -> None:
 
 
 def test_a_child_that_cannot_even_start_is_an_error_not_a_hang() -> None:
-    with pytest.raises(MeasurementFailed, match="ended before it was ready"):
+    with pytest.raises(MeasurementFailed, match="ended before it answered"):
         Child("sitebench.no_such_module", {})
 
 
@@ -77,6 +82,23 @@ def test_a_child_ends_with_its_parent_however_that_ends(module: str, tmp_path: P
         parent.kill()
     assert gone(pid)
     assert (tmp_path / "left").exists()
+
+
+def test_a_child_tells_what_it_is_asked_as_often_as_it_is(module: str, tmp_path: Path) -> None:
+    child = Child(module, {"leaves": str(tmp_path / "left")})
+    try:
+        assert [child.ask() for _ in range(3)] == [{"asked": 0}, {"asked": 1}, {"asked": 2}]
+    finally:
+        child.stop()
+
+
+def test_a_child_that_cannot_tell_any_more_ends(module: str, tmp_path: Path) -> None:
+    child = Child(module, {"leaves": str(tmp_path / "left")})
+    try:
+        with pytest.raises(MeasurementFailed, match="ended before it answered"):
+            [child.ask() for _ in range(11)]
+    finally:
+        child.stop()
 
 
 def test_errors_survive_the_way_between_processes() -> None:
