@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sitebench.durations import Durations
 from sitebench.monitor import InterfaceUse, MachineUse, Use
 from sitebench.rules.thresholds import USED_UP
 
 if TYPE_CHECKING:
     from sitebench.little import Little
-    from sitebench.point import Durations
     from sitebench.steady import Settled
 
 

@@ -23,6 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from sitebench import units
+from sitebench.durations import LEAST_BEYOND
 from sitebench.errors import UnknownValue
 
 if TYPE_CHECKING:
@@ -189,8 +190,6 @@ class Objective:
 
     def samples(self) -> int:
         """Return how many operations a point needs for its percentiles to be told."""
-        from sitebench.point import LEAST_BEYOND
-
         highest = max(METRICS[each.metric].quantile for each in self.conditions)
         if not highest:
             return 1

@@ -27,8 +27,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import floor, log10
 
+from sitebench.durations import Durations
 from sitebench.objective import Objective, State
-from sitebench.point import Durations, PointResult
+from sitebench.point import PointResult
 from sitebench.rules.thresholds import AT_THE_EDGES, MISSED
 from sitebench.source import SEQUENCE
 from sitebench.verdict import Bound

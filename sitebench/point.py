@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitebench._engine import Histogram
 from sitebench.doubt import Doubt
+from sitebench.durations import NOTHING, Durations
 from sitebench.fields import known
 from sitebench.little import Little, little
 from sitebench.monitor import Use
@@ -21,18 +21,6 @@ from sitebench.steady import UNKNOWN, Settled, settle
 from sitebench.tally import StepTotals, Tally
 from sitebench.verdict import Evidence, Verdict, judge
 from sitebench.workers.seen import WorkerSeen, judged, use_of_all
-
-LEAST_BEYOND = 100
-"""A percentile is a number only with this many samples beyond it; otherwise it is null."""
-
-PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9}
-
-
-def percentile_ns(histogram: Histogram, q: float) -> int | None:
-    """Return a percentile; None with too few samples beyond it to be one."""
-    # In whole thousandths: 100.0 - 99.9 is a little less than a tenth.
-    beyond = histogram.count * (100_000 - round(q * 1_000))
-    return histogram.percentile(q) if beyond >= LEAST_BEYOND * 100_000 else None
 
 
 @dataclass(frozen=True)
@@ -72,40 +60,6 @@ class PointSpec:
     def read(cls, text: str) -> PointSpec:
         """Read what `canonical` wrote."""
         return cls(**known(cls, json.loads(text)))
-
-
-@dataclass(frozen=True)
-class Durations:
-    """Summary of a histogram, in microseconds; null where there are too few samples."""
-
-    n: int
-    mean: float | None
-    max: float | None
-    percentiles: Mapping[str, float | None]
-
-    @classmethod
-    def of(cls, histogram: Histogram) -> Durations:
-        """Summarise a histogram of nanoseconds."""
-        n = histogram.count
-        marks = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
-        found = {name: None if ns is None else ns / 1e3 for name, ns in marks.items()}
-        return cls(
-            n, histogram.mean / 1e3 if n else None, histogram.max / 1e3 if n else None, found
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the percentiles and moments, flat."""
-        return {**self.percentiles, "max": self.max, "mean": self.mean, "n": self.n}
-
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Durations:
-        """Read what `to_json` wrote."""
-        percentiles = {name: found.get(name) for name in PERCENTILES}
-        return cls(found["n"], found["mean"], found["max"], percentiles)
-
-
-NOTHING = Durations(0, None, None, dict.fromkeys(PERCENTILES))
-"""No sample at all."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import gevent  # type: ignore[import-untyped]
+
 from sitebench._engine import Histogram
 from sitebench.source import SEQUENCE, StepRecord
 
@@ -20,6 +22,14 @@ A_DAY_S = 86_400.0
 LOOK_S = 0.005
 BACKOFF_S = 0.1
 """How long a portable lane waits after a failed connection, so as not to spin."""
+
+
+def within(seconds: float) -> gevent.Timeout:
+    """Return what ends an operation that takes longer, also one whose answer trickles in.
+
+    The timeouts of clients' libraries are for each reading of a socket.
+    """
+    return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
 @dataclass

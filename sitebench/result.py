@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitebench._engine import Histogram
-from sitebench.point import PointResult, PointSpec, percentile_ns
+from sitebench.durations import percentile_ns
+from sitebench.point import PointResult, PointSpec
 from sitebench.report.model import counted_steps
 from sitebench.report.moments import MEASURED, Slot, slots
 from sitebench.runfile import RunFile

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitebench._engine import Histogram
+from sitebench.durations import PERCENTILES, Durations, percentile_ns
 from sitebench.monitor import Sample
 from sitebench.monitor.names import Name, describe
-from sitebench.point import PERCENTILES, Durations, percentile_ns
 from sitebench.source import SEQUENCE, Drained
 from sitebench.tally import Tally
 from sitebench.units import format_bytes, format_ns

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.point import Durations
+from sitebench.durations import Durations
 from sitebench.runfile import RunFile, StoredPoint
 
 Row = Mapping[str, Any]

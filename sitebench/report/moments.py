@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from sitebench._engine import Histogram
-from sitebench.point import percentile_ns
+from sitebench.durations import percentile_ns
 from sitebench.runfile import TimelineRow
 
 PER_DECADE = 12

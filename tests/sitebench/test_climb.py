@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from sitebench.climb import Climb
+from sitebench.durations import PERCENTILES, Durations
 from sitebench.objective import Objective
-from sitebench.point import PERCENTILES, Durations, PointResult
+from sitebench.point import PointResult
 from sitebench.verdict import Bound
 from tests.support.points import a_result
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sitebench.durations import Durations
 from sitebench.objective import Objective
 from sitebench.peak import Answer, Found, Plan, Reply, Trial, reply_of, rounded, search
-from sitebench.point import Durations
 from sitebench.verdict import Bound
 from tests.support.points import a_result, a_spec
 

@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from sitebench.point import Durations, PointResult, PointSpec, summarise
+from sitebench.durations import Durations
+from sitebench.point import PointResult, PointSpec, summarise
 from sitebench.tally import Tally
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_use

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from sitebench.durations import Durations
 from sitebench.evidence import Evidence
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.point import Durations
 
 MACHINE = MachineUse(
     busy_per_core=(0.5, 0.4),
