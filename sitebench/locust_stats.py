@@ -18,6 +18,9 @@ from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, Stats
 
 from sitebench.source import SEQUENCE, Drained, StepRecord
 
+SECONDS_KEPT = 20
+"""Locust's present rates are of the last twelve seconds; what is older than these is let go."""
+
 
 def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
     """Merge one drain; `offset_s` is wall clock minus monotonic clock."""
@@ -26,13 +29,23 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
         if step.step == SEQUENCE:
             continue
         entry = StatsEntry.unserialize(entry_dict(step, start, end), stats)
-        stats.entries[(entry.name, entry.method)].extend(entry)
+        shown = stats.entries[(entry.name, entry.method)]
+        shown.extend(entry)
+        _forget(shown, end - SECONDS_KEPT)
         stats.total.extend(entry)
         _feed_errors(stats, step, start, end)
     # Without this a target that stops answering would leave the last rate on the screen.
     heartbeat = StatsEntry(stats, "Aggregated", "")
     heartbeat.start_time, heartbeat.last_request_timestamp = start, end
     stats.total.extend(heartbeat)
+    _forget(stats.total, end - SECONDS_KEPT)
+
+
+def _forget(entry: StatsEntry, before: float) -> None:
+    """Let go of the counts of seconds long past: Locust keeps every second of a test."""
+    for per_second in (entry.num_reqs_per_sec, entry.num_fail_per_sec):
+        while per_second and (oldest := next(iter(per_second))) < before:
+            del per_second[oldest]
 
 
 def entry_dict(step: StepRecord, start: float, end: float) -> Any:

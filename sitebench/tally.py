@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 
 from sitebench._engine import Histogram
 from sitebench.source import SEQUENCE, Drained, StepRecord
@@ -61,8 +63,10 @@ class Tally:
     cpu_start_ns: tuple[int, ...] = ()
     cpu_ns: tuple[int, ...] = ()
     steps: dict[tuple[str, str], StepTotals] = field(default_factory=dict)
-    drains: list[tuple[float, dict[tuple[str, str], int]]] = field(default_factory=list)
-    """Of each drain its seconds, and what succeeded by (program, step)."""
+    drain_s: array[float] = field(default_factory=lambda: array("d"))
+    succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
+    """Of each drain its seconds, and how often each (program, step) succeeded in it, as plain
+    numbers: an hour has thousands of drains. What ends early is zero from there on."""
     lane_ns: int = 0
     waiting_ns: int = 0
     underway_start_ns: int = 0
@@ -111,7 +115,7 @@ class Tally:
     @property
     def longest_drain_s(self) -> float:
         """The longest time between two drains."""
-        return max((seconds for seconds, _ in self.drains), default=0.0)
+        return max(self.drain_s, default=0.0)
 
     @property
     def thread_cpu_s(self) -> tuple[float, ...]:
@@ -128,14 +132,15 @@ class Tally:
         self.lane_ns += drained.lane_ns
         self.waiting_ns += drained.waiting_ns
         self.underway_ns = drained.underway_ns
-        succeeded = {}
         for record in drained.steps:
             key = (record.program, record.step)
             if key not in self.steps:
                 self.steps[key] = StepTotals(record.program, record.step)
             self.steps[key].add(record)
-            succeeded[key] = record.count - sum(record.failures.values())
-        self.drains.append(((drained.t1_ns - drained.t0_ns) / 1e9, succeeded))
+            succeeded = self.succeeded.setdefault(key, array("q"))
+            succeeded.extend(repeat(0, len(self.drain_s) - len(succeeded)))
+            succeeded.append(record.count - sum(record.failures.values()))
+        self.drain_s.append((drained.t1_ns - drained.t0_ns) / 1e9)
 
     def merge(self, later: Tally) -> None:
         """Add the steps of another window; only they are asked for when it is no measured one."""
@@ -144,9 +149,9 @@ class Tally:
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
         """Yield the seconds of each drain, and the operations that succeeded in it."""
-        keys = tuple(counts)
-        for seconds, succeeded in self.drains:
-            yield seconds, sum(succeeded.get(key, 0) for key in keys)
+        counted = [self.succeeded[key] for key in counts if key in self.succeeded]
+        for n, seconds in enumerate(self.drain_s):
+            yield seconds, sum(each[n] for each in counted if n < len(each))
 
     def counted(self, counts: Iterable[tuple[str, str]]) -> StepTotals:
         """Merge the steps that count as an operation, one (program, step) per program."""

@@ -117,6 +117,21 @@ def test_the_rate_on_the_screen_falls_when_nothing_ends_any_more() -> None:
     assert found[1] == 0
 
 
+def test_seconds_that_no_rate_is_made_of_any_more_are_let_go() -> None:
+    found = in_locust("""
+    drains = [Drain(n * second, (n + 1) * second, (Step("p", "lookup", 100, {"reset": 1}),))
+              for n in range(200)]
+    made = fed(*drains)
+    kept = [len(seconds) for entry in (made.total, made.entries["lookup", "p"])
+            for seconds in (entry.num_reqs_per_sec, entry.num_fail_per_sec)]
+    print(json.dumps([kept, made.total.num_requests, made.total.current_rps,
+                      made.total.current_fail_per_sec]))
+    """)
+    kept, requests, rate, failing = found
+    assert all(12 < seconds < 30 for seconds in kept)
+    assert (requests, rate, failing) == (20_000, pytest.approx(100, rel=0.15), pytest.approx(1))
+
+
 def test_a_count_is_spread_over_seconds_without_losing_any() -> None:
     found = in_locust("""
     print(json.dumps([sum(locust_stats.spread(n, a / 7, (a + b) / 7).values()) == n

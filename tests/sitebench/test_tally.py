@@ -1,3 +1,4 @@
+import tracemalloc
 from collections import Counter
 
 import msgpack  # type: ignore[import-untyped]
@@ -46,6 +47,31 @@ def test_only_counted_steps_make_operations() -> None:
     )
     assert tally.counted([("a", "lookup"), ("b", "sequence"), ("c", "add")]).count == 9
     assert tally.counted([]).latency == Histogram()
+
+
+def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:
+    tally = Tally()
+    tally.add(drain(0, 1, Step("a", "add", 4, {"timeout": 1}), Step("a", "bind", 9)))
+    tally.add(drain(1, 2))
+    tally.add(drain(2, 3, Step("b", "lookup", 7), Step("a", "add", 5)))
+    tally.add(drain(3, 4, Step("b", "lookup", 1)))
+    wanted = [("a", "add"), ("b", "lookup"), ("c", "never")]
+    assert [done for _, done in tally.operations(wanted)] == [3, 0, 12, 1]
+
+
+def test_an_hour_of_drains_is_kept_in_little() -> None:
+    tally = Tally()
+    steps = [Step("program", f"step {n}", 1_000) for n in range(25)]
+    tally.add(drain(0, 1, *steps))
+    tracemalloc.start()
+    try:
+        for n in range(1, 721):
+            tally.add(drain(n, n + 1, *steps))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # A tenth of an hour's; as much again is what arrays hold ready.
+    assert kept < 2 * 720 * 8 * (len(steps) + 1) + 50_000
 
 
 @given(st.lists(durations, min_size=1, max_size=6))
