@@ -23,7 +23,7 @@ from ils_bench.targets.target import OpenTarget
 from sitebench._engine import Population
 from sitebench.errors import BadInput
 from sitebench.place import Place
-from sitebench.portable import BACKOFF_S, LaneClock, PortableLanes
+from sitebench.portable import BACKOFF_S, LaneClock, PortableLanes, within
 from sitebench.tls import fault_kind
 
 CONTROL_SIZE_LIMIT_EXCEEDED = 4
@@ -161,7 +161,8 @@ class Ldap3Lane:
         before, kind, broken, answered = self._traffic(), None, False, True
         self._clock.begin()
         try:
-            self._do[type(step)](step)
+            with within(self._lanes.options.timeout):
+                self._do[type(step)](step)
         except _FailedError as failure:
             kind = str(failure)
             broken = isinstance(step, steps.Connect | steps.Bind)

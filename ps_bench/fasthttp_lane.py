@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from locust import FastHttpUser
+from locust.contrib.fasthttp import ResponseContextManager
 from locust.env import Environment
 
 from ps_bench.address import Address
@@ -25,7 +26,7 @@ from ps_bench.scenario import Capture, Operation, Request, Scenario, render
 from sitebench._engine import Visitors
 from sitebench.errors import BadInput
 from sitebench.place import Place
-from sitebench.portable import BACKOFF_S, Ended, LaneClock, PortableLanes
+from sitebench.portable import BACKOFF_S, Ended, LaneClock, PortableLanes, within
 from sitebench.tls import SYSTEM, Trust, fault_kind
 
 CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
@@ -181,21 +182,24 @@ class FastHttpLane:
         self._client.cookiejar.clear()
         path, data = path_of(request, values), body_of(request, values)
         self._clock.begin()
-        with self._client.request(
-            request.method,
-            path,
-            name=request.name,
-            data=data,
-            headers=headers,
-            allow_redirects=False,
-            catch_response=True,
-        ) as response:
+        with within(self._lanes.options.timeout):
+            answer = self._client.request(
+                request.method,
+                path,
+                name=request.name,
+                data=data,
+                headers=headers,
+                allow_redirects=False,
+                catch_response=True,
+            )
+        with answer as response:
             self._clock.answered()
             if not self._lanes.options.keepalive:
                 # Not every server says that it will close: the pool would use it once more.
                 self._hang_up()
-            if response.status_code == 0:
-                kind: str | None = failure_kind(response.error)
+            if (lost := _lost(response)) is not None:
+                self._hang_up()
+                kind: str | None = failure_kind(lost)
                 response.failure(kind)
                 return self._clock.end(kind, answered=False, traffic=(0, 0))
             body = response.content or b""
@@ -280,6 +284,12 @@ class FastHttpLane:
             yield name, f"#{self._random.randrange(1 << 24):06x}"
         yield "draw.city", self._random.choice(CITIES)
         yield "draw.number", str(self._random.randrange(1 << 31))
+
+
+def _lost(response: ResponseContextManager) -> BaseException | None:
+    """Return what came instead of an answer, or of the rest of its body."""
+    error: BaseException | None = response.request_meta["exception"]
+    return error if response.status_code == 0 or isinstance(error, OSError) else None
 
 
 def _text(value: str | int | bool | list[str]) -> str:

@@ -15,7 +15,7 @@ from sitebench.little import little
 from sitebench.place import Place
 from sitebench.tally import Tally
 from tests.support.people import BASE, small_population
-from tests.support.relay import relayed
+from tests.support.relay import delaying, relayed
 
 PEOPLE = small_population(50)
 
@@ -54,7 +54,10 @@ def test_an_answer_that_never_comes_is_censored_and_its_wait_is_accounted_for() 
         answers += 1
         return 0.0 if answers < 40 else 2.0
 
-    with relayed(directory.port, delay) as port, lanes(port, LOOKUP, timeout=1.0) as running:
+    with (
+        relayed(directory.port, delaying(delay)) as port,
+        lanes(port, LOOKUP, timeout=1.0) as running,
+    ):
         tally = passes(running, "lookup", 1)
     directory.stop()
     lookup, sequence = tally.steps["lookup", "lookup"], tally.steps["lookup", "sequence"]

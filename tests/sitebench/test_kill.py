@@ -1,25 +1,19 @@
 """kill -9 at ten random moments of a sweep: nothing that was finished is lost, nothing stays."""
 
-import contextlib
 import json
-import os
 import random
-import sqlite3
 import subprocess
 import sys
 import time
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from sitebench.errors import BadRunFile
 from sitebench.locust_process import GRACE_S
 from sitebench.runfile import RunFile
-from tests.support.cli import SITEBENCH
+from tests.support.aftermath import Ground
 from tests.support.waiting import eventually
 
 Points = dict[str, list[dict[str, Any]]]
@@ -33,47 +27,15 @@ SWEEP = (
     *("--locales", "en_US", "--users", "2", "--threads", "1"),
     *("--warmup", "100ms", "--measure", "200ms", "--json"),
 )
-MARK = "SITEBENCH_TEST_OF_KILLS"
-"""Environment variable by which a sweep's processes are known, whoever their parent is now."""
 
 
-class Killed:
-    """One run file, and the processes and temporary files of all sweeps over it."""
+class Killed(Ground):
+    """Sweeps that are killed, over one run file."""
 
     def __init__(self, folder: Path) -> None:
-        self.run = folder / "run.sitebench"
-        self.temporary = folder / "tmp"
-        self.temporary.mkdir()
-        self.places = {"TMPDIR": str(self.temporary), "XDG_CACHE_HOME": str(folder / "cache")}
-        self.mark = str(uuid.uuid4())
-
-    @contextlib.contextmanager
-    def started(self, *argv: str) -> Iterator[subprocess.Popen[str]]:
-        """Start a command in a process group of its own; it is gone afterwards."""
-        process = subprocess.Popen(
-            [*SITEBENCH, *argv],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **self.places, MARK: self.mark},
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            process.kill()
-            process.communicate()
-
-    def processes(self) -> list[str]:
-        """Return the command of everything that still runs."""
-        found = []
-        for each in psutil.process_iter():
-            try:
-                if each.environ().get(MARK) == self.mark:
-                    found.append(" ".join(each.cmdline()))
-            except psutil.Error:
-                continue
-        return found
+        super().__init__(folder)
+        # One that is killed leaves what it was making there, and the next goes on with it.
+        self.environment["XDG_CACHE_HOME"] = str(folder / "cache")
 
     def done(self) -> Points:
         """Return every byte of the points that are done."""
@@ -89,14 +51,6 @@ class Killed:
             for point in points
         }
 
-    def phases(self) -> set[str]:
-        """Return the phases that the points have been in."""
-        try:
-            with RunFile(self.run) as run:
-                return {row["phase"] for row in run.rows("timeline")}
-        except BadRunFile:
-            return set()
-
     def wait_for_one_more(self, known: Points, process: subprocess.Popen[str]) -> None:
         """Wait until another point is done, or nothing is left to be done."""
         give_up = time.monotonic() + 200
@@ -104,18 +58,6 @@ class Killed:
             assert time.monotonic() < give_up
             time.sleep(0.1)
         assert not process.poll(), process.communicate()
-
-    def assert_whole(self) -> None:
-        """Check the file page by page, and each point's drains against its totals."""
-        with contextlib.closing(sqlite3.connect(self.run)) as db:
-            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            assert db.execute("PRAGMA foreign_key_check").fetchall() == []
-        with RunFile(self.run) as run:
-            for point in run.points():
-                if point.status == "done":
-                    drained = sum(r.count for r in run.timeline(point.id) if r.phase == "measure")
-                    totals = sum(step.count for step in run.histograms(point.id))
-                    assert drained == totals, "a process of a killed sweep wrote to this point"
 
 
 @pytest.mark.timeout(600)

@@ -14,7 +14,7 @@ from sitebench.tally import Tally
 from tests.engine.test_freeze import engine
 from tests.support.frozen import PEOPLE
 from tests.support.people import small_population
-from tests.support.relay import relayed
+from tests.support.relay import delaying, relayed
 
 HALF_S = 0.5
 Series = list[tuple[float, int]]
@@ -129,7 +129,7 @@ def judged(running: Engine, step: str, half_seconds: int) -> Settled:
 
 
 def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Directory) -> None:
-    with relayed(directory.port, lambda at_s: 0.002 + 0.01 * at_s) as port:
+    with relayed(directory.port, delaying(lambda at_s: 0.002 + 0.01 * at_s)) as port:
         found = judged(*engine("directory", port, {"kind": "closed"}), LEAST + 1)
     assert found.state == State.UNSETTLED, found
     assert found.slope_percent is not None
@@ -137,6 +137,6 @@ def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Direct
 
 
 def test_a_directory_that_takes_its_time_evenly_settles(directory: Directory) -> None:
-    with relayed(directory.port, lambda _: 0.08) as port:
+    with relayed(directory.port, delaying(lambda _: 0.08)) as port:
         found = judged(*engine("directory", port, {"kind": "closed"}), LEAST + 1)
     assert found.state == State.SETTLED, found

@@ -1,41 +1,142 @@
-"""A relay in front of a server, which holds every answer back for as long as it is told."""
+"""A network in front of a server, as bad as a test wants it: real sockets, a thread for each way.
+
+How answers travel is a `Way`; the test may change it at any time. Requests pass as they come.
+"""
 
 import contextlib
+import itertools
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
 
+Way = Callable[[bytes, socket.socket], None]
+"""Brings a piece of an answer to a client; raises OSError where that ends the connection."""
+
+AT_ONCE = struct.pack("ii", 1, 0)
+"""Of SO_LINGER: the end is a reset."""
+
+
+def passing(piece: bytes, client: socket.socket) -> None:
+    """Bring it as it is."""
+    client.sendall(piece)
+
+
+def delaying(delay_s: Callable[[float], float]) -> Way:
+    """Bring it so much later; `delay_s` is asked with the seconds since now."""
+    began = time.monotonic()
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        time.sleep(delay_s(time.monotonic() - began))
+        client.sendall(piece)
+
+    return way
+
+
+def trickling(pause_s: float, single: int) -> Way:
+    """Bring its first bytes one at a time with a pause after each, and the others then."""
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        for n in range(min(single, len(piece))):
+            client.sendall(piece[n : n + 1])
+            time.sleep(pause_s)
+        client.sendall(piece[single:])
+
+    return way
+
+
+def cutting(*, reset: bool) -> Way:
+    """Bring the half of it, and end the connection."""
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        client.sendall(piece[: len(piece) // 2])
+        if reset:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+        raise ConnectionAbortedError
+
+    return way
+
+
+def losing(seconds: float) -> Way:
+    """Bring nothing for so long from now on, and then all of it: the connections stay."""
+    goes_on = time.monotonic() + seconds
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        time.sleep(max(0.0, goes_on - time.monotonic()))
+        client.sendall(piece)
+
+    return way
+
+
+def in_turn(*ways: Way) -> Way:
+    """Have a piece fare one way, the next one another, and so on round."""
+    turns = itertools.cycle(ways)
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        next(turns)(piece, client)
+
+    return way
+
+
+def after(n: int, begin: Callable[[], Way]) -> Way:
+    """Have the first n pieces pass, and whatever `begin` then returns happen to the others."""
+    lock, passed = threading.Lock(), 0
+    then: Way | None = None
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        nonlocal passed, then
+        with lock:
+            passed += 1
+            if passed == n + 1:
+                then = begin()
+            now = then
+        (now or passing)(piece, client)
+
+    return way
+
 
 @contextlib.contextmanager
-def relayed(port: int, delay_s: Callable[[float], float]) -> Iterator[int]:
-    """Yield a port that leads to `port`; `delay_s` is asked with the seconds since the start."""
-    began = time.monotonic()
-    listener = socket.create_server(("127.0.0.1", 0))
-    open_sockets: list[socket.socket] = [listener]
+def relayed(port: int, way: Way) -> Iterator[int]:
+    """Yield a port that leads to `port` of this machine."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+    pairs: list[tuple[socket.socket, socket.socket]] = []
 
     def accept() -> None:
         with contextlib.suppress(OSError):
             while True:
-                near, _ = listener.accept()
-                far = socket.create_connection(("127.0.0.1", port))
-                open_sockets.extend((near, far))
-                threading.Thread(target=carry, args=(near, far, False), daemon=True).start()
-                threading.Thread(target=carry, args=(far, near, True), daemon=True).start()
+                client, _ = listener.accept()
+                client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                with contextlib.suppress(OSError):
+                    pair = client, socket.create_connection(("127.0.0.1", port))
+                    pairs.append(pair)
+                    threading.Thread(target=ask, args=pair, daemon=True).start()
+                    threading.Thread(target=answer, args=pair, daemon=True).start()
+                    continue
+                client.close()
 
-    def carry(source: socket.socket, sink: socket.socket, late: bool) -> None:
+    def ask(client: socket.socket, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while data := source.recv(65_536):
-                if late:
-                    time.sleep(delay_s(time.monotonic() - began))
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
+            while request := client.recv(65_536):
+                server.sendall(request)
+            server.shutdown(socket.SHUT_WR)
+
+    def answer(client: socket.socket, server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while piece := server.recv(65_536):
+                way(piece, client)
+        _close(client, server)
 
     threading.Thread(target=accept, daemon=True).start()
     try:
         yield int(listener.getsockname()[1])
     finally:
-        for each in open_sockets:
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+        _close(listener, *itertools.chain(*pairs))
+
+
+def _close(*sockets: socket.socket) -> None:
+    for each in sockets:
+        # Whoever reads it would keep it open. A reset it is still: nothing is sent by this.
+        with contextlib.suppress(OSError):
+            each.shutdown(socket.SHUT_RD)
+        each.close()

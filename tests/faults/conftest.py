@@ -1,0 +1,50 @@
+"""What faults happen to, and the ground that is looked over after each."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.targets.openldap import open_openldap
+from ps_bench.personalized_site import PersonalizedSite
+from seeders.people import Spec
+from tests.faults.served import LOCALES, PEOPLE, Served
+from tests.support.aftermath import Ground
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    """A folder for commands; once they are over, all is as it should be there."""
+    made = Ground(tmp_path)
+    yield made
+    made.assert_clean()
+
+
+@pytest.fixture(scope="session")
+def directory() -> Iterator[Served]:
+    """The embedded directory."""
+    with LdapDirectory(PEOPLE, locales=LOCALES) as made:
+        yield Served("ldap", made.port)
+
+
+@pytest.fixture(scope="session")
+def openldap(slapd: Path) -> Iterator[Served]:
+    """A slapd with the same people."""
+    with closing(open_openldap(Spec(PEOPLE, locales=LOCALES))) as target:
+        yield Served("ldap", target.address.port)
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Served]:
+    """The embedded site."""
+    with PersonalizedSite(PEOPLE, locales=LOCALES) as made:
+        yield Served("http", made.port)
+
+
+@pytest.fixture
+def served(request: pytest.FixtureRequest) -> Served:
+    """One of them, by name."""
+    found: Served = request.getfixturevalue(request.param)
+    return found

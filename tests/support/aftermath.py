@@ -1,0 +1,120 @@
+"""Where commands are run that faults happen to, and what must hold there when they are over."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from sitebench.errors import BadRunFile
+from sitebench.exchange import jsonl
+from sitebench.runfile import RunFile
+from tests.support.cli import SITEBENCH, Ran
+from tests.support.waiting import eventually
+
+MARK = "SITEBENCH_TEST_OF_FAULTS"
+"""Environment variable by which processes are known, whoever their parent is now."""
+
+ENDS_WITHIN_S = 100.0
+
+
+class Ground:
+    """One run file, and the processes and temporary files of all commands over it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.run = folder / "run.sitebench"
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir()
+        self.mark = str(uuid.uuid4())
+        self.environment = {
+            "TMPDIR": str(self.temporary),
+            "XDG_STATE_HOME": str(folder / "state"),
+            "COLUMNS": "160",
+            MARK: self.mark,
+        }
+
+    @contextlib.contextmanager
+    def started(
+        self, *argv: str, before: Sequence[str] = (), **environment: str
+    ) -> Iterator[subprocess.Popen[str]]:
+        """Start a command in a process group of its own; it is gone afterwards."""
+        process = subprocess.Popen(
+            [*before, *SITEBENCH, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, **self.environment, **environment},
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+    def ran(self, *argv: str, before: Sequence[str] = (), **environment: str) -> Ran:
+        """Run a command to its end."""
+        with self.started(*argv, before=before, **environment) as process:
+            out, err = process.communicate(timeout=ENDS_WITHIN_S)
+        assert "Traceback" not in err, err
+        return Ran(process.returncode, out, err)
+
+    def point(self, *argv: str, before: Sequence[str] = (), **environment: str) -> dict[str, Any]:
+        """Measure a point into the run file, and return it."""
+        command = (*argv, "--json", "--out", str(self.run))
+        ran = self.ran(*command, before=before, **environment)
+        assert ran.code == 0, ran.err
+        (point,) = ran.objects
+        return point
+
+    def processes(self) -> list[str]:
+        """Return the command of everything that still runs."""
+        found = []
+        for each in psutil.process_iter():
+            try:
+                if each.environ().get(MARK) == self.mark:
+                    found.append(" ".join(each.cmdline()))
+            except psutil.Error:
+                continue
+        return found
+
+    def phases(self) -> set[str]:
+        """Return the phases that the points have been in."""
+        try:
+            with RunFile(self.run) as run:
+                return {row["phase"] for row in run.rows("timeline")}
+        except BadRunFile:
+            return set()
+
+    def assert_whole(self) -> None:
+        """Check the file page by page, and each point's drains against its totals."""
+        with contextlib.closing(sqlite3.connect(self.run)) as db:
+            assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+        with RunFile(self.run) as run:
+            for point in run.points():
+                if point.status == "done":
+                    rows = [row for row in run.timeline(point.id) if row.phase == "measure"]
+                    steps = run.histograms(point.id)
+                    failed = sum(sum(step.failures.values()) for step in steps)
+                    assert sum(row.count for row in rows) == sum(step.count for step in steps)
+                    assert sum(row.failures for row in rows) == failed
+
+    def assert_clean(self) -> None:
+        """Check that nothing runs or lies about any more, and that the run file can be used."""
+        assert eventually(lambda: not self.processes(), 60), self.processes()
+        assert list(self.temporary.iterdir()) == []
+        if self.run.exists():
+            self.assert_whole()
+            with RunFile(self.run) as run:
+                assert list(jsonl.write(run))
+        beside = {each.name for each in self.folder.iterdir() if each.is_file()}
+        assert not [name for name in beside if name.startswith((".", self.run.name + "-"))], beside
