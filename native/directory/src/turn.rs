@@ -25,8 +25,25 @@ pub(crate) struct Turn<'t> {
     pub(crate) counters: &'t mut Counters,
     pub(crate) scratch: &'t mut Scratch,
     pub(crate) now: Now,
-    /// When this turn's scanning ends, once it has begun.
-    pub(crate) slice: Option<Instant>,
+    /// What is left of it for work that takes long.
+    pub(crate) slice: Slice,
+}
+
+/// The part of a turn in which work that takes long is done: when it ends, once it has begun.
+#[derive(Debug, Default)]
+pub(crate) struct Slice(Option<Instant>);
+
+impl Slice {
+    /// Begins it, if it has not yet begun.
+    pub(crate) fn begin(&mut self) {
+        self.0.get_or_insert_with(|| Instant::now() + SLICE);
+    }
+
+    /// Whether it has begun and is used up. Where nothing takes long, nobody looks at the clock.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_some_and(|end| Instant::now() >= end)
+    }
 }
 
 /// Buffers used over and over.
@@ -50,8 +67,8 @@ impl Turn<'_> {
 
     /// Whether this turn's time for scanning is used up. Asking starts it.
     pub(crate) fn is_over(&mut self) -> bool {
-        let now = Instant::now();
-        now >= *self.slice.get_or_insert(now + SLICE)
+        self.slice.begin();
+        self.slice.is_over()
     }
 
     /// Removes up to `budget` entries whose life has ended and says how many.

@@ -4,7 +4,8 @@ use super::node::{Span, Target};
 use crate::schema::{AttributeId, Schema, base};
 use crate::store::Operational;
 
-/// More names than this and the memory starts anew; filters that programs write have two or three.
+/// More names than this and the memory starts anew, and those beyond are not looked for in it; filters
+/// that programs write have two or three.
 const MANY: usize = 32;
 
 /// See the module.
@@ -36,7 +37,7 @@ impl Known {
         let is_it = |&(span, ..): &(Span, AttributeId, Target)| span.of(&self.bytes) == description;
         let at = match self.descriptions.get(self.next) {
             Some(next) if is_it(next) => self.next,
-            _ => match self.descriptions.iter().position(is_it) {
+            _ => match self.descriptions.iter().take(MANY).position(is_it) {
                 Some(at) => at,
                 None => return self.resolve(schema, description),
             },
@@ -48,7 +49,9 @@ impl Known {
     /// The number of the class of this name.
     #[inline]
     pub(super) fn class(&mut self, schema: &Schema, name: &[u8]) -> Option<u16> {
-        if let Some((_, class)) = self.classes.iter().find(|(span, _)| span.of(&self.bytes) == name) {
+        if let Some((_, class)) =
+            self.classes.iter().take(MANY).find(|(span, _)| span.of(&self.bytes) == name)
+        {
             return Some(*class);
         }
         let class = schema.class_number(name)?;

@@ -28,6 +28,12 @@ impl CompiledFilter {
         self.nodes.get(at)
     }
 
+    /// How many terms it has, those that hold others among them.
+    #[inline]
+    pub(crate) fn terms(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Where the node after the one at `at` and all inside it stands.
     #[inline]
     pub(crate) fn after(&self, at: usize) -> usize {

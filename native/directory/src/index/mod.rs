@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use foldhash::fast::RandomState;
 
 pub(crate) use equality::Hits;
+pub(crate) use prefix::MOST;
 pub(crate) use table::HashPairs;
 
 use crate::matching::Matching;
@@ -177,11 +178,17 @@ impl Indexes {
     }
 
     /// The entries that may hold a value with this beginning, in ascending order. `None` if they are
-    /// too many, or not known, in which case they will be.
-    pub(crate) fn starting_with(&self, index: u8, prefix: &[u8]) -> Option<Vec<u32>> {
+    /// too many (see [`PrefixIndex::get`]), or not known, in which case they will be.
+    pub(crate) fn starting_with(
+        &self,
+        index: u8,
+        prefix: &[u8],
+        most: usize,
+        left: &mut usize,
+    ) -> Option<Vec<u32>> {
         let found = &self.indexes[usize::from(index)];
         if found.prefix_progress == Progress::Made {
-            return found.prefix.get(prefix);
+            return found.prefix.get(prefix, most, left);
         }
         self.wish(Part::Prefix(index));
         None

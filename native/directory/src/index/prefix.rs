@@ -10,7 +10,7 @@ const KEPT: usize = 12;
 type Cell = [u8; KEPT + 4];
 
 /// So many entries at most are listed; from more, going through all of them is no slower.
-const MOST: usize = 1 << 16;
+pub(crate) const MOST: usize = 1 << 16;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -30,11 +30,13 @@ impl PrefixIndex {
     }
 
     /// The entries that may hold a value whose normal form starts with `prefix`, in ascending order;
-    /// `None` if there are too many.
-    pub(crate) fn get(&self, prefix: &[u8]) -> Option<Vec<u32>> {
+    /// `None` if more than `most` values do, or than `left`, from which those gone through are taken.
+    pub(crate) fn get(&self, prefix: &[u8], most: usize, left: &mut usize) -> Option<Vec<u32>> {
+        let most = most.min(*left);
         let range = cell(prefix, 0, 0)..=cell(prefix, u32::MAX, u8::MAX);
-        let mut ids: Vec<u32> = self.cells.range(range).take(MOST + 1).map(id_of).collect();
-        if ids.len() > MOST {
+        let mut ids: Vec<u32> = self.cells.range(range).take(most + 1).map(id_of).collect();
+        *left -= ids.len().min(most);
+        if ids.len() > most {
             return None;
         }
         ids.sort_unstable();

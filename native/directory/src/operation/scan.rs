@@ -18,6 +18,10 @@ use crate::turn::{Scratch, Turn};
 /// Entries looked at between two looks at the clock: some ten microseconds' worth.
 const CANDIDATES: usize = 256;
 
+/// Terms of filters held against entries between two looks at the clock, at most: under a
+/// millisecond's worth, so that a filter of thousands looks at a few entries at a time.
+const EVALUATIONS: usize = 8_192;
+
 /// Entries answered between two looks at what has gathered.
 const MATCHES: usize = 8;
 
@@ -130,6 +134,9 @@ pub(crate) fn begin(
     let entries_sent = &mut turn.counters.entries_sent;
     let mut desk = Desk { store, now, marks, matches, body, out: turn.out, entries_sent };
     let turnout = hunt.stride(filter, projection, &mut desk);
+    if turnout == Turnout::More || marks.has_listed() {
+        turn.slice.begin();
+    }
     if turnout == Turnout::Done && hunt.page.is_none() {
         answer::success(turn.out, hunt.id, op::SEARCH_DONE);
         return Ok(());
@@ -148,6 +155,13 @@ fn smaller(a: u32, b: u32) -> Option<u32> {
     [a, b].into_iter().filter(|limit| *limit > 0).min()
 }
 
+/// Entries that a stride looks at.
+#[inline]
+fn candidates(filter: &CompiledFilter) -> usize {
+    let terms = filter.terms();
+    if terms <= EVALUATIONS / CANDIDATES { CANDIDATES } else { 1 + EVALUATIONS / terms }
+}
+
 impl Hunt {
     /// Looks at some entries and sends those that match.
     #[inline]
@@ -155,7 +169,7 @@ impl Hunt {
         if desk.now.ms >= self.deadline_ms {
             return Turnout::TimeLimit;
         }
-        let budget = Budget { candidates: CANDIDATES, matches: self.wanted() };
+        let budget = Budget { candidates: candidates(filter), matches: self.wanted() };
         let now = desk.now.seconds();
         desk.matches.clear();
         let progress = desk.store.advance(&mut self.cursor, filter, now, budget, desk.marks, desk.matches);

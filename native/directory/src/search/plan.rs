@@ -1,16 +1,23 @@
 //! Choosing where candidates come from.
 
+use std::ops::Range;
+
 use wire::ldap::Scope;
 
 use super::source::Source;
 use super::{Cursor, Reach};
 use crate::filter::{CompiledFilter, Item, Node, Test};
-use crate::index::{Hits, Key, OBJECT_CLASS};
+use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
 use crate::matching::Matching;
 use crate::store::{EntryId, NONE, Scratch, Store};
 
 /// Fewer candidates than this are not worth looking for better ones.
 const FEW: u64 = 8;
+
+/// Entries that one plan may list, in all and however many terms ask for it: a search holds no more
+/// than half a mebibyte of them, and the thread lists for some milliseconds at most. Two lists of the
+/// length from which going through everybody is no slower.
+pub(crate) const LISTED: usize = 2 * MOST;
 
 /// Below a base with more containers than this, all entries are gone through.
 const MANY_CONTAINERS: usize = 64;
@@ -33,6 +40,7 @@ impl Store {
         let slot = base.and_then(|id| self.slots.get(id));
         let added = slot.map_or((0, 0), |slot| (slot.created, slot.sequence));
         let reach = Reach { base, added, scope };
+        scratch.listable = LISTED;
         let source = match (scope, base) {
             (Scope::Base, Some(id)) => Source::one(id),
             (Scope::Base, None) => Source::Nothing,
@@ -43,7 +51,9 @@ impl Store {
 
     #[inline]
     fn plan(&self, reach: Reach, filter: &CompiledFilter, scratch: &mut Scratch) -> Source {
-        let by_filter = self.plan_node(filter, 0, scratch);
+        // From half of all on, going through all of them is no slower.
+        let most = u64::from(self.slots.end() / 2).max(FEW);
+        let by_filter = self.plan_node(filter, 0, most, scratch);
         match by_filter {
             Some((source, count)) if count <= FEW => source,
             Some((source, count)) => match self.plan_reach(reach) {
@@ -84,32 +94,40 @@ impl Store {
         }
     }
 
-    /// Candidates for the node at `at`; `None` if no index knows.
-    fn plan_node(&self, filter: &CompiledFilter, at: usize, scratch: &mut Scratch) -> Option<Plan> {
+    /// Candidates for the node at `at`; `None` if no index knows. Nobody is interested in more than
+    /// `most`, so that they need not be listed.
+    fn plan_node(
+        &self,
+        filter: &CompiledFilter,
+        at: usize,
+        most: u64,
+        scratch: &mut Scratch,
+    ) -> Option<Plan> {
         match filter.at(at)? {
-            Node::And { end } => self.plan_and(filter, at + 1, *end as usize, scratch),
-            Node::Or { end } => self.plan_or(filter, at + 1, *end as usize, scratch),
+            Node::And { end } => self.plan_and(filter, at + 1..*end as usize, most, scratch),
+            Node::Or { end } => self.plan_or(filter, at + 1..*end as usize, most, scratch),
             Node::Not { .. } => None,
             // Never true, whatever stands beside it in an And, and nothing to an Or.
             Node::Undefined => Some((Source::Nothing, 0)),
-            Node::Item(item) => self.plan_item(filter, item, scratch),
+            Node::Item(item) => self.plan_item(filter, item, most, scratch),
         }
     }
 
-    /// The smallest of them. Classes are asked last: everybody is in one.
+    /// The smallest of them, the cheapest asked first.
     fn plan_and(
         &self,
         filter: &CompiledFilter,
-        start: usize,
-        end: usize,
+        nodes: Range<usize>,
+        most: u64,
         scratch: &mut Scratch,
     ) -> Option<Plan> {
         let mut best: Option<Plan> = None;
-        for classes in [false, true] {
-            let mut at = start;
-            while at < end {
-                if is_class(filter.at(at)) == classes {
-                    if let Some(plan) = self.plan_node(filter, at, scratch) {
+        for effort in [Effort::Look, Effort::List, Effort::Everybody] {
+            let mut at = nodes.start;
+            while at < nodes.end {
+                if Effort::of(filter.at(at)) == effort {
+                    let most = best.as_ref().map_or(most, |best| best.1);
+                    if let Some(plan) = self.plan_node(filter, at, most, scratch) {
                         if best.as_ref().is_none_or(|best| plan.1 < best.1) {
                             best = Some(plan);
                         }
@@ -124,28 +142,37 @@ impl Store {
         best
     }
 
-    /// All of them, if every one is known.
+    /// All of them, if every one is known and they are not too many together.
     fn plan_or(
         &self,
         filter: &CompiledFilter,
-        start: usize,
-        end: usize,
+        nodes: Range<usize>,
+        most: u64,
         scratch: &mut Scratch,
     ) -> Option<Plan> {
         let mut sources = Vec::new();
         let mut sum = 0;
-        let mut at = start;
-        while at < end {
-            let (source, count) = self.plan_node(filter, at, scratch)?;
+        let mut at = nodes.start;
+        while at < nodes.end {
+            let (source, count) = self.plan_node(filter, at, most - sum, scratch)?;
             sources.push(source);
             sum += count;
+            if sum > most {
+                return None;
+            }
             at = filter.after(at);
         }
         Some((Source::Union(sources.into()), sum))
     }
 
     #[inline]
-    fn plan_item(&self, filter: &CompiledFilter, item: &Item, scratch: &mut Scratch) -> Option<Plan> {
+    fn plan_item(
+        &self,
+        filter: &CompiledFilter,
+        item: &Item,
+        most: u64,
+        scratch: &mut Scratch,
+    ) -> Option<Plan> {
         if item.has_dn_attributes() {
             return None;
         }
@@ -165,7 +192,8 @@ impl Store {
             Test::Pieces { matching, pieces } if matching == self.indexes.matching(index) => {
                 compact(filter.initial(pieces)?, &mut scratch.normal);
                 let prefix = Some(&scratch.normal).filter(|prefix| !prefix.is_empty())?;
-                let ids = self.indexes.starting_with(index, prefix)?;
+                let most = usize::try_from(most).map_or(MOST, |most| most.min(MOST));
+                let ids = self.indexes.starting_with(index, prefix, most, &mut scratch.listable)?;
                 let count = ids.len() as u64;
                 Some((Source::Sorted(ids.into()), count))
             }
@@ -196,8 +224,26 @@ impl Store {
     }
 }
 
-fn is_class(node: Option<&Node>) -> bool {
-    matches!(node, Some(Node::Item(Item { test: Test::Class { .. }, .. })))
+/// What it takes to know the candidates for a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// A look into an index, or whatever is inside.
+    Look,
+    /// Listing them.
+    List,
+    /// As little as a look, but nothing comes of it: everybody is in a class.
+    Everybody,
+}
+
+impl Effort {
+    #[inline]
+    const fn of(node: Option<&Node>) -> Self {
+        match node {
+            Some(Node::Item(Item { test: Test::Class { .. }, .. })) => Self::Everybody,
+            Some(Node::Item(Item { test: Test::Pieces { .. }, .. })) => Self::List,
+            _ => Self::Look,
+        }
+    }
 }
 
 /// The beginning that the normal forms of values with this initial piece have: the piece without the

@@ -80,6 +80,10 @@ fn collect_union(sources: &[Source], store: &Store, from: u32, limit: usize, out
     ids.retain(|id| *id <= horizon);
     ids.sort_unstable();
     ids.dedup();
+    if ids.len() > limit {
+        exhausted = false;
+        ids.truncate(limit);
+    }
     out.extend(ids);
     exhausted
 }

@@ -69,6 +69,8 @@ pub(super) struct Connection {
     /// Bytes received and not consumed: a message that is not complete, or those that arrived
     /// behind one whose answer blocked.
     input: Vec<u8>,
+    /// There may be a whole message among them, for which the last turn had no time.
+    postponed: bool,
     /// Answers the kernel has not taken, from `sent` on.
     unsent: Vec<u8>,
     sent: usize,
@@ -92,6 +94,7 @@ impl Connection {
             readable: false,
             ending: false,
             input: Vec::new(),
+            postponed: false,
             unsent: Vec::new(),
             sent: 0,
             moved_ms: now_ms,
@@ -155,7 +158,7 @@ impl Connection {
         }
         match self.state {
             State::Closing => Next::Close,
-            State::Lingering | State::Open if self.readable => Next::Again,
+            State::Lingering | State::Open if self.readable || self.postponed => Next::Again,
             State::Open if self.session.is_searching() => Next::Again,
             State::Upgrading | State::Lingering | State::Open => Next::Wait,
         }
@@ -265,7 +268,12 @@ impl Connection {
     fn consume(&mut self, bytes: &[u8], turn: &mut Turn<'_>) -> io::Result<usize> {
         let start = turn.out.len();
         let mut consumed = 0;
+        self.postponed = false;
         while self.state == State::Open && self.unsent.is_empty() {
+            if consumed > 0 && turn.slice.is_over() {
+                self.postponed = true;
+                break;
+            }
             let rest = bytes.get(consumed..).unwrap_or_default();
             let length = match message_length(rest, self.session.message_limit(turn)) {
                 Ok(Some(length)) => length,

@@ -13,7 +13,7 @@ use super::shared::Shared;
 use super::worker::Door;
 use crate::answer;
 use crate::session::Session;
-use crate::turn::Turn;
+use crate::turn::{Slice, Turn};
 use net::Slab;
 
 /// Clients that are read, answered and written to together. Reading several, then answering
@@ -148,6 +148,8 @@ impl Floor<'_> {
     /// Goes on with those that had more to do when the turn began, as far as the turn's time
     /// reaches; who is left comes first in the next.
     pub(super) fn go_on(&mut self, turn: &mut Turn<'_>) {
+        // However long it took to answer those that the poll reported.
+        turn.slice = Slice::default();
         for _ in 0..self.queue.len() {
             if turn.is_over() {
                 break;

@@ -16,7 +16,7 @@ use net::Slab;
 
 use super::timer::Timer;
 use crate::stats::Counters;
-use crate::turn::{Access, Scratch, Turn};
+use crate::turn::{Access, Scratch, Slice, Turn};
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
@@ -123,7 +123,7 @@ impl Worker {
             counters: &mut desk.counters,
             scratch: &mut desk.scratch,
             now: shared.clock.now(),
-            slice: None,
+            slice: Slice::default(),
         };
         let mut floor = Floor { poll, connections, queue, ready, jobs, input: &mut desk.input };
         for event in events.iter() {

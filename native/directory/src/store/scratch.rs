@@ -1,6 +1,7 @@
 //! Buffers that reads use over and over.
 
 use super::slots::NONE;
+use crate::search::LISTED;
 
 /// One per thread, made with `default()`. Nothing in it outlives a call but its capacity, and a guess
 /// where the next name will be.
@@ -14,6 +15,8 @@ pub struct Scratch {
     pub(crate) value: Vec<u8>,
     /// Entries to look at.
     pub(crate) candidates: Vec<u32>,
+    /// Entries that the last plan might still have listed.
+    pub(crate) listable: usize,
     /// The container that the last names were at or below. Believed only after a look at its name.
     pub(super) container: u32,
 }
@@ -25,7 +28,16 @@ impl Default for Scratch {
             other: Vec::new(),
             value: Vec::new(),
             candidates: Vec::new(),
+            listable: LISTED,
             container: NONE,
         }
+    }
+}
+
+impl Scratch {
+    /// Whether the last plan took looking at many entries.
+    #[inline]
+    pub(crate) const fn has_listed(&self) -> bool {
+        self.listable < LISTED
     }
 }
