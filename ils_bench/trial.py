@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from ils_bench.sweep import IlsEndpoint
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.point import PointSpec
+from sitebench.scratch import scratch
 from sitebench.sweep import Stage
 from sitebench.tls import Trust
 from sitebench.trial import own_locustfile
@@ -59,8 +59,8 @@ def stage(
             if isinstance(operation, str):
                 yield IlsEndpoint(there, options)
             else:
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-own-"))
-                yield _OwnEndpoint(there, options, operation, Path(folder))
+                folder = stack.enter_context(scratch())
+                yield _OwnEndpoint(there, options, operation, folder)
 
     return Stage(options.target, [spec], opened)
 

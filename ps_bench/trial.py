@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from ps_bench.sweep import SiteEndpoint
 from ps_bench.targets.opening import open_target
 from ps_bench.targets.target import OpenSite
 from sitebench.point import PointSpec
+from sitebench.scratch import scratch
 from sitebench.sweep import Stage
 from sitebench.tls import Trust
 from sitebench.trial import own_locustfile
@@ -57,8 +57,8 @@ def stage(
             if isinstance(operation, str):
                 yield SiteEndpoint(there, options)
             else:
-                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-own-"))
-                yield _OwnEndpoint(there, options, operation, Path(folder))
+                folder = stack.enter_context(scratch())
+                yield _OwnEndpoint(there, options, operation, folder)
 
     return Stage(options.target, [spec], opened)
 

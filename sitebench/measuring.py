@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from sitebench.objective import Objective
 from sitebench.options import MeasureOptions, RepeatOptions
 from sitebench.point import PointResult, PointSpec
 from sitebench.progress import JsonLines, Live, Shown, counting
+from sitebench.scratch import scratch
 from sitebench.store import RunStore
 from sitebench.sweep import Stage, repeated
 from sitebench.sweep import sweep as run_sweep
@@ -63,7 +63,7 @@ def recording(
         if options.resume and options.out is None:
             raise BadInput("--resume does not say what to go on with", "name the file with --out")
         if out is None:
-            out = stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-")) + "/run"
+            out = str(stack.enter_context(scratch()) / "run")
         store = stack.enter_context(RunStore(out, create=not options.resume))
         stack.enter_context(reporter)
         try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from sitebench.limits import allow_descriptors
 from sitebench.point import PointResult, PointSpec
 from sitebench.result import Result
+from sitebench.scratch import scratch
 from sitebench.store import RunStore
 from sitebench.sweep import Stage, sweep
 
@@ -47,8 +47,8 @@ def measure(stage: Stage, out: Path | str | None = None) -> Result:
     """Measure the stage's one point, into a run file of its own unless one is named."""
     (spec,) = stage.points
     allow_descriptors(spec.users)
-    with tempfile.TemporaryDirectory(prefix="sitebench-") as folder:
-        path = Path(out or Path(folder) / "run.sitebench")
+    with scratch() as folder:
+        path = Path(out or folder / "run.sitebench")
         with RunStore(path) as store:
             sweep([stage], store, _Quiet())
         return Result.of(path, spec)

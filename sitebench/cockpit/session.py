@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import sqlite3
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.manifest import collect, continued
 from sitebench.point import PointResult, PointSpec
 from sitebench.recorder import Subject
+from sitebench.scratch import scratch
 from sitebench.store import RunStore
 from sitebench.windows import PointFile, Windows
 from sitebench.workload import Recording
@@ -47,10 +48,9 @@ class Session:
         self.tests: list[Test] = []
         self.unprepared: SitebenchError | None = None
         """Why the last test did not even get a target."""
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder, self._kept = contextlib.ExitStack(), out is not None
         if out is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="sitebench-ui-")
-            out = f"{self._folder.name}/ui.sitebench"
+            out = str(self._folder.enter_context(scratch()) / "ui.sitebench")
         self.store = RunStore(out)
         self._sizes: set[int] = set()
 
@@ -140,9 +140,9 @@ class Session:
     def close(self) -> str | None:
         """Close the run file; returns what to say about it, once, if any test was recorded."""
         self.store.close()
-        if self._folder is None:
+        if self._kept:
             return f"run file: {self.store.path}" if self.tests else None
-        self._folder.cleanup()
+        self._folder.close()
         n = len(self.tests)
         tests = "1 test" if n == 1 else f"{n} tests"
         return f"the run file of {tests} is gone: --out FILE keeps it" if n else None

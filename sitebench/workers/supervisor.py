@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sitebench.child import of_this_parent
+from sitebench.scratch import scratch
 from sitebench.stop import Stop
 from sitebench.workers.address import MasterAddress
 from sitebench.workers.choice import environment
@@ -91,9 +90,7 @@ class Worker:
 
 @contextmanager
 def _workers(job: Job) -> Iterator[list[Worker]]:
-    with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="sitebench-worker-")
-        folder = Path(stack.enter_context(temporary))
+    with scratch() as folder:
         workers = []
         for n in range(job.processes):
             own = folder / str(n)

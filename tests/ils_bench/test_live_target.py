@@ -61,6 +61,15 @@ def live(tmp_path: Path) -> Iterator[Live]:
     directory.stop()
 
 
+@pytest.fixture
+def own_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for what a killed command leaves: here, and not on this machine."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
 @pytest.mark.parametrize("operation", ["lookup", "add", "register"])
 def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
     ran = live.ils("run", operation, "--entries", "300", *SHORT)
@@ -75,7 +84,7 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("crashed", [False, True])
 def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
-    live: Live, crashed: bool
+    live: Live, crashed: bool, own_temporary: Path
 ) -> None:
     """Almost all have left by themselves: the others lie behind a long stretch of nobody."""
     options = ("--entries", "300", "--users", "4", "--warmup", "0s", "--ring", "200k", *LOCALES)
@@ -168,7 +177,7 @@ def test_seeding_makes_the_base(live: Live) -> None:
     assert ran.code == 0, ran.err
 
 
-def test_a_crashed_run_is_cleaned_up_after(live: Live) -> None:
+def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> None:
     argv = ["ils", "run", "add", "--target", live.url, "--entries", "300", "--measure", "30s"]
     with subprocess.Popen([*SITEBENCH, *argv, *LOCALES], stderr=subprocess.DEVNULL) as process:
         give_up = time.monotonic() + 30
@@ -186,6 +195,10 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live) -> None:
     assert live.people == 0
     assert not list(journal.entries())
     assert "nothing was left behind" in sitebench("ils", "clean").err
+    # It could not remove its own run file any more: whoever measures next does.
+    (left,) = own_temporary.iterdir()
+    assert live.ils("run", "lookup", "--entries", "10", *SHORT).code == 0
+    assert not left.exists()
 
 
 def test_ctrl_c_removes_what_was_added(live: Live, tmp_path: Path) -> None:

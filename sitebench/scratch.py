@@ -1,0 +1,61 @@
+"""Temporary folders that go away with their process, and with the next one where it was killed.
+
+Whoever makes one keeps it locked. The kernel lets go of a lock when its process ends, however that
+was: a folder that can be locked is nobody's any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+PREFIX = "sitebench-scratch-"
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Path]:
+    """Yield an empty folder; before it is made, those of dead processes are removed."""
+    _clear()
+    # Locked before it has the name by which others find it.
+    unlocked = Path(tempfile.mkdtemp(prefix="sitebench-"))
+    lock = _locked(unlocked)
+    folder = unlocked.rename(unlocked.with_name(PREFIX + unlocked.name.rpartition("-")[2]))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _unlock(lock)
+
+
+def _clear() -> None:
+    for each in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        lock = _locked(each)
+        if lock is not None:
+            shutil.rmtree(each, ignore_errors=True)
+            _unlock(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """Lock a folder of this user's, or return None where that cannot be done now."""
+    try:
+        found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        if os.fstat(found).st_uid == os.geteuid():
+            fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return found
+    except OSError:
+        pass
+    os.close(found)
+    return None
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)
