@@ -100,6 +100,22 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_draw_at_once_take_every_key_once_a_round() {
+        let ring = Arc::new(Ring::new(7, 4_000, 4));
+        let draw = || {
+            let mut hand = Hand::new(ring.clone());
+            (0..2_000).map(|_| hand.take()).collect::<Vec<_>>()
+        };
+        let mut people: Vec<(u64, bool)> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(draw)).collect();
+            let drawn = threads.into_iter().flat_map(|thread| thread.join().unwrap());
+            drawn.map(|key| (key.person, key.used_before)).collect()
+        });
+        people.sort_unstable();
+        assert!(people.iter().copied().eq((7..4_007).flat_map(|person| [(person, false), (person, true)])));
+    }
+
+    #[test]
     fn a_key_comes_again_only_marked_as_used() {
         let mut hand = Hand::new(Arc::new(Ring::new(5, 16, 1)));
         let first: Vec<_> = (0..16).map(|_| hand.take()).collect();

@@ -121,6 +121,24 @@ mod tests {
     }
 
     #[test]
+    fn threads_that_come_and_go_at_once_are_never_too_many_and_leave_nothing_behind() {
+        let (gate, inside) = (Gate::new(3, 2), [(); 2].map(|()| AtomicUsize::new(0)));
+        let visit = |number: usize| {
+            let address = from(["10.0.0.1", "10.0.0.2"][number % 2]);
+            for _ in 0..2_000 {
+                if let Ok(_pass) = gate.enter(address) {
+                    assert!(inside[number % 2].fetch_add(1, Relaxed) < 2);
+                    assert!(inside.iter().map(|count| count.load(Relaxed)).sum::<usize>() <= 3);
+                    inside[number % 2].fetch_sub(1, Relaxed);
+                }
+            }
+        };
+        std::thread::scope(|scope| (0..6).for_each(|number| drop(scope.spawn(move || visit(number)))));
+        assert_eq!(gate.inside.load(Relaxed), 0);
+        assert!(gate.counts().is_empty());
+    }
+
+    #[test]
     fn a_network_of_ipv6_counts_as_one() {
         let gate = Gate::new(10, 1);
         let _first = gate.enter(from("2001:db8::1")).unwrap();

@@ -1,9 +1,15 @@
 //! generalizedTimeMatch (RFC 4517 sections 3.3.13 and 4.2.16).
 
+use std::ops::RangeInclusive;
+
+/// The seconds since 1970 whose year in UTC has four digits: no other moment can be written, and a
+/// time zone leads beyond either end.
+const WRITABLE: RangeInclusive<i64> = days_until(0, 1, 1) * 86_400..=days_until(10_000, 1, 1) * 86_400 - 1;
+
 /// Appends `YYYYMMDDHHMMSS` in UTC and, if there is one, the fraction without its trailing zeros:
 /// times of one length compare as bytes, and a longer one is later than what it starts with.
 pub(super) fn normalise(value: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some((seconds, fraction)) = parse(value) else {
+    let Some((seconds, fraction)) = parse(value).filter(|(seconds, _)| WRITABLE.contains(seconds)) else {
         return false;
     };
     write_timestamp(seconds, out);
@@ -107,7 +113,7 @@ fn days_in(year: i64, month: i64) -> i64 {
 }
 
 /// Days from 1970-01-01; years are counted from March, so that the leap day comes last.
-fn days_until(year: i64, month: i64, day: i64) -> i64 {
+const fn days_until(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -148,6 +154,16 @@ mod tests {
     fn what_is_no_time_is_refused() {
         for value in ["", "1997", "19971305103000Z", "19970229000000Z", "19971205103000", "19971205103000.Z"]
         {
+            assert_eq!(normal(value), None, "{value}");
+        }
+    }
+
+    /// It came out as the first year of all, or as bytes that are no digits.
+    #[test]
+    fn a_moment_whose_year_in_utc_has_not_four_digits_is_refused() {
+        assert_eq!(normal("99991231235959Z").as_deref(), Some("99991231235959"));
+        assert_eq!(normal("00000101000000Z").as_deref(), Some("00000101000000"));
+        for value in ["99991231235959-0100", "99991231235960Z", "00000101000000+0001"] {
             assert_eq!(normal(value), None, "{value}");
         }
     }

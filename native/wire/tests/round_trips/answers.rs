@@ -1,0 +1,107 @@
+//! Answers of every kind, read and written again: the same bytes.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use wire::ber::{Reader, tag, write_octets};
+use wire::ldap::answer::{Verdict, write_entry, write_extended, write_result, write_result_with};
+use wire::ldap::control::PagedResults;
+use wire::ldap::request::write_attribute;
+use wire::ldap::{Attributes, Control, Reply, Response, ResultCode, op};
+
+use super::requests::write_list;
+use super::{bytes, controls, owned, with_controls};
+
+const FINAL: [u8; 8] = [
+    op::BIND_RESPONSE,
+    op::SEARCH_DONE,
+    op::MODIFY_RESPONSE,
+    op::ADD_RESPONSE,
+    op::DELETE_RESPONSE,
+    op::MODIFY_DN_RESPONSE,
+    op::COMPARE_RESPONSE,
+    op::EXTENDED_RESPONSE,
+];
+
+fn answer() -> impl Strategy<Value = Vec<u8>> {
+    let parts = (bytes(), bytes(), option::of(bytes()), option::of(bytes()));
+    let list = vec((bytes(), vec(bytes(), 0..4)), 0..4);
+    (0..=FINAL.len() + 1, 0..=i32::MAX, any::<u16>(), parts, list).prop_map(
+        |(which, id, code, (matched_dn, diagnostic, name, value), list)| {
+            let mut out = Vec::new();
+            let code = ResultCode(u32::from(code));
+            let verdict = Verdict { code, matched_dn: &matched_dn, diagnostic: &diagnostic };
+            match FINAL.get(which) {
+                Some(tag) => write_result(&mut out, id, *tag, &verdict),
+                None if which == FINAL.len() => {
+                    write_extended(&mut out, id, &verdict, name.as_deref(), value.as_deref());
+                }
+                None => {
+                    let mut attributes = Vec::new();
+                    for (name, values) in &list {
+                        write_attribute(&mut attributes, name, values.iter().map(Vec::as_slice));
+                    }
+                    let mut body = Vec::new();
+                    write_octets(&mut body, &matched_dn);
+                    write_list(&mut body, Attributes(&attributes));
+                    write_entry(&mut out, id, &body);
+                }
+            }
+            out
+        },
+    )
+}
+
+fn again(response: &Response<'_>) -> Vec<u8> {
+    let (id, mut out) = (response.id, Vec::new());
+    match response.reply {
+        Reply::Entry { dn, attributes } => {
+            let mut body = Vec::new();
+            write_octets(&mut body, dn);
+            write_list(&mut body, attributes);
+            write_entry(&mut out, id, &body);
+        }
+        Reply::Done { tag, outcome } => {
+            let (code, matched_dn, diagnostic) = (outcome.code, outcome.matched_dn, outcome.diagnostic);
+            let verdict = Verdict { code, matched_dn, diagnostic };
+            if outcome.name.is_some() || outcome.value.is_some() {
+                write_extended(&mut out, id, &verdict, outcome.name, outcome.value);
+            } else {
+                write_result(&mut out, id, tag, &verdict);
+            }
+        }
+        other => panic!("no writer makes {other:?}"),
+    }
+    with_controls(&out, &owned(response.controls))
+}
+
+proptest! {
+    #[test]
+    fn an_answer_that_is_read_and_written_again_is_the_same_bytes(answer in answer(), controls in controls()) {
+        let message = with_controls(&answer, &controls);
+        let response = Response::decode(&message).unwrap();
+        prop_assert_eq!(owned(response.controls), controls);
+        prop_assert_eq!(again(&response), message);
+    }
+
+    #[test]
+    fn a_result_with_controls_is_the_result_and_the_controls(controls in controls(), id in 0..=i32::MAX) {
+        prop_assume!(!controls.is_empty());
+        let (mut plain, mut whole) = (Vec::new(), Vec::new());
+        write_result(&mut plain, id, op::SEARCH_DONE, &Verdict::SUCCESS);
+        let given: Vec<_> = controls
+            .iter()
+            .map(|(oid, critical, value)| Control { oid, critical: *critical, value: value.as_deref() })
+            .collect();
+        write_result_with(&mut whole, id, op::SEARCH_DONE, &Verdict::SUCCESS, &given);
+        prop_assert_eq!(whole, with_controls(&plain, &controls));
+    }
+
+    #[test]
+    fn a_page_comes_back(size: i64, cookie in bytes()) {
+        let mut out = Vec::new();
+        PagedResults { size, cookie: &cookie }.encode(&mut out);
+        prop_assert_eq!(PagedResults::decode(&out), Ok(PagedResults { size, cookie: &cookie }));
+        prop_assert!(Reader::new(&out).expect(tag::SEQUENCE).is_ok());
+    }
+}
