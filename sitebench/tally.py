@@ -6,13 +6,24 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import repeat, zip_longest
+from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.source import SEQUENCE, Drained, StepRecord
 
 WAITS = 0.01
 """Share of their time from which lanes are said to wait; pauses after a failure are less."""
+
+MOST_STRETCHES = 2_048
+"""Steadiness is judged by 240 stretches at the most: eight times as many lose nothing of it. An
+hour of drains has 7,200."""
+
+
+def _pairs(values: array[Any]) -> array[Any]:
+    """Add up every two neighbours; the last may be alone."""
+    pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
+    return array(values.typecode, (a + b for a, b in pairs))
 
 
 @dataclass
@@ -63,10 +74,11 @@ class Tally:
     cpu_start_ns: tuple[int, ...] = ()
     cpu_ns: tuple[int, ...] = ()
     steps: dict[tuple[str, str], StepTotals] = field(default_factory=dict)
-    drain_s: array[float] = field(default_factory=lambda: array("d"))
+    longest_drain_s: float = 0.0
+    stretch_s: array[float] = field(default_factory=lambda: array("d"))
     succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
-    """Of each drain its seconds, and how often each (program, step) succeeded in it, as plain
-    numbers: an hour has thousands of drains. What ends early is zero from there on."""
+    """Of each drain its seconds, and how often each (program, step) succeeded in it; of a long
+    window, of stretches of several. What ends early is zero from there on."""
     lane_ns: int = 0
     waiting_ns: int = 0
     underway_start_ns: int = 0
@@ -113,11 +125,6 @@ class Tally:
         return self.waiting_ns > WAITS * self.lane_ns
 
     @property
-    def longest_drain_s(self) -> float:
-        """The longest time between two drains."""
-        return max(self.drain_s, default=0.0)
-
-    @property
     def thread_cpu_s(self) -> tuple[float, ...]:
         """CPU seconds that each engine thread used within the window."""
         start = self.cpu_start_ns or (0,) * len(self.cpu_ns)
@@ -138,9 +145,18 @@ class Tally:
                 self.steps[key] = StepTotals(record.program, record.step)
             self.steps[key].add(record)
             succeeded = self.succeeded.setdefault(key, array("q"))
-            succeeded.extend(repeat(0, len(self.drain_s) - len(succeeded)))
+            succeeded.extend(repeat(0, len(self.stretch_s) - len(succeeded)))
             succeeded.append(record.count - sum(record.failures.values()))
-        self.drain_s.append((drained.t1_ns - drained.t0_ns) / 1e9)
+        seconds = (drained.t1_ns - drained.t0_ns) / 1e9
+        self.longest_drain_s = max(self.longest_drain_s, seconds)
+        self.stretch_s.append(seconds)
+        if len(self.stretch_s) == MOST_STRETCHES:
+            self._join_stretches()
+
+    def _join_stretches(self) -> None:
+        """Take every two stretches together, so that a window of any length takes no more."""
+        self.stretch_s = _pairs(self.stretch_s)
+        self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
 
     def merge(self, later: Tally) -> None:
         """Add the steps of another window; only they are asked for when it is no measured one."""
@@ -148,9 +164,9 @@ class Tally:
             self.steps.setdefault(key, StepTotals(*key)).add(totals)
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
-        """Yield the seconds of each drain, and the operations that succeeded in it."""
+        """Yield the seconds of each drain or stretch, and the operations that succeeded in it."""
         counted = [self.succeeded[key] for key in counts if key in self.succeeded]
-        for n, seconds in enumerate(self.drain_s):
+        for n, seconds in enumerate(self.stretch_s):
             yield seconds, sum(each[n] for each in counted if n < len(each))
 
     def counted(self, counts: Iterable[tuple[str, str]]) -> StepTotals:

@@ -1,12 +1,14 @@
 import tracemalloc
 from collections import Counter
+from itertools import accumulate
 
 import msgpack  # type: ignore[import-untyped]
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Histogram
-from sitebench.tally import Tally
+from sitebench.tally import MOST_STRETCHES, Tally
 from sitebench.workers.messages import pack, unpack
 from tests.support.drains import Drain, Step, histogram
 
@@ -59,6 +61,25 @@ def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:
     assert [done for _, done in tally.operations(wanted)] == [3, 0, 12, 1]
 
 
+@pytest.mark.parametrize("drains", [MOST_STRETCHES - 1, 3 * MOST_STRETCHES + 1])
+def test_a_window_of_any_length_is_kept_in_so_many_stretches_and_loses_nothing(drains: int) -> None:
+    tally = Tally()
+    for n in range(drains):
+        late = [Step("a", "late", 2)] if n == drains - 3 else []
+        early = [Step("a", "early", 7)] if n < 3 else []
+        tally.add(drain(n, n + 1 + (n == drains - 1), Step("a", "add", n), *early, *late))
+    stretches = list(tally.operations([("a", "add")]))
+    assert MOST_STRETCHES / 2 <= len(stretches) < MOST_STRETCHES
+    ended = [round(at * 1e9) for at in accumulate(seconds for seconds, _ in stretches)]
+    assert ended[-1] == drains + 1
+    assert list(accumulate(done for _, done in stretches)) == [
+        sum(range(min(at, drains))) for at in ended
+    ]
+    for name, done in (("early", 21), ("late", 2)):
+        assert sum(n for _, n in tally.operations([("a", name)])) == done
+    assert tally.longest_drain_s == 2e-9
+
+
 def test_an_hour_of_drains_is_kept_in_little() -> None:
     tally = Tally()
     steps = [Step("program", f"step {n}", 1_000) for n in range(25)]
@@ -70,7 +91,7 @@ def test_an_hour_of_drains_is_kept_in_little() -> None:
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    # A tenth of an hour's; as much again is what arrays hold ready.
+    # As much again is what arrays hold ready.
     assert kept < 2 * 720 * 8 * (len(steps) + 1) + 50_000
 
 
