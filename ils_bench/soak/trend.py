@@ -3,8 +3,8 @@
 The measured window is cut into ten parts, and the last is compared with the first: rates and
 latencies, and the CPU time of an operation, which another program on the machine hardly touches.
 Memory is judged by its slope from the second part on: two parts may differ by chance, and a leak
-never rests. The directory's is judged for each of the most entries that it has held at a time, as
-how many these are depends on how fast people register: a server keeps room for as many as came.
+never rests. How many people are there at a time depends on how fast they register, and a directory
+keeps room for as many as there have been: its memory is judged without that.
 """
 
 from __future__ import annotations
@@ -97,10 +97,14 @@ def _growth(what: str, trend: Trend) -> Figure:
 
 RATE, ENTRIES, P50, P99 = "operations/s", "entries", "lookup p50", "lookup p99"
 CPU = {"target": "CPU per operation, directory", "tester": "CPU per operation, tester"}
-MEMORY = {"target": "memory, directory", "entry": "memory per entry", "tester": "memory, tester"}
+MEMORY = {
+    "target": "memory, directory",
+    "even": "memory, directory, at even entries",
+    "tester": "memory, tester",
+}
 
 
-def judge(parts: Sequence[Part], per_entry: Trend, tester: Trend) -> list[Figure]:
+def judge(parts: Sequence[Part], directory: Trend, tester: Trend) -> list[Figure]:
     """Compare the end with the beginning."""
     a, b = parts[0], parts[-1]
     target_cpu = a.of_each(a.target_cpu_s), b.of_each(b.target_cpu_s)
@@ -110,7 +114,7 @@ def judge(parts: Sequence[Part], per_entry: Trend, tester: Trend) -> list[Figure
         compared(CPU["target"], *target_cpu, most=DEARER),
         compared(CPU["tester"], *tester_cpu, most=DEARER),
         compared(MEMORY["target"], a.target_bytes, b.target_bytes),
-        _growth(MEMORY["entry"], per_entry),
+        _growth(MEMORY["even"], directory),
         _growth(MEMORY["tester"], tester),
         compared(ENTRIES, a.entries, b.entries),
         compared(P50, a.p50_s, b.p50_s),

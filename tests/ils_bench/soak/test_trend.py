@@ -20,10 +20,10 @@ EVEN = Trend(AT_S, [150e6 + 1e5 * (n % 7) for n in range(90)])
 
 
 def wrong(
-    last: Part = PART, per_entry: Trend = EVEN, tester: Trend = EVEN, first: Part = PART
+    last: Part = PART, directory: Trend = EVEN, tester: Trend = EVEN, first: Part = PART
 ) -> list[str]:
     parts = [first, *[PART] * (PARTS - 2), last]
-    return [each.what for each in judge(parts, per_entry, tester) if not each.holds]
+    return [each.what for each in judge(parts, directory, tester) if not each.holds]
 
 
 def growing(share: float) -> Trend:
@@ -37,8 +37,8 @@ def test_an_even_run_is_blamed_for_nothing() -> None:
 
 def test_memory_that_grows_is_a_leak_of_that_side() -> None:
     assert wrong(tester=growing(0.03)) == [MEMORY["tester"]]
-    assert wrong(per_entry=growing(0.03)) == [MEMORY["entry"]]
-    assert wrong(tester=growing(0.01), per_entry=growing(-0.2)) == []
+    assert wrong(directory=growing(0.03)) == [MEMORY["even"]]
+    assert wrong(tester=growing(0.01), directory=growing(-0.2)) == []
 
 
 def test_a_step_in_the_middle_counts_as_growth_and_one_that_goes_again_does_not() -> None:
