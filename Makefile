@@ -49,6 +49,11 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 native-test: rust ## run the Rust tests
 	@$(CARGO) test $(MANIFEST) --workspace
 
+# As long and as many as the long run of docs/trust.md: make soak MINUTES=60 PEOPLE=1m
+.PHONY: soak
+soak: build ## work the embedded directory for MINUTES (2) with PEOPLE (100k): nothing grows, slows, is lost
+	@$(BIN)/sitebench ils soak --measure $(or $(MINUTES),2)m --entries $(or $(PEOPLE),100k)
+
 .PHONY: fuzz
 fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGETS names some of them
 	@native/fuzz/run $(TARGETS)
