@@ -198,7 +198,8 @@ def soak(
     ] = "2m",
     users: Annotated[int, typer.Option(help="Lanes.", min=16, metavar="N")] = 64,
     out: Annotated[
-        str | None, typer.Option(help="Run file; by default one with the time in its name.")
+        str | None,
+        typer.Option(help="Run file; by default with the time in its name.", metavar="FILE"),
     ] = None,
 ) -> None:
     """Work the embedded directory for long, and see whether the end is like the beginning.
