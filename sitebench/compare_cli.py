@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitebench.errors import BadInput, ObjectiveMissed, UnknownValue
+from sitebench.whole import write
 
 if TYPE_CHECKING:
     from sitebench.compare.interleave import Plan, Turn
@@ -120,12 +121,7 @@ def _fail(found: Comparison) -> None:
 def _write(path: Path, found: Comparison) -> None:
     from sitebench.compare.page import comparison_page
 
-    try:
-        path.write_text(comparison_page(found), encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"cannot write {path}: {error.strerror}", "name a file that you may write"
-        ) from error
+    write(path, comparison_page(found))
     typer.echo(f"page: {path}", err=True)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitebench.errors import BadFile, BadInput, UnknownValue
+from sitebench.whole import cannot_write, whole
 
 if TYPE_CHECKING:
     from sitebench.runfile import RunFile
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "jsonl", "hlog")
 WHAT = ("points", "steps", "timeline", "samples")
 HISTOGRAM_LOG = ("#[", '"StartTimestamp"', "Tag=")
-WRITABLE = "name a file in a folder that exists and that you may write"
 
 
 def export(
@@ -84,18 +82,13 @@ def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
         _print(lines)
         return
-    # A link stays one: what it leads to is replaced.
-    target = Path(out).resolve() if Path(out).is_file() else Path(out)
-    if target.exists() and target.samefile(run):
+    if Path(out).exists() and Path(out).samefile(run):
         raise BadInput(f"{out} is the run file itself", "name another file with --out")
     try:
-        with _beside(target) as fresh:
-            with fresh.open("w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in lines)
-            if fresh != target:
-                fresh.replace(target)
+        with whole(Path(out)) as fresh, fresh.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
-        raise BadFile(f"cannot write {out}: {error.strerror}", WRITABLE) from error
+        raise cannot_write(out, error) from error
 
 
 def _print(lines: Iterable[str]) -> None:
@@ -105,19 +98,6 @@ def _print(lines: Iterable[str]) -> None:
     except BrokenPipeError:
         # Whoever read has enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextlib.contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Yield a place in the target's folder, so that what fails half-way leaves the target alone.
-
-    A pipe or a device is written as it is.
-    """
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-        yield Path(folder) / target.name
 
 
 def import_run(
@@ -138,9 +118,8 @@ def import_run(
     if out.exists():
         raise BadInput(f"{out} is there already", "name another file with --out")
     try:
-        with file.open(encoding="utf-8") as lines, _beside(out) as fresh:
+        with file.open(encoding="utf-8") as lines, whole(out) as fresh:
             _read(lines.readline(), lines, str(file), fresh)
-            fresh.replace(out)
     except UnicodeDecodeError as error:
         raise BadFile(f"{file} is no text", "give what `sitebench export` wrote") from error
     except OSError as error:

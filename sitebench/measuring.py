@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from sitebench.errors import BadFile, BadInput
+from sitebench.errors import BadInput
 from sitebench.gate import judge_points, missed, refuse
 from sitebench.junit import junit
 from sitebench.limits import allow_descriptors
@@ -25,6 +25,7 @@ from sitebench.scratch import scratch
 from sitebench.store import RunStore
 from sitebench.sweep import Stage, repeated
 from sitebench.sweep import sweep as run_sweep
+from sitebench.whole import write
 
 Seeding = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
@@ -114,13 +115,7 @@ def measure(
 def _write_junit(
     path: str, specs: Sequence[PointSpec], store: RunStore, objective: Objective | None
 ) -> None:
-    try:
-        Path(path).write_text(junit(judge_points(specs, store, objective)), encoding="utf-8")
-    except OSError as error:
-        raise BadFile(
-            f"cannot write {path}: {error.strerror}",
-            "name a file in a folder that exists and that you may write",
-        ) from error
+    write(Path(path), junit(judge_points(specs, store, objective)))
 
 
 def _again(out: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitebench.errors import BadInput, UnknownValue
+from sitebench.whole import write
 
 if TYPE_CHECKING:
     from sitebench.report.half import ReportHalf
@@ -63,32 +64,20 @@ def report_command(halves: Halves) -> Callable[..., None]:
         loaded = load(runs, halves())
         made = build.sections(loaded)
         page = out or runs[0].with_suffix(".html")
-        _write(page, build.html(loaded, made))
+        write(page, build.html(loaded, made))
         if markdown == "-":
             print(build.markdown(loaded), end="")
         elif markdown is not None:
-            _write(Path(markdown), build.markdown(loaded))
+            write(Path(markdown), build.markdown(loaded))
         if figures is not None:
             _folder(figures)
             for name, content in images.images(made, image):
-                _write(figures / name, content)
+                write(figures / name, content)
         typer.echo(f"report: {page}", err=True)
         if show:
             typer.launch(page.resolve().as_uri())
 
     return report
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    try:
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        else:
-            path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"cannot write {path}: {error.strerror}", "name a file that you may write"
-        ) from error
 
 
 def _folder(path: Path) -> None:

@@ -123,20 +123,26 @@ fn serve<T>(
     let mut batch = Vec::with_capacity(BATCH);
     let mut done = Vec::with_capacity(BATCH);
     let mut since_checkpoint = 0;
+    let mut failing = false;
     while let Ok(first) = jobs.recv() {
         batch.push(first);
         batch.extend(jobs.try_iter().take(BATCH - 1));
         since_checkpoint += batch.len();
         let written = write_all(db, size, &batch);
         commits.note(batch.iter().filter_map(|job| job.write.changes()));
-        let outcomes = written.unwrap_or_else(|error| {
-            eprintln!("{} writes were not stored: {error}", batch.len());
-            vec![Outcome::Failed; batch.len()]
-        });
+        // Said when it begins and when it is over: a full disk refuses thousands a second.
+        match &written {
+            Err(error) if !failing => eprintln!("the site stores no writes: {error}"),
+            Ok(_) if failing => eprintln!("the site stores writes again"),
+            Ok(_) | Err(_) => {}
+        }
+        failing = written.is_err();
+        let outcomes = written.unwrap_or_else(|_| vec![Outcome::Failed; batch.len()]);
         done.extend(batch.drain(..).zip(outcomes).map(|(job, outcome)| Done { ticket: job.ticket, outcome }));
         answer(&mut done);
         done.clear();
-        if since_checkpoint >= CHECKPOINT_WRITES {
+        // The log is what fills a disk: once it is in the database, it begins anew where it began.
+        if failing || since_checkpoint >= CHECKPOINT_WRITES {
             since_checkpoint = 0;
             // Passive: nobody waits for it. What it cannot do now, the next one does.
             checkpoint(db, "PASSIVE");

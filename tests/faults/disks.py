@@ -1,0 +1,40 @@
+"""A disk of the test's own that is soon full, and can be given more room."""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.groups import unavailable
+from tests.support.programs import required_program
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A disk in memory; `room` is as mount(8) takes it, such as 2m."""
+
+    path: Path
+
+    def grow(self, room: str) -> None:
+        """Make room."""
+        _do("mount", "-o", f"remount,size={room}", str(self.path))
+
+
+@contextlib.contextmanager
+def small_disk(path: Path, room: str) -> Iterator[Disk]:
+    """Mount one."""
+    path.mkdir()
+    _do("mount", "-t", "tmpfs", "-o", f"size={room}", "tmpfs", str(path))
+    try:
+        yield Disk(path)
+    finally:
+        _do("umount", "--lazy", str(path))
+
+
+def _do(program: str, *argv: str) -> None:
+    done = subprocess.run(
+        [str(required_program(program)), *argv], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        unavailable(f"{program} {' '.join(argv)}: {done.stderr.strip()}")

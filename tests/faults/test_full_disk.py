@@ -1,0 +1,115 @@
+"""A disk that is full: one line says so, nothing is half-written, and with room it goes on."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.disks import Disk, small_disk
+from tests.faults.served import LOCALES, Served
+from tests.support.aftermath import Ground
+from tests.support.serving import serving
+
+MANY = ("--entries", "3k", "--locales", ",".join(LOCALES))
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    """A disk of a megabyte."""
+    with small_disk(tmp_path / "disk", "1m") as made:
+        yield made
+
+
+def refused(ground: Ground, *argv: str) -> str:
+    """Run what cannot be done; return its one line, and the remedy."""
+    ran = ground.ran(*argv)
+    assert ran.code in {1, 2}
+    what, remedy = ran.err.strip().splitlines()[-2:]
+    assert what.startswith("sitebench: ")
+    assert "room" in remedy or "space" in remedy, remedy
+    return what
+
+
+def fill(path: Path) -> None:
+    """Leave no room on the disk of a file."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            continue
+
+
+def names(folder: Path) -> set[str]:
+    return {each.name for each in folder.iterdir()}
+
+
+def test_an_ldif_file_is_gone_on_with_when_there_is_room(ground: Ground, disk: Disk) -> None:
+    path = disk.path / "people.ldif"
+    seed = ("ils", "seed", "--to", str(path), *MANY)
+    assert "No space left on device" in refused(ground, *seed)
+    assert names(disk.path) == {"people.ldif.part"}
+    disk.grow("16m")
+    assert ground.ran(*seed).code == 0
+    assert names(disk.path) == {"people.ldif"}
+    assert ground.ran("ils", "verify", str(path), *MANY).code == 0
+
+
+def test_a_folder_of_slapds_is_gone_on_with_when_there_is_room(
+    ground: Ground, disk: Disk, slapd: Path
+) -> None:
+    folder = f"slapd:{disk.path / 'people'}"
+    seed = ("ils", "seed", "--to", folder, *MANY)
+    assert "slapadd could not load the people" in refused(ground, *seed)
+    disk.grow("64m")
+    assert ground.ran(*seed).code == 0
+    assert ground.ran("ils", "verify", folder, *MANY).code == 0
+
+
+def test_a_database_is_whole_or_not_there(ground: Ground, disk: Disk) -> None:
+    seed = ("ps", "seed", str(disk.path / "people.upd"), *MANY, "--entries", "10k")
+    assert "the disk is full" in refused(ground, *seed)
+    assert names(disk.path) == set()
+    disk.grow("16m")
+    assert ground.ran(*seed).code == 0
+    assert names(disk.path) == {"people.upd"}
+
+
+def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
+    ground: Ground, disk: Disk
+) -> None:
+    some = ("--entries", "1k", "--locales", ",".join(LOCALES))
+    upd = disk.path / "people.upd"
+    assert ground.ran("ps", "seed", str(upd), *some).code == 0
+    with serving("ps", "--database", str(upd), *some) as (process, greeting):
+        url = greeting[0].split(" at ")[1].split()[0]
+        fill(disk.path / "filler")
+        load = ("ps", "run", "--target", url, *some, "--users", "4", "--warmup", "0s")
+        full = ground.point(*load, "--measure", "2s")
+        assert set(full["failures_by_kind"]) == {"status:503"}
+        done = {step["step"]: step for step in full["steps"]}
+        assert done["page"]["failures"] == 0 < done["page"]["count"]
+        assert done["update"]["failures"] == done["update"]["count"] > 0
+        disk.grow("32m")
+        ground.run.unlink()
+        assert ground.point(*load, "--measure", "1s")["failures_by_kind"] == {}
+        process.terminate()
+        said, _ = process.communicate(timeout=30)
+    assert "the site stores no writes: database or disk is full" in said
+    assert "the site stores writes again" in said
+    assert len(said.splitlines()) < 100
+    assert names(disk.path) == {"people.upd", "filler"}
+
+
+@pytest.mark.parametrize(("command", "form"), [("export", "jsonl"), ("report", "html")])
+def test_what_is_made_of_a_run_is_whole_or_not_there(
+    ground: Ground, directory: Served, tmp_path: Path, command: str, form: str
+) -> None:
+    ground.point(*directory.run(), "--warmup", "0s", "--measure", "500ms")
+    with small_disk(tmp_path / "disk", "4k") as disk:
+        out = disk.path / f"made.{form}"
+        more = ("--format", form) if command == "export" else ()
+        argv = (command, str(ground.run), *more, "--out", str(out))
+        assert "No space left on device" in refused(ground, *argv)
+        assert names(disk.path) == set()
+        disk.grow("64m")
+        assert ground.ran(*argv).code == 0
+        assert names(disk.path) == {out.name}
