@@ -31,15 +31,14 @@ HTTP = [{"op": "request", "name": "page", "path": "/?user={id}", "expect": {"sta
 def engine(kind: str, port: int, schedule: dict[str, Any]) -> tuple[Engine, str]:
     """Return an engine of one program, and the step that counts."""
     target: dict[str, Any] = {"host": "127.0.0.1", "port": port}
-    if kind == "directory":
-        target |= {"base": BASE, "profile": "paper"}
-    else:
+    if kind == "site":
         target |= {"protocol": "http", "size": PEOPLE}
-    step = "lookup" if kind == "directory" else "page"
-    steps = LDAP if kind == "directory" else HTTP
+    else:
+        target |= {"base": BASE, "profile": "paper"}
+    step, steps = ("page", HTTP) if kind == "site" else ("lookup", LDAP)
     program = {"name": "p", "counts": step, "steps": steps}
     config = json.dumps({"target": target, "programs": [program], "schedule": schedule})
-    return Engine(config, small_population(PEOPLE) if kind == "directory" else visitors()), step
+    return Engine(config, visitors() if kind == "site" else small_population(PEOPLE)), step
 
 
 def clock(snapshots: list[Snapshot], step: str, name: str) -> Histogram:
@@ -70,7 +69,7 @@ def warm(running: Engine, step: str) -> Snapshot:
             return drained
 
 
-@pytest.mark.parametrize("kind", ["directory", "site"])
+@pytest.mark.parametrize("kind", ["directory", "slapd", "site"])
 def test_an_open_schedule_shows_all_of_a_stopped_server(kind: str, tmp_path: Path) -> None:
     with served(kind, tmp_path) as (pid, port):
         running, step = engine(kind, port, {"kind": "open", "rate": RATE})

@@ -15,8 +15,8 @@ class Served:
     port: int
 
     def run(self, port: int | None = None) -> tuple[str, ...]:
-        """Return the command that measures it, at another port where there is one in between."""
-        operation = ("ils", "run", "lookup") if self.scheme == "ldap" else ("ps", "run")
+        """Return the command that reads from it, at another port where there is one in between."""
+        operation = ("ils", "run", "lookup") if self.scheme == "ldap" else ("ps", "run", "page")
         where = f"{self.scheme}://127.0.0.1:{self.port if port is None else port}"
         who = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
         return (*operation, "--target", where, *who, "--users", str(LANES), "--threads", "1")

@@ -28,7 +28,7 @@ PORTABLE = (
     pytest.param("directory", "ldap3", id="ldap3"),
     pytest.param("site", "fasthttp", id="fasthttp"),
 )
-ON_ITS_WAY = 200
+ON_ITS_WAY = 60
 """Pieces of answers that pass before the network goes bad: those of probes, and a lane's first."""
 
 whoever = pytest.mark.parametrize(("served", "client"), [*NATIVE, *PORTABLE], indirect=["served"])
@@ -81,15 +81,15 @@ def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
     ground: Ground, served: Served, client: str
 ) -> None:
     def alternating() -> Way:
-        most = [passing] * 39
+        most = [passing] * 11
         return in_turn(*most, cutting(reset=False), *most, cutting(reset=True))
 
-    point = measured(ground, served, client, after(ON_ITS_WAY, alternating), "2s")
+    point = measured(ground, served, client, after(ON_ITS_WAY, alternating), "3s")
     ends = {"closed", "reset"} if served.scheme == "ldap" else {"truncated", "reset"}
     if client == "fasthttp":
         ends = {"wrong-length", "reset"}
     assert ends <= set(point["failures_by_kind"]) <= ends | {"closed"}
-    assert 2 * LANES <= point["failures"] < point["operations"] / 4
+    assert LANES <= point["failures"] < point["operations"]
 
 
 @whoever

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sitebench._engine import Directory, Site, Visitors, build_upd
+from tests.conformance.slapd import running_slapd
 from tests.support.people import LOCALES, POOLS, small_population
 from tests.support.waiting import eventually
 
@@ -25,7 +26,11 @@ def visitors() -> Visitors:
 
 @contextmanager
 def served(kind: str, folder: Path) -> Iterator[tuple[int, int]]:
-    """Yield process id and port of a "directory" or a "site"."""
+    """Yield process id and port of a "directory", a "site", or a "slapd" with the same people."""
+    if kind == "slapd":
+        with running_slapd(folder / "slapd", ldif=_ldif(folder)) as slapd:
+            yield int((folder / "slapd" / "slapd.pid").read_text()), slapd.port
+        return
     with subprocess.Popen(
         [sys.executable, "-m", __name__, kind, str(folder)],
         stdin=subprocess.PIPE,
@@ -54,6 +59,12 @@ def freeze(pid: int, seconds: float) -> tuple[int, int]:
 
 def _state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def _ldif(folder: Path) -> Path:
+    path = folder / "people.ldif"
+    path.write_bytes(small_population(PEOPLE).ldif(0, PEOPLE, with_containers=True))
+    return path
 
 
 def _serve(kind: str, folder: Path) -> None:
