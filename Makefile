@@ -59,6 +59,18 @@ fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGE
 	@native/fuzz/run $(TARGETS)
 	@HYPOTHESIS_PROFILE=long $(BIN)/pytest --quiet tests/trust/test_hostile_files.py
 
+.PHONY: sanitize
+sanitize: rust ## run the Rust tests under AddressSanitizer and ThreadSanitizer (needs nightly Rust; takes long)
+	@native/sanitize
+
+# The data of either comes from the network: where that has none of it, it says so and fails.
+.PHONY: audit
+audit: build ## look for known vulnerabilities in what the lock files name (needs the network and cargo-deny)
+	@$(BIN)/uv export --frozen --quiet --no-emit-project --all-groups --output-file build/requirements.txt >/dev/null
+	@$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes --requirement build/requirements.txt
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install cargo-deny" >&2; exit 1; }
+	@cargo-deny $(MANIFEST) check --config deny.toml advisories
+
 .PHONY: check
 check: build rust ## lint, format, types and stubs of both languages
 	@$(BIN)/ruff check .

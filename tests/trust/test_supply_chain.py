@@ -96,3 +96,11 @@ def test_unsafe_code_is_forbidden_in_every_crate() -> None:
     for member in workspace["members"]:
         crate = tomllib.loads((ROOT / "native" / member / "Cargo.toml").read_text())
         assert crate["lints"] == {"workspace": True}, member
+
+
+def test_the_one_crate_outside_holds_nothing_unsafe_but_what_the_fuzzer_asks_for() -> None:
+    workspace = tomllib.loads((ROOT / "native/Cargo.toml").read_text())["workspace"]
+    assert workspace["exclude"] == ["fuzz/libfuzzer"]
+    (source,) = (ROOT / "native/fuzz/libfuzzer/src").rglob("*.rs")
+    # Its macro declares the function that libFuzzer calls; nothing is written by hand.
+    assert "unsafe" not in source.read_text()

@@ -3,6 +3,8 @@
 use crate::common::population;
 use base64::Engine as _;
 use people::{Population, Profile, ldif};
+use proptest::prelude::*;
+use wire::ldif::{Body, LdifError, each};
 
 /// Reads the subset of RFC 2849 that is written: one line per value, an empty line after an entry.
 fn read(text: &str) -> Vec<Vec<(String, Vec<u8>)>> {
@@ -58,4 +60,23 @@ fn containers_make_the_file_load_into_an_empty_directory() {
     let expected = "dn: o=Intranet\nobjectClass: top\nobjectClass: organization\no: Intranet\n\n\
                     dn: ou=Dynamic,o=Intranet\nobjectClass: top\nobjectClass: organizationalUnit\nou: Dynamic\n\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+proptest! {
+    #[test]
+    fn any_value_that_is_written_is_read(
+        values in prop::collection::vec(("[a-z][a-zA-Z0-9;-]{0,9}", prop_oneof![any::<Vec<u8>>(), "[ -~]{0,90}".prop_map(Vec::from)]), 1..6)
+    ) {
+        let mut file = Vec::new();
+        ldif::write_attribute_line("dn", b"o=Intranet", &mut file);
+        values.iter().for_each(|(name, value)| ldif::write_attribute_line(name, value, &mut file));
+        let mut read = Vec::new();
+        each(&file, |record| {
+            let Body::Content(attributes) = record.body else { return Ok(()) };
+            let owned = |(name, value): (&[u8], &[u8])| (String::from_utf8_lossy(name).into_owned(), value.to_vec());
+            read.extend(attributes.iter().map(owned));
+            Ok::<_, LdifError>(())
+        }).unwrap();
+        prop_assert_eq!(read, values);
+    }
 }
