@@ -54,7 +54,9 @@ def run(
 
     sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
     """
-    name = known.parse_operation(operation)
+    from ils_bench.password import password_asked
+
+    name, options = known.parse_operation(operation), password_asked(options)
     _measure([options], (name,), options, default_out=None)
 
 
@@ -97,10 +99,12 @@ def sweep(
         options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
     default = known.PAPER_SIZES if paper else (1_000, 10_000, 100_000)
     chosen = default if sizes is None else units.parse_sizes(sizes)
+    from ils_bench.password import password_asked
     from ils_bench.sweep import with_size
 
+    found, options = known.parse_operations(operations), password_asked(options)
     each = [with_size(options, size) for size in dict.fromkeys(chosen)]
-    _measure(each, known.parse_operations(operations), options, run_file("ils-sweep"))
+    _measure(each, found, options, run_file("ils-sweep"))
 
 
 def _measure(
@@ -175,9 +179,10 @@ def peak(
     An interrupted search goes on where it stopped when it is given the same --out again.
     """
     from ils_bench import sweep as points
+    from ils_bench.password import password_asked
     from sitebench.load_search import Job, find_peak
 
-    name = known.parse_operation(operation)
+    name, options = known.parse_operation(operation), password_asked(options)
     each = points.with_size(options, options.entries)
     job = Job(
         stage=lambda seeding: points.stage(each, (name,), seeding, reused=True),
@@ -229,10 +234,11 @@ def ui(options: UiOptions) -> None:
 
     sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
     """
+    from ils_bench.password import password_asked
     from ils_bench.sweep import locustfile
     from sitebench.cockpit.starting import become_locust
 
-    become_locust(locustfile(), options, CockpitOptions)
+    become_locust(locustfile(), password_asked(options), CockpitOptions)
 
 
 @app.command(rich_help_panel="Directories")

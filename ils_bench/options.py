@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sitebench import units
+from sitebench import secret, units
 from sitebench.cockpit.options import SessionOptions
 from sitebench.cockpit.options import UiOptions as UiDefaults
 from sitebench.option import choice, option, whole
@@ -22,7 +22,7 @@ from sitebench.serving import whole_limits
 from sitebench.tls_options import TlsOptions, TlsServeOptions
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
-PASSWORD_VARIABLE = "SITEBENCH_BIND_PASSWORD"
+PASSWORD_VARIABLE = secret.BIND_PASSWORD
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
     target: str = option(
         "embedded",
         "What to measure: embedded, openldap, or the ldap:// or ldaps:// address of your own.",
+        parse=secret.address,
         metavar="TARGET",
         panel="Target",
     )

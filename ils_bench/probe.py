@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ils_bench.errors import WrongBase
+from sitebench import secret
 from sitebench.diagnosis import PORTS_REMEDY
 from sitebench.errors import (
     BadInput,
@@ -75,7 +76,7 @@ def parse_address(url: str, *, start_tls: bool = False) -> Address:
     """Read ldap://host:port or ldaps://host:port; the port is 389 or 636 unless given."""
     remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(secret.address(url))
         port = parts.port
     except ValueError:
         raise UnknownValue(f"target {url!r} has no valid port", remedy) from None

@@ -11,11 +11,12 @@ from typing import BinaryIO
 from ils_bench import clean, journal, slapd_folder
 from ils_bench.containers import make_containers
 from ils_bench.options import SeedOptions
+from ils_bench.password import password_asked, password_of
 from ils_bench.people import spec_of
 from ils_bench.places import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
 from ils_bench.probe import connected, parse_address, probe
 from ils_bench.targets.live import assure_own, engine_target, open_live, seed
-from ils_bench.targets.target import OpenTarget, password_of
+from ils_bench.targets.target import OpenTarget
 from seeders.contents import contents_meanwhile
 from seeders.ldif import pieces, write_ldif
 from seeders.people import Spec, generate
@@ -81,6 +82,7 @@ def _place(options: SeedOptions, where: str) -> tuple[SeedOptions, Place]:
     place = parse_place(where)
     if isinstance(place, Live):
         options = replace(options, target=str(place.address), base=place.base or options.base)
+        options = password_asked(options)
     return options, place
 
 
@@ -176,10 +178,8 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     # How to trust it is not in the journal, but what began with ldaps:// says so.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
-    address, password = parse_address(reservation.target, start_tls=start_tls), None
-    trust = Trust.of(options)
-    if reservation.bind_dn is not None:
-        password = password_of(options)
+    address, trust = parse_address(reservation.target, start_tls=start_tls), Trust.of(options)
+    password = password_of(password_asked(replace(options, bind_dn=reservation.bind_dn)))
     probe(address, reservation.base, reservation.bind_dn, password, trust)
     target = OpenTarget(
         reservation.target,
@@ -196,6 +196,7 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
 
 def _remove_seeded(options: SeedOptions) -> None:
     assure_own(options, "removing people")
+    options = password_asked(options)
     target, people = open_live(options), spec_of(options, options.entries)
     reservation = journal.reserve(
         str(target.address),

@@ -7,8 +7,8 @@ import shlex
 from rich.console import Console
 
 from ils_bench.ldap_directory import LdapDirectory
-from ils_bench.options import DirectoryOptions, ServeOptions
-from ils_bench.targets.target import password_of
+from ils_bench.options import PASSWORD_VARIABLE, ServeOptions
+from sitebench import secret
 from sitebench.errors import BadInput
 from sitebench.ownership import on_loopback
 from sitebench.serving import until_stopped
@@ -58,13 +58,17 @@ def opened(options: ServeOptions) -> LdapDirectory:
 def _admin_password(options: ServeOptions) -> str | None:
     if options.admin_dn is None:
         return None
-    password = password_of(DirectoryOptions(password_file=options.admin_password_file))
+    none = BadInput(
+        f"the administrator {options.admin_dn!r} has no password",
+        "put it into a file and name that with --admin-password-file, "
+        f"set ${PASSWORD_VARIABLE}, or type it at a terminal",
+    )
+    password = secret.given(options.admin_password_file, "password file", PASSWORD_VARIABLE)
+    if password is None:
+        typed = secret.typed(f"Password of the administrator {options.admin_dn}: ", none)
+        password = secret.first_line(typed, "password", PASSWORD_VARIABLE)
     if not password:
-        raise BadInput(
-            f"the administrator {options.admin_dn!r} has no password",
-            "put it into a file and name that with --admin-password-file, "
-            "or set $SITEBENCH_BIND_PASSWORD",
-        )
+        raise none
     return password
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
@@ -17,12 +18,13 @@ from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.monitor import DirectoryMonitor
 from ils_bench.operations import USER_CLASSES
 from ils_bench.options import CockpitOptions, IlsOptions
+from ils_bench.password import password_of
 from ils_bench.people import spec_of
 from ils_bench.probe import parse_address
 from ils_bench.sequences import Sequence as Program
 from ils_bench.targets.live import open_live, seed
 from ils_bench.targets.opening import open_target
-from ils_bench.targets.target import OpenTarget, password_of
+from ils_bench.targets.target import OpenTarget
 from seeders.people import generate
 from sitebench import spelling
 from sitebench.cockpit.cockpit import session_of
@@ -129,8 +131,8 @@ class IlsWorkload:
     def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
         """Return the target as it is addressed by any process of the test."""
         address = parse_address(prepared["url"], start_tls=options.start_tls)
-        credentials = CockpitOptions(password_file=prepared["password_file"])
-        password = password_of(credentials) if options.bind_dn else None
+        password_file = prepared["password_file"]
+        password = password_of(replace(options, password_file=password_file))
         return OpenTarget(
             str(address),
             address,

@@ -8,6 +8,7 @@ import http.client
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from sitebench import secret
 from sitebench.diagnosis import PORTS_REMEDY
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable, UnknownValue
 from sitebench.tls import SYSTEM, Trust, tls_failed
@@ -34,7 +35,7 @@ class Address:
 def parse_address(url: str) -> Address:
     """Read http://host:port/path; the port is 80 unless given."""
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(secret.address(url))
         port = parts.port
     except ValueError:
         raise UnknownValue(f"target {url!r} has no valid port", _REMEDY) from None

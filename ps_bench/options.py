@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sitebench import units
+from sitebench import secret, units
 from sitebench.cockpit.options import SessionOptions
 from sitebench.cockpit.options import UiOptions as UiDefaults
 from sitebench.option import choice, option, whole
@@ -29,6 +29,7 @@ class SiteOptions(OwnershipOption, TlsOptions):
     target: str = option(
         "embedded",
         "What to measure: embedded, or the http:// or https:// address of your own site.",
+        parse=secret.address,
         metavar="TARGET",
         panel="Target",
     )

@@ -25,6 +25,7 @@ from typing import Any
 
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.secret import without_secrets
 from sitebench.stop import Stop
 
 STOP_S = 15.0
@@ -53,6 +54,7 @@ class Child:
             [*before, sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env=without_secrets(os.environ),
             start_new_session=True,
         )
         self.pid = self._process.pid

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from sitebench import secret
 from sitebench.errors import UnknownValue
 
 PORT = 9100
@@ -15,11 +16,11 @@ _REMEDY = f"write the address of a node_exporter, such as http://host:{PORT}/met
 def parse_exporter(text: str) -> str:
     """Return the whole URL: `host` alone means http, port 9100 and /metrics."""
     try:
-        parts = urlsplit(text if "://" in text else f"http://{text}")
+        parts = urlsplit(secret.address(text if "://" in text else f"http://{text}"))
         port = parts.port or PORT
     except ValueError:
         raise UnknownValue(f"{text!r} has no valid port or host", _REMEDY) from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UnknownValue(f"{text!r} is no address of an exporter", _REMEDY)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     path = parts.path.rstrip("/") or "/metrics"

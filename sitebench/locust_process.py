@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sitebench import spelling
+from sitebench import secret, spelling
 from sitebench.child import of_this_parent, revive
 from sitebench.errors import PointFailed
 from sitebench.options import LoadOptions, PointOptions
@@ -120,13 +120,15 @@ def _lost_before(store: RunStore) -> bool:
 
 
 def _run(argv: list[str], output: int, deadline_s: float, watch: Callable[[float], None]) -> int:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("LOCUST_")}
+    needed = secret.without_secrets(os.environ, secret.BIND_PASSWORD, secret.KEY_PASSWORD)
+    environment = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
     process = subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
         env=of_this_parent(environment),
+        pass_fds=secret.handed_on(),
         start_new_session=True,
     )
     began = time.monotonic()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import ssl
 import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sitebench import secret
 from sitebench.doubt import Doubt, DoubtKind
 from sitebench.errors import BadFile, BadInput, TlsFailed
 from sitebench.tls_options import KEY_PASSWORD_VARIABLE, SELF_SIGNED, TlsOptions, TlsServeOptions
@@ -112,16 +112,7 @@ def _authorities(path: str) -> str:
 
 def key_password(path: str | None) -> str | None:
     """Read the password of a key from its file or the environment; never from an argument."""
-    if path is None:
-        return os.environ.get(KEY_PASSWORD_VARIABLE)
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(
-            f"cannot read the key's password file {path}: {error}",
-            f"name a readable file, or set ${KEY_PASSWORD_VARIABLE}",
-        ) from error
-    return lines[0] if lines else ""
+    return secret.given(path, "key's password file", KEY_PASSWORD_VARIABLE)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitebench import secret
 from sitebench.option import choice, option
 
-KEY_PASSWORD_VARIABLE = "SITEBENCH_TLS_KEY_PASSWORD"
+KEY_PASSWORD_VARIABLE = secret.KEY_PASSWORD
 SELF_SIGNED = "self-signed"
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from ils_bench import clean, journal
 from ils_bench.options import DirectoryOptions
+from ils_bench.password import password_of
 from ils_bench.probe import parse_address, probe, root_dse
-from ils_bench.targets.target import OpenTarget, password_of
+from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench import ownership
 from sitebench._engine import Population, count_people, seed_directory

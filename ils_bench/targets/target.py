@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ils_bench.options import PASSWORD_VARIABLE, DirectoryOptions
 from ils_bench.probe import Address, probe
 from sitebench.doubt import Doubt
-from sitebench.errors import BadFile, OutOfPorts, SitebenchError, TargetDied, WrongPassword
+from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
 from sitebench.ownership import assure_own
 from sitebench.tls import SYSTEM, Trust
 
@@ -65,35 +63,3 @@ class OpenTarget:
                 f"now: {error.message}",
                 remedy,
             ) from error
-
-
-def password_of(options: DirectoryOptions) -> str | None:
-    """Read the password from its file, the environment or the terminal; never from an argument."""
-    import os
-    from pathlib import Path
-
-    if options.password_file is None:
-        found = os.environ.get(PASSWORD_VARIABLE)
-        return _asked(options.bind_dn) if found is None and options.bind_dn else found
-    try:
-        lines = Path(options.password_file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(
-            f"cannot read the password file {options.password_file}: {error}",
-            f"name a readable file, or set ${PASSWORD_VARIABLE}",
-        ) from error
-    return lines[0] if lines else ""
-
-
-@functools.cache
-def _asked(bind_dn: str) -> str:
-    """Ask at the terminal, once."""
-    import getpass
-    import sys
-
-    if not sys.stdin.isatty():
-        raise WrongPassword(
-            f"there is no password for {bind_dn}",
-            f"name its file with --password-file, or set ${PASSWORD_VARIABLE}",
-        )
-    return getpass.getpass(f"Password of {bind_dn}: ")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitebench import units
+from sitebench import secret, units
 from sitebench.option import option, whole
 
-LOGIN_VARIABLE = "SITEBENCH_UI_LOGIN"
+LOGIN_VARIABLE = secret.UI_LOGIN
 
 
 @dataclass(frozen=True)

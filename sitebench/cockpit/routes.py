@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -21,6 +22,7 @@ from sitebench.cockpit.state import Present, State, title
 from sitebench.cockpit.tabs import resources, verdict
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.report.page import asset as report_asset
+from sitebench.secret import without_secrets
 
 ASSETS = Path(__file__).parent / "assets"
 DARK_ONLY = "@media screen and (prefers-color-scheme: dark)"
@@ -148,7 +150,14 @@ def _report(session: Session, folder: Path) -> bytes:
     copy, page = _snapshot(session, folder), folder / "ui.html"
     argv = [sys.executable, "-m", "sitebench.cli", "report", str(copy), "--out", str(page)]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=REPORT_S)
+        done = subprocess.run(
+            argv,
+            env=without_secrets(os.environ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=REPORT_S,
+        )
     except subprocess.TimeoutExpired:
         raise MeasurementFailed(
             f"the report was not made within {REPORT_S:.0f} s",

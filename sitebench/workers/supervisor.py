@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from sitebench.child import of_this_parent
 from sitebench.scratch import scratch
+from sitebench.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
 from sitebench.stop import Stop
 from sitebench.workers.address import MasterAddress
 from sitebench.workers.choice import environment
@@ -47,7 +48,8 @@ class Job:
 
     def environment(self, folder: str) -> dict[str, str]:
         """Return a worker's environment; Locust writes the locustfile into its temporary folder."""
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("LOCUST_")}
+        needed = without_secrets(os.environ, BIND_PASSWORD, KEY_PASSWORD)
+        kept = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
         return of_this_parent(kept | environment(self.client, self.threads) | {"TMPDIR": folder})
 
 

@@ -1,25 +1,18 @@
 """A password given in every way there is leaves no trace: everything is searched for it."""
 
-import base64
 import contextlib
 import os
-import secrets
 import sqlite3
 import subprocess
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+import sys
 
-import psutil
 import pytest
 
 from ps_bench.errors import BadScenarioFile
 from ps_bench.scenario_file import parse
-from seeders.pools import cache_folder
-from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.waiting import eventually
+from tests.trust.searching import ADMIN, Searched, administered
 
-ADMIN = "cn=admin,o=Intranet"
 PEOPLE = ("--entries", "20", "--locales", "en_US")
 BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")
 
@@ -34,115 +27,6 @@ path = "/"
 """
 
 
-@dataclass
-class Searched:
-    """A folder in which everything happens, and what was heard and seen of it."""
-
-    folder: Path
-    secret: str = field(default_factory=lambda: f"Geheim-{secrets.token_hex(8)}")
-    heard: list[str] = field(default_factory=list, repr=False)
-    titles: set[str] = field(default_factory=set, repr=False)
-
-    def environment(self, **more: str) -> dict[str, str]:
-        """Return an environment whose every folder lies in ours."""
-        places = ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
-        found = {name: str(self.folder / name) for name in places}
-        for place in found.values():
-            Path(place).mkdir(exist_ok=True)
-        # Pools of names are what it holds, and take a minute to make.
-        return {**found, "XDG_CACHE_HOME": str(cache_folder().parent), **more}
-
-    def run(self, *argv: str, **env: str) -> Ran:
-        """Run a command and keep what it said."""
-        ran = sitebench(*argv, cwd=self.folder, timeout_s=110, **self.environment(**env))
-        self.heard += [ran.out, ran.err]
-        return ran
-
-    def done(self, *argv: str, **env: str) -> None:
-        """Run a command that has to work."""
-        ran = self.run(*argv, **env)
-        assert ran.code == 0, (argv, ran.err)
-
-    @contextlib.contextmanager
-    def titles_watched(self) -> Iterator[None]:
-        """Note the command line of every process there is, over and over."""
-        ended = threading.Event()
-
-        def watch() -> None:
-            while not ended.wait(0.2):
-                for each in psutil.process_iter():
-                    with contextlib.suppress(psutil.Error):
-                        self.titles.update((" ".join(each.cmdline()), each.name()))
-
-        thread = threading.Thread(target=watch)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-
-    def traces(self) -> list[str]:
-        """Return everything that holds the secret, as it is or in base64."""
-        plain = self.secret.encode()
-        needles = (plain, base64.b64encode(plain).rstrip(b"=")[:-1])
-        found = [f"said: {text}" for text in self.heard if self.secret in text]
-        found += [f"process: {title}" for title in self.titles if self.secret in title]
-        for path in self.folder.rglob("*"):
-            if not path.is_file():
-                continue
-            content = path.read_bytes()
-            if content.startswith(b"SQLite format 3"):
-                # A long text is cut over pages, which a search of the bytes may miss.
-                with contextlib.closing(sqlite3.connect(path)) as database:
-                    content += "\n".join(database.iterdump()).encode()
-            found += [f"file: {path}" for needle in needles if needle in content]
-        return found
-
-
-@pytest.fixture
-def searched(tmp_path: Path) -> Iterator[Searched]:
-    folder = tmp_path / "searched"
-    folder.mkdir()
-    found = Searched(folder)
-    with found.titles_watched():
-        yield found
-
-
-@pytest.fixture
-def password_file(searched: Searched, tmp_path: Path) -> str:
-    """Where the password may stand: nobody searches here."""
-    path = tmp_path / "password"
-    path.write_text(f"{searched.secret}\n")
-    return str(path)
-
-
-@contextlib.contextmanager
-def administered(searched: Searched, *options: str, **env: str) -> Iterator[str]:
-    """Serve a directory with an administrator; all it says is searched too."""
-    argv = ("ils", "serve", "--entries", "0", "--port", "0", "--admin-dn", ADMIN, *options)
-    log = searched.folder / "serve.log"
-    with (
-        log.open("wb") as said,
-        subprocess.Popen(
-            [*SITEBENCH, *argv],
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
-            cwd=searched.folder,
-            env={**os.environ, **searched.environment(**env)},
-        ) as process,
-    ):
-        assert process.stdout is not None
-        try:
-            greeting = process.stdout.readline()
-            searched.heard.append(greeting)
-            yield greeting.split(" at ")[1].split(",")[0]
-        finally:
-            process.terminate()
-            searched.heard.append(process.communicate(timeout=30)[0])
-
-
 def test_a_search_finds_what_is_there(searched: Searched) -> None:
     assert searched.traces() == []
     (searched.folder / "log").write_text(f"bind with {searched.secret}\n")
@@ -154,6 +38,13 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
     kinds = {each.partition(":")[0] for each in searched.traces()}
     assert kinds == {"file", "said"}
     assert sum(each.startswith("file") for each in searched.traces()) >= 2
+    assert eventually(lambda: str(searched.folder / "log") in searched.passing, 30)
+    shows = [sys.executable, "-c", "import time; time.sleep(60)", searched.secret]
+    told = {**os.environ, "TOLD": searched.secret}
+    with subprocess.Popen(shows, env=told) as process:
+        assert eventually(lambda: any(searched.secret in each for each in searched.titles), 30)
+        assert eventually(lambda: bool(searched.told), 30)
+        process.kill()
 
 
 def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_file: str) -> None:
@@ -187,6 +78,74 @@ def test_a_password_from_the_environment_leaves_no_trace(searched: Searched) -> 
     assert searched.run("ils", "run", "lookup", *target, *BRIEF, **env).code == 1
     searched.done("report", "sweep.sitebench", "--out", "report.html")
     assert searched.traces() == []
+
+
+def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
+    env = {
+        "SITEBENCH_BIND_PASSWORD": searched.secret,
+        "SITEBENCH_TLS_KEY_PASSWORD": searched.secret,
+        "SITEBENCH_UI_LOGIN": searched.secret,
+    }
+    run = ("run", *PEOPLE, *BRIEF[:-1], "1s")
+    for target in ("embedded", "openldap"):
+        searched.done("ils", *run, "--target", target, **env)
+    assert searched.traces() == []
+    assert any(each.startswith("-m locust") for each in searched.told)
+    assert [each for each in searched.told if "targets" in each or "slapd" in each] == []
+
+
+TYPED = ("--bind-dn", ADMIN, *PEOPLE)
+
+
+def test_a_password_typed_at_a_terminal_leaves_no_trace(
+    searched: Searched, password_file: str
+) -> None:
+    with administered(searched, "--admin-password-file", password_file) as url:
+        for argv in (
+            ("ils", "seed", "--to", url, *TYPED),
+            ("ils", "run", "lookup", "--target", url, *TYPED, *BRIEF, "--out", "run.sitebench"),
+            ("ils", "run", "add", "--target", url, *TYPED, *BRIEF, "--client", "ldap3"),
+            ("ils", "clean", "--seeded", "--target", url, *TYPED),
+        ):
+            code, shown = searched.typing(*argv)
+            assert (code, shown.count("Password of")) == (0, 1), shown
+    assert searched.traces() == []
+    assert searched.told == set()
+
+
+def test_without_a_terminal_to_ask_at_it_is_one_line(searched: Searched) -> None:
+    asked = ("ils", "run", "lookup", "--target", "ldap://127.0.0.1:1", "--bind-dn", ADMIN)
+    for ran in (searched.run(*asked), searched.run("ils", "serve", "--admin-dn", ADMIN)):
+        assert ran.code == 2
+        assert "password" in ran.err.splitlines()[0]
+        assert "type it at a terminal" in ran.err
+    code, shown = searched.typing(*asked, "--workers", "2")
+    assert code == 2
+    assert "workers cannot be told a password" in shown
+
+
+@pytest.mark.parametrize(
+    ("command", "address"),
+    [
+        (("ils", "run", "lookup", "--target"), "ldap://ann:{}@127.0.0.1:1"),
+        (("ils", "sweep", "--target"), "ldaps://ann:{}/more@127.0.0.1:1"),
+        (("ils", "seed", "--to"), "ldap://ann:{}@127.0.0.1:1/o=Intranet"),
+        (("ps", "run", "--target"), "http://ann:{}@127.0.0.1:1"),
+        (("ps", "run", "--target"), "https://{}@127.0.0.1:nowhere"),
+        (("ps", "run", "--monitor"), "ann:{}@127.0.0.1"),
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_not_repeated(
+    command: tuple[str, ...], address: str, searched: Searched
+) -> None:
+    ran = searched.run(*command, address.format(searched.secret), "--out", "run.sitebench")
+    if ran.code == 2 and "No such option" in ran.err:
+        ran = searched.run(*command, address.format(searched.secret))
+    assert ran.code == 2
+    assert "credentials stand in an address" in ran.err
+    assert searched.secret not in ran.out + ran.err
+    assert searched.passing == set()
+    assert not list(searched.folder.glob("*.sitebench"))
 
 
 def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:

@@ -1,0 +1,25 @@
+"""A folder that is searched for secrets, and where they may stand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.trust.searching import Searched
+
+
+@pytest.fixture
+def searched(tmp_path: Path) -> Iterator[Searched]:
+    folder = tmp_path / "searched"
+    folder.mkdir()
+    found = Searched(folder)
+    with found.watched():
+        yield found
+
+
+@pytest.fixture
+def password_file(searched: Searched, tmp_path: Path) -> str:
+    """Where the password may stand: nobody searches here."""
+    path = tmp_path / "password"
+    path.write_text(f"{searched.secret}\n")
+    return str(path)

@@ -1,0 +1,176 @@
+"""Everything that a command writes, says and shows of itself, searched for a secret."""
+
+import base64
+import contextlib
+import os
+import secrets
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from seeders.pools import cache_folder
+from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.programs import required_program
+
+ADMIN = "cn=admin,o=Intranet"
+
+
+READ_BYTES = 16 << 20
+"""Of each file: slapd's database is a hole of gigabytes."""
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(READ_BYTES)
+
+
+@dataclass
+class Searched:
+    """A folder in which everything happens, and what was heard and seen of it."""
+
+    folder: Path
+    secret: str = field(default_factory=lambda: f"Geheim-{secrets.token_hex(8)}")
+    more: list[str] = field(default_factory=list, repr=False)
+    """Other secrets."""
+    heard: list[str] = field(default_factory=list, repr=False)
+    titles: set[str] = field(default_factory=set, repr=False)
+    passing: set[str] = field(default_factory=set, repr=False)
+    """Files that held a secret for a while."""
+    told: set[str] = field(default_factory=set, repr=False)
+    """Programs of ours that were started with a secret in their environment."""
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Return an environment whose every folder lies in ours."""
+        places = ("HOME", "TMPDIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
+        found = {name: str(self.folder / name) for name in places}
+        for place in found.values():
+            Path(place).mkdir(exist_ok=True)
+        # Pools of names are what it holds, and take a minute to make.
+        return {**found, "XDG_CACHE_HOME": str(cache_folder().parent), **more}
+
+    def run(self, *argv: str, **env: str) -> Ran:
+        """Run a command and keep what it said."""
+        ran = sitebench(*argv, cwd=self.folder, timeout_s=110, **self.environment(**env))
+        self.heard += [ran.out, ran.err]
+        return ran
+
+    def done(self, *argv: str, **env: str) -> None:
+        """Run a command that has to work."""
+        ran = self.run(*argv, **env)
+        assert ran.code == 0, (argv, ran.err)
+
+    def typing(self, *argv: str) -> tuple[int, str]:
+        """Run a command at a terminal, type the secret when it asks, and keep what it showed."""
+        master, slave = os.openpty()
+        environment = {**os.environ, **self.environment(), "TERM": "dumb", "COLUMNS": "160"}
+        # The terminal is its own: it is asked for there, not at whoever runs the tests.
+        process = subprocess.Popen(
+            [str(required_program("setsid")), "--ctty", *SITEBENCH, *argv],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=self.folder,
+            env=environment,
+        )
+        os.close(slave)
+        shown, typed = b"", False
+        try:
+            # A terminal whose programs have all ended says so by an error.
+            with contextlib.suppress(OSError):
+                while part := os.read(master, 65536):
+                    shown += part
+                    if not typed and b"Password of" in shown:
+                        typed = bool(os.write(master, f"{self.secret}\n".encode()))
+            code = process.wait(110)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(master)
+        self.heard.append(shown.decode())
+        return code, self.heard[-1]
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Look at every process there is, and every file of ours, over and over."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(0.2):
+                for each in psutil.process_iter():
+                    with contextlib.suppress(psutil.Error):
+                        self.titles.update((" ".join(each.cmdline()), each.name()))
+                for each in psutil.Process().children(recursive=True):
+                    with contextlib.suppress(psutil.Error, OSError):
+                        if self._in(str(each.environ())):
+                            self.told.add(" ".join(each.cmdline()[1:3]) or each.name())
+                for path in self._files():
+                    with contextlib.suppress(OSError):
+                        if self._within(_content(path)):
+                            self.passing.add(str(path))
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _files(self) -> Iterator[Path]:
+        """Yield every file there is; folders may go away meanwhile."""
+        for folder, _, names in os.walk(self.folder):
+            yield from (path for name in names if (path := Path(folder, name)).is_file())
+
+    def _in(self, text: str) -> bool:
+        return any(each in text for each in (self.secret, *self.more))
+
+    def _within(self, content: bytes) -> bool:
+        plain = [each.encode() for each in (self.secret, *self.more)]
+        coded = [base64.b64encode(each).rstrip(b"=")[:-1] for each in plain]
+        return any(each in content for each in (*plain, *coded))
+
+    def traces(self) -> list[str]:
+        """Return everything that holds a secret, as it is or in base64."""
+        found = [f"said: {text}" for text in self.heard if self._in(text)]
+        found += [f"process: {title}" for title in self.titles if self._in(title)]
+        found += [f"file, for a while: {path}" for path in self.passing]
+        for path in self._files():
+            content = _content(path)
+            if content.startswith(b"SQLite format 3"):
+                # A long text is cut over pages, which a search of the bytes may miss.
+                with contextlib.closing(sqlite3.connect(path)) as database:
+                    content += "\n".join(database.iterdump()).encode()
+            if self._within(content):
+                found.append(f"file: {path}")
+        return found
+
+
+@contextlib.contextmanager
+def administered(searched: Searched, *options: str, **env: str) -> Iterator[str]:
+    """Serve a directory with an administrator; all it says is searched too."""
+    argv = ("ils", "serve", "--entries", "0", "--port", "0", "--admin-dn", ADMIN, *options)
+    log = searched.folder / "serve.log"
+    with (
+        log.open("wb") as said,
+        subprocess.Popen(
+            [*SITEBENCH, *argv],
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+            cwd=searched.folder,
+            env={**os.environ, **searched.environment(**env)},
+        ) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            greeting = process.stdout.readline()
+            searched.heard.append(greeting)
+            yield greeting.split(" at ")[1].split(",")[0]
+        finally:
+            process.terminate()
+            searched.heard.append(process.communicate(timeout=30)[0])
