@@ -1,7 +1,8 @@
-"""Who does not say where to listen is heard on this machine only."""
+"""Who does not say where to listen is heard on this machine only; who does is heard there."""
 
 import contextlib
 import os
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,21 +15,25 @@ from ils_bench.options import RunOptions
 from sitebench.ports import free_port
 from tests.support.cli import SITEBENCH
 
-PEOPLE = ("--locales", "en_US")
-MEASURED = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "2s")
+PEOPLE = ("--entries", "10", "--locales", "en_US")
+MEASURED = (*PEOPLE, "--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s")
+ALONE = (*MEASURED, "--workers", "1", "--workers-wait", "3s")
+"""A master whose worker never comes."""
 DEADLINE_S = 60.0
 LOOPBACK = {"127.0.0.1", "::1"}
 
 
 def listening(pid: int) -> set[str]:
-    """Return the addresses that a process and its children listen at."""
+    """Return the addresses that a process and its descendants can be reached at."""
     found: set[str] = set()
     with contextlib.suppress(psutil.NoSuchProcess):
         top = psutil.Process(pid)
         for each in (top, *top.children(recursive=True)):
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                connections = each.net_connections("inet")
-                found |= {c.laddr.ip for c in connections if c.status == psutil.CONN_LISTEN}
+                for c in each.net_connections("inet"):
+                    datagrams = c.type == socket.SOCK_DGRAM and not c.raddr
+                    if c.laddr and (c.status == psutil.CONN_LISTEN or datagrams):
+                        found.add(c.laddr.ip)
     return found
 
 
@@ -51,16 +56,17 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def heard_at(folder: Path, *argv: str) -> set[str]:
-    """Return where a command listens, until it ends or a little longer than it begins to."""
-    deadline = time.monotonic() + DEADLINE_S
-    seen: set[str] = set()
-    with started(folder, *argv) as process:
-        while process.poll() is None and time.monotonic() < deadline:
-            before, seen = seen, seen | listening(process.pid)
-            if before:
+    """Return where a command listens: until it ends, or a little longer than it begins to."""
+    give_up, seen = time.monotonic() + DEADLINE_S, set[str]()
+    serves = argv[1] in ("serve", "ui")
+    with started(folder, *(each.format(port=free_port()) for each in argv)) as process:
+        while process.poll() is None and time.monotonic() < give_up:
+            if seen and serves:
                 # A little longer, for whoever comes second.
-                deadline = min(deadline, time.monotonic() + 2.0)
-            time.sleep(0.1)
+                give_up = min(give_up, time.monotonic() + 1.0)
+                serves = False
+            seen |= listening(process.pid)
+            time.sleep(0.05)
     assert seen, "nobody listened at all"
     return seen
 
@@ -68,11 +74,12 @@ def heard_at(folder: Path, *argv: str) -> set[str]:
 @pytest.mark.parametrize(
     "argv",
     [
-        ("ils", "serve", "--entries", "5", "--port", "0", *PEOPLE),
-        ("ps", "serve", "--entries", "5", "--port", "0", *PEOPLE),
-        ("ils", "run", "lookup", "--entries", "10", *MEASURED, *PEOPLE),
-        ("ils", "run", "lookup", "--entries", "10", "--target", "openldap", *MEASURED, *PEOPLE),
-        ("ps", "run", "page", "--entries", "10", *MEASURED, *PEOPLE),
+        ("ils", "serve", "--port", "0", *PEOPLE),
+        ("ps", "serve", "--port", "0", *PEOPLE),
+        ("ils", "run", "lookup", *MEASURED),
+        ("ils", "run", "lookup", "--target", "openldap", *MEASURED),
+        ("ils", "run", "lookup", *ALONE, "--bind", "127.0.0.1:{port}"),
+        ("ps", "run", "page", *MEASURED),
     ],
     ids=" ".join,
 )
@@ -82,9 +89,35 @@ def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path
 
 @pytest.mark.parametrize("half", ["ils", "ps"])
 def test_so_is_the_web_page(half: str, tmp_path: Path) -> None:
-    port = str(free_port())
-    assert heard_at(tmp_path, half, "ui", "--no-browser", "--web-port", port) <= LOOPBACK
+    assert heard_at(tmp_path, half, "ui", "--no-browser", "--web-port", "{port}") <= LOOPBACK
 
 
 def test_workers_are_awaited_on_loopback_too() -> None:
     assert RunOptions().bind.host == "127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def other() -> str:
+    """An address of this machine that others may reach it at."""
+    for addresses in psutil.net_if_addrs().values():
+        for each in addresses:
+            if each.family == socket.AF_INET and not each.address.startswith("127."):
+                return each.address
+    pytest.skip("this machine has no address but loopback")
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("ils", "serve", "--port", "0", *PEOPLE, "--host"),
+        ("ils", "ui", "--no-browser", "--web-port", "{port}", "--web-host"),
+        ("ils", "run", "lookup", *MEASURED, "--target-host"),
+        ("ils", "run", "lookup", *ALONE, "--bind"),
+    ],
+    ids=" ".join,
+)
+def test_who_asks_for_another_address_is_heard_there(
+    argv: tuple[str, ...], other: str, tmp_path: Path
+) -> None:
+    address = f"{other}:{{port}}" if argv[-1] == "--bind" else other
+    assert other in heard_at(tmp_path, *argv, address)
