@@ -145,7 +145,7 @@ def _fixture() -> Values:
         began = time.monotonic()
         with LdapDirectory(entries=FIXTURE_PEOPLE) as directory:
             assert directory.people is not None
-            with connected(parse_address(directory.url), None, None) as connection:
+            with connected(parse_address(directory.url)) as connection:
                 assert exists(connection, directory.people.dn(17))
             seconds.append(time.monotonic() - began)
     return {"start_s": statistics.median(seconds), "second": 1.0}

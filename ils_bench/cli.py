@@ -54,7 +54,7 @@ def run(
 
     sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
     """
-    from ils_bench.password import password_asked
+    from ils_bench.identity import password_asked
 
     name, options = known.parse_operation(operation), password_asked(options)
     _measure([options], (name,), options, default_out=None)
@@ -99,7 +99,7 @@ def sweep(
         options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
     default = known.PAPER_SIZES if paper else (1_000, 10_000, 100_000)
     chosen = default if sizes is None else units.parse_sizes(sizes)
-    from ils_bench.password import password_asked
+    from ils_bench.identity import password_asked
     from ils_bench.sweep import with_size
 
     found, options = known.parse_operations(operations), password_asked(options)
@@ -179,7 +179,7 @@ def peak(
     An interrupted search goes on where it stopped when it is given the same --out again.
     """
     from ils_bench import sweep as points
-    from ils_bench.password import password_asked
+    from ils_bench.identity import password_asked
     from sitebench.load_search import Job, find_peak
 
     name, options = known.parse_operation(operation), password_asked(options)
@@ -234,7 +234,7 @@ def ui(options: UiOptions) -> None:
 
     sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
     """
-    from ils_bench.password import password_asked
+    from ils_bench.identity import password_asked
     from ils_bench.sweep import locustfile
     from sitebench.cockpit.starting import become_locust
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence as Many
 from typing import Any
 
+from ils_bench.identity import ANONYMOUS, Identity
 from ils_bench.options import IlsOptions
 from ils_bench.probe import Address
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
@@ -22,7 +23,7 @@ def engine_config(
     *,
     place: Place,
     first_added: int,
-    password: str | None = None,
+    who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
     """Return the configuration of one engine; places differ in keys, additions and their share."""
@@ -47,27 +48,29 @@ def engine_config(
         "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
         "keys": {"choice": options.keys, "seed": options.seed + place.index},
         "adds": {"start": first_added, "keys": options.ring},
-        "programs": [
-            placed(sequence, options.base, options.bind_dn, password).to_program()
-            for sequence in sequences
-        ],
+        "programs": [placed(sequence, options.base, who).to_program() for sequence in sequences],
     }
     return json.dumps(config)
 
 
-def placed(
-    sequence: Sequence, base: str, dn: str | None = None, password: str | None = None
-) -> Sequence:
+def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:
     """Return the sequence at a target: what it leaves open is filled in, and nothing else.
 
-    Searches without a base go to the target's, anonymous binds get these credentials.
+    Searches without a base go to the target's, anonymous binds become this one's.
     """
 
     def place(step: Step) -> Step:
         if isinstance(step, Repeat):
             return dataclasses.replace(step, steps=tuple(map(place, step.steps)))
-        if isinstance(step, Bind) and dn is not None and not step.dn:
-            return dataclasses.replace(step, dn=dn, password=password or "")
+        if isinstance(step, Bind) and who != ANONYMOUS and not (step.dn or step.sasl):
+            # LDAP's version 2 knows no SASL.
+            return dataclasses.replace(
+                step,
+                version=step.version if who.sasl is None else 3,
+                dn=who.dn or "",
+                password=who.password or "",
+                sasl=who.sasl,
+            )
         if isinstance(step, Search) and not step.base:
             return dataclasses.replace(step, base=base)
         return step

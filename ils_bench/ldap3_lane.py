@@ -17,6 +17,7 @@ from typing import Any
 
 from ils_bench import sequences as steps
 from ils_bench.engine_config import placed
+from ils_bench.identity import Identity
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence, Step
 from ils_bench.targets.target import OpenTarget
@@ -64,10 +65,7 @@ class Ldap3Lanes(PortableLanes):
         self.target = target
         self.population = population
         self.options = options
-        self._sequences = {
-            each.name: placed(each, options.base, target.bind_dn, target.password)
-            for each in sequences
-        }
+        self._sequences = {each.name: placed(each, options.base, target.who) for each in sequences}
         from ils_bench.ldap3_tls import server_of
 
         self.server = server_of(target.address, target.trust, min(options.timeout, 5.0))
@@ -228,8 +226,10 @@ class Ldap3Lane:
 
         connection = self._connected()
         connection.version = step.version
-        connection.user, connection.password = step.dn or None, step.password or None
         connection.authentication = ldap3.SIMPLE if step.dn else ldap3.ANONYMOUS
+        who = Identity(step.dn or None, step.password or None, step.sasl)
+        for name, value in who.to_ldap3().items():
+            setattr(connection, name, value)
         connection.bind(read_server_info=False)
         self._expect()
 

@@ -72,9 +72,7 @@ class DirectoryMonitor:
         from ils_bench.ldap3_tls import server_of
 
         server = server_of(self._target.address, self._target.trust, TIMEOUT_S)
-        connection = ldap3.Connection(
-            server, self._target.bind_dn, self._target.password, check_names=False
-        )
+        connection = ldap3.Connection(server, check_names=False, **self._target.who.to_ldap3())
         connection.open()
         if self._target.address.start_tls:
             connection.start_tls(read_server_info=False)

@@ -23,6 +23,7 @@ from sitebench.tls_options import TlsOptions, TlsServeOptions
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = secret.BIND_PASSWORD
+EXTERNAL, PLAIN = "external", "plain"
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,13 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
         metavar="FILE",
         panel="Target",
         identity=False,
+    )
+    sasl: str | None = option(
+        None,
+        "Bind over TLS by external (who --tls-cert is for) or plain; without it, simply.",
+        parse=choice(EXTERNAL, PLAIN),
+        metavar="CHOICE",
+        panel="TLS",
     )
     start_tls: bool = option(
         False, "Connect in the clear and ask for TLS (StartTLS), not with ldaps.", panel="TLS"

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ils_bench.errors import WrongBase
+from ils_bench.identity import ANONYMOUS, Identity
 from sitebench import secret
 from sitebench.diagnosis import PORTS_REMEDY
 from sitebench.errors import (
@@ -94,12 +95,11 @@ def parse_address(url: str, *, start_tls: bool = False) -> Address:
 def probe(
     address: Address,
     base: str | None,
-    bind_dn: str | None,
-    password: str | None,
+    who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> None:
     """Raise what is wrong with a directory; return when nothing is."""
-    with connected(address, bind_dn, password, trust) as connection:
+    with connected(address, who, trust) as connection:
         if base is not None and not exists(connection, base):
             raise WrongBase(
                 f"{address} has no entry {base!r}",
@@ -111,8 +111,7 @@ def probe(
 @contextlib.contextmanager
 def connected(
     address: Address,
-    bind_dn: str | None,
-    password: str | None,
+    who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> Any:
     """Yield a bound ldap3 connection."""
@@ -124,7 +123,7 @@ def connected(
 
     server = server_of(address, trust, ANSWER_S)
     connection = ldap3.Connection(
-        server, bind_dn, password, receive_timeout=ANSWER_S, check_names=False
+        server, receive_timeout=ANSWER_S, check_names=False, **who.to_ldap3()
     )
     try:
         connection.open(read_server_info=False)
@@ -138,7 +137,7 @@ def connected(
             f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
         ) from error
     if not bound:
-        _refused(address, bind_dn, connection.result)
+        _refused(address, who, connection.result)
     try:
         yield connection
     finally:
@@ -158,8 +157,7 @@ def _reach(address: Address) -> None:
         ) from error
 
 
-def _refused(address: Address, bind_dn: str | None, result: dict[str, Any]) -> None:
-    who = f"{bind_dn!r}" if bind_dn else "anonymous clients"
+def _refused(address: Address, who: Identity, result: dict[str, Any]) -> None:
     if result["result"] in _NOT_AUTHENTICATED:
         raise WrongPassword(
             f"{address} refuses the bind of {who}: {result['description']}",
@@ -181,14 +179,13 @@ def exists(connection: Any, dn: str) -> bool:
 
 def root_dse(
     address: Address,
-    bind_dn: str | None,
-    password: str | None,
+    who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:
     """Return what a directory says of itself, per RFC 4512 5.1 and RFC 3045; it may say nothing."""
     import ldap3
 
-    with connected(address, bind_dn, password, trust) as connection:
+    with connected(address, who, trust) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=SAYS_OF_ITSELF)
         found = connection.response[0]["raw_attributes"] if connection.response else {}
     return {

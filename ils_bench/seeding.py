@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 from ils_bench import clean, journal, slapd_folder
 from ils_bench.containers import make_containers
+from ils_bench.identity import identity_of, password_asked
 from ils_bench.options import SeedOptions
-from ils_bench.password import password_asked, password_of
 from ils_bench.people import spec_of
 from ils_bench.places import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
 from ils_bench.probe import connected, parse_address, probe
@@ -127,8 +127,7 @@ def _print_ldif(population: Population) -> None:
 def _seed_live(options: SeedOptions, people: Spec) -> str:
     assure_own(options, "filling a directory")
     address = parse_address(options.target, start_tls=options.start_tls)
-    password, trust = password_of(options), Trust.of(options)
-    with connected(address, options.bind_dn, password, trust) as connection:
+    with connected(address, identity_of(options), Trust.of(options)) as connection:
         make_containers(connection, options.base)
     target = open_live(options)
     with _going_on(f"filling {target.address}", people.size) as move:
@@ -179,14 +178,14 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     # How to trust it is not in the journal, but what began with ldaps:// says so.
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
     address, trust = parse_address(reservation.target, start_tls=start_tls), Trust.of(options)
-    password = password_of(password_asked(replace(options, bind_dn=reservation.bind_dn)))
-    probe(address, reservation.base, reservation.bind_dn, password, trust)
+    known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
+    who = identity_of(password_asked(known))
+    probe(address, reservation.base, who, trust)
     target = OpenTarget(
         reservation.target,
         address,
         reservation.base,
-        reservation.bind_dn,
-        password,
+        who,
         trust=trust,
     )
     wanted = reservation.stop - reservation.start
@@ -201,7 +200,7 @@ def _remove_seeded(options: SeedOptions) -> None:
     reservation = journal.reserve(
         str(target.address),
         base=people.base,
-        bind_dn=target.bind_dn,
+        bind_dn=target.who.dn,
         profile=people.profile,
         seed=people.seed,
         locales=people.locales,

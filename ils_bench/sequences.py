@@ -81,13 +81,14 @@ class Connect(Step):
 
 @dataclass(frozen=True)
 class Bind(Step):
-    """Bind: anonymously, or simply with a DN and a password."""
+    """Bind: anonymously, simply with a DN and a password, or by a SASL mechanism."""
 
     op = "bind"
     dn: str = ""
     password: str = dataclasses.field(default="", repr=False)
     version: int = 3
     name: str = ""
+    sasl: str | None = None
 
 
 @dataclass(frozen=True)

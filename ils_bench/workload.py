@@ -13,12 +13,12 @@ from ils_bench import clean, journal
 from ils_bench import sweep as points
 from ils_bench.durability import relaxed
 from ils_bench.engine_config import engine_config
+from ils_bench.identity import identity_of
 from ils_bench.journal import Reservation
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.monitor import DirectoryMonitor
 from ils_bench.operations import USER_CLASSES
 from ils_bench.options import CockpitOptions, IlsOptions
-from ils_bench.password import password_of
 from ils_bench.people import spec_of
 from ils_bench.probe import parse_address
 from ils_bench.sequences import Sequence as Program
@@ -131,15 +131,14 @@ class IlsWorkload:
     def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
         """Return the target as it is addressed by any process of the test."""
         address = parse_address(prepared["url"], start_tls=options.start_tls)
-        password_file = prepared["password_file"]
-        password = password_of(replace(options, password_file=password_file))
+        trust = Trust(**prepared["trust"])
+        known = replace(options, password_file=prepared["password_file"], tls_cert=trust.cert)
         return OpenTarget(
             str(address),
             address,
             options.base,
-            options.bind_dn,
-            password,
-            trust=Trust(**prepared["trust"]),
+            identity_of(known),
+            trust=trust,
         )
 
     def open(self, prepared: dict[str, Any], place: Place) -> Session:
@@ -160,7 +159,7 @@ class IlsWorkload:
                     sequences,
                     place=place,
                     first_added=first,
-                    password=target.password,
+                    who=target.who,
                     trust=target.trust,
                 )
                 source = Engine(config, population)

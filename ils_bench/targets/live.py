@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ils_bench import clean, journal
+from ils_bench.identity import identity_of
 from ils_bench.options import DirectoryOptions
-from ils_bench.password import password_of
 from ils_bench.probe import parse_address, probe, root_dse
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
@@ -34,15 +34,14 @@ def assure_own(options: DirectoryOptions, what: str) -> None:
 def open_live(options: DirectoryOptions) -> OpenTarget:
     """Address a directory that runs already; raises what is wrong with it."""
     address = parse_address(options.target, start_tls=options.start_tls)
-    password, trust = password_of(options), Trust.of(options)
-    probe(address, options.base, options.bind_dn, password, trust)
-    facts = root_dse(address, options.bind_dn, password, trust)
+    who, trust = identity_of(options), Trust.of(options)
+    probe(address, options.base, who, trust)
+    facts = root_dse(address, who, trust)
     return OpenTarget(
         "the directory",
         address,
         options.base,
-        options.bind_dn,
-        password,
+        who,
         owned=options.i_own_this_target,
         facts=facts,
         trust=trust,
@@ -56,8 +55,7 @@ def engine_target(target: OpenTarget) -> dict[str, Any]:
         "host": target.address.host,
         "port": target.address.port,
         "base": target.base,
-        "bind_dn": target.bind_dn,
-        "password": target.password,
+        **target.who.to_engine(),
         "tls": target.address.engine_tls(target.trust),
     }
 
@@ -86,7 +84,7 @@ def seed(
         reservation = journal.reserve(
             str(target.address),
             base=people.base,
-            bind_dn=target.bind_dn,
+            bind_dn=target.who.dn,
             profile=people.profile,
             seed=people.seed,
             locales=people.locales,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ils_bench.identity import ANONYMOUS, Identity
 from ils_bench.probe import Address, probe
 from sitebench.doubt import Doubt
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
@@ -25,8 +26,7 @@ class OpenTarget:
     name: str
     address: Address
     base: str
-    bind_dn: str | None = None
-    password: str | None = field(default=None, repr=False)
+    who: Identity = ANONYMOUS
     pid: int | None = None
     cores: int | None = None
     disposable: bool = False
@@ -54,7 +54,7 @@ class OpenTarget:
         if not self.alive():
             raise TargetDied(f"{self.name} at {self.address} ended during the measurement", remedy)
         try:
-            probe(self.address, None, self.bind_dn, self.password, self.trust)
+            probe(self.address, None, self.who, self.trust)
         except OutOfPorts:
             raise
         except SitebenchError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import ldap3
 import pytest
 
+from ils_bench.identity import Identity
 from ils_bench.monitor import DirectoryMonitor
 from ils_bench.probe import Address
 from ils_bench.targets.openldap import open_openldap
@@ -25,7 +26,7 @@ OWN = 5
 
 def opened(served: Served, dn: str | None = None, password: str | None = None) -> OpenTarget:
     address = Address(served.host, served.port)
-    return OpenTarget("slapd", address, served.suffix, dn, password)
+    return OpenTarget("slapd", address, served.suffix, Identity(dn, password))
 
 
 @pytest.fixture(scope="module")

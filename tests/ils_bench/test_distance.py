@@ -15,7 +15,7 @@ def test_every_answer_takes_a_round_trip_longer() -> None:
         assert directory.people is not None
         with (
             moved_away(parse_address(directory.url), ROUND_TRIP_S) as address,
-            connected(address, None, None) as connection,
+            connected(address) as connection,
         ):
             for i in range(3):
                 began = time.monotonic()

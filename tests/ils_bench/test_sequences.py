@@ -5,6 +5,7 @@ import pytest
 from ils_bench import sequences
 from ils_bench.engine_config import engine_config, placed
 from ils_bench.errors import BadSequence
+from ils_bench.identity import Identity
 from ils_bench.options import IlsOptions
 from ils_bench.probe import Address
 from ils_bench.sequences import (
@@ -91,7 +92,7 @@ def test_who_adds_writes() -> None:
 def test_credentials_go_into_every_anonymous_bind_and_no_other() -> None:
     other = Bind("cn=other", "theirs")
     sequence = Sequence("s", (Connect(), Bind(), other, Repeat(2, (Bind(), Add())), Unbind()))
-    there = placed(sequence, "o=x", "cn=me", "mine")
+    there = placed(sequence, "o=x", Identity("cn=me", "mine"))
     binds = [step for step in walk(there.steps) if isinstance(step, Bind)]
     assert [(bind.dn, bind.password) for bind in binds] == [
         ("cn=me", "mine"),

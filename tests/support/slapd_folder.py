@@ -26,7 +26,7 @@ class Slapd:
 
     def has(self, dn: str) -> bool:
         """Tell whether an entry is there."""
-        with connected(self.address, None, None) as connection:
+        with connected(self.address) as connection:
             return exists(connection, dn)
 
     def people(self, base: str) -> int:
@@ -55,7 +55,7 @@ def running(folder: Path) -> Iterator[Slapd]:
 
 def answers(address: Address) -> bool:
     try:
-        with connected(address, None, None):
+        with connected(address):
             return True
     except TargetUnreachable:
         return False

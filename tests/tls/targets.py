@@ -58,7 +58,7 @@ def _await(process: subprocess.Popen[bytes], address: Address) -> None:
     give_up = time.monotonic() + START_WITHIN_S
     while True:
         try:
-            return probe(address, None, None, None)
+            return probe(address, None)
         except SitebenchError:
             assert process.poll() is None, "slapd has ended"
             if time.monotonic() > give_up:

@@ -5,12 +5,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ils_bench.engine_config import engine_config
+from ils_bench.identity import ANONYMOUS, Identity
 from ils_bench.ldap_directory import LdapDirectory
 from ils_bench.options import IlsOptions
 from ils_bench.probe import START_TLS, Address, parse_address
@@ -31,11 +33,13 @@ DONE = 20
 PATIENCE_S = 30.0
 
 
-def ran(address: Address, trust: Trust, sequence: Sequence = LOOKUP) -> tuple[int, Counter[str]]:
+def ran(
+    address: Address, trust: Trust, sequence: Sequence = LOOKUP, who: Identity = ANONYMOUS
+) -> tuple[int, Counter[str]]:
     """Run lanes until so many operations have ended; return them and the failures of all steps."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
     config = engine_config(
-        options, address, [sequence], place=Place(), first_added=1_000, trust=trust
+        options, address, [sequence], place=Place(), first_added=1_000, who=who, trust=trust
     )
     engine = Engine(config, generate(PEOPLE).population)
     ended, failures = 0, Counter[str]()
@@ -139,6 +143,22 @@ def test_a_server_that_wants_a_certificate(
         ended, failures = ran(address, known)
         assert ended >= DONE
         assert not failures
+
+
+def test_slapd_knows_whom_a_certificate_is_for(
+    authority: Authority, server: Certificate, ann: Certificate, trust: Trust, tmp_path: Path
+) -> None:
+    external = Identity(sasl="external")
+    shown_by_it = ServerTls(server.cert, server.key, client_ca=authority.ca)
+    known = replace(trust, cert=ann.cert, key=ann.key)
+    with slapd(tmp_path / "slapd", PEOPLE, shown_by_it) as ports:
+        for address in ways(ports):
+            ended, failures = ran(address, known, who=external)
+            assert ended >= DONE
+            assert not failures
+    with shown(server) as address:
+        failures = ran(address, trust, who=external)[1]
+        assert "result:inappropriateAuthentication" in failures
 
 
 def test_a_server_without_tls(trust: Trust) -> None:

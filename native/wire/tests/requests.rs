@@ -8,8 +8,8 @@ use wire::ldap::control::PagedResults;
 use wire::ldap::filter::{Kind, MAX_DEPTH, write_not, write_present};
 use wire::ldap::request::{
     SearchOptions, write_abandon, write_add, write_attribute, write_bind, write_change, write_compare,
-    write_delete, write_extended, write_modify, write_modify_dn, write_refresh_value, write_search,
-    write_unbind,
+    write_delete, write_extended, write_modify, write_modify_dn, write_refresh_value, write_sasl_bind,
+    write_search, write_unbind,
 };
 use wire::ldap::{Credentials, DecodeError, Operation, Request, Scope, filter_text, oid};
 
@@ -34,6 +34,16 @@ fn an_anonymous_bind() {
     let Operation::Bind(bind) = operation(message) else { panic!() };
     assert_eq!((bind.version, bind.name), (3, &b""[..]));
     assert!(matches!(bind.credentials, Credentials::Simple(b"")));
+}
+
+#[test]
+fn sasl_binds() {
+    let external = b"0\x18\x02\x01\x01`\x13\x02\x01\x03\x04\x00\xa3\x0c\x04\x08EXTERNAL\x04\x00";
+    let plain = b"0\x19\x02\x01\x02`\x14\x02\x01\x03\x04\x00\xa3\x0d\x04\x05PLAIN\x04\x04\x00a\x00b";
+    assert_eq!(written(|out| write_sasl_bind(out, 1, b"EXTERNAL", b"")), external);
+    assert_eq!(written(|out| write_sasl_bind(out, 2, b"PLAIN", b"\0a\0b")), plain);
+    let Operation::Bind(bind) = operation(plain) else { panic!() };
+    assert!(matches!(bind.credentials, Credentials::Sasl(b"PLAIN", Some(b"\0a\0b"))));
 }
 
 #[test]

@@ -43,7 +43,12 @@ impl Ldap {
                 let person = self.pick(*who, lane);
                 self.encode_lookup(id, person, request, lane, out);
             }
-            Request::Bind { version, dn, password } => write::write_bind(out, id, *version, dn, password),
+            Request::Bind { dn, password, sasl: Some(mechanism), .. } => {
+                mechanism.write_bind(out, id, dn, password);
+            }
+            Request::Bind { version, dn, password, sasl: None } => {
+                write::write_bind(out, id, *version, dn, password);
+            }
             Request::Retrieve { attributes, size_limit, .. } => {
                 self.encode_retrieve(id, attributes, *size_limit, out);
             }

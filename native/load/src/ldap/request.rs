@@ -8,6 +8,7 @@ use super::frame::Frame;
 use super::names::Names;
 use super::step::{Change, Step, Who};
 use super::verify::Wanted;
+use crate::sasl::Mechanism;
 
 /// The step that removes a person before it is added again, when the ring of adds has gone round.
 pub(super) const REMOVE: &str = "remove";
@@ -26,6 +27,8 @@ pub enum Request {
         dn: Vec<u8>,
         /// With what.
         password: Vec<u8>,
+        /// By which mechanism; a simple bind without.
+        sasl: Option<Mechanism>,
     },
     /// See [`Step::Lookup`].
     Lookup {
@@ -139,8 +142,11 @@ pub(super) fn lower(
         Step::Bind { version, .. } if !(2..=3).contains(version) => {
             return Err(format!("\"version\" is {version}: LDAP has versions 2 and 3"));
         }
-        Step::Bind { dn, password, version } => {
-            Request::Bind { version: *version, dn: bytes(dn), password: bytes(password) }
+        Step::Bind { version, sasl: Some(_), .. } if *version != 3 => {
+            return Err(format!("\"sasl\" needs \"version\" 3, not {version}"));
+        }
+        Step::Bind { dn, password, version, sasl } => {
+            Request::Bind { version: *version, dn: bytes(dn), password: bytes(password), sasl: *sasl }
         }
         Step::Lookup { person, attributes, refresh_minutes } => {
             lower_lookup(*person, attributes, *refresh_minutes, names, base)?

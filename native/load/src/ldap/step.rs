@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::sasl::Mechanism;
+
 /// Whom a step is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,6 +31,9 @@ pub enum Step {
         /// The protocol version, 2 or 3.
         #[serde(default = "three")]
         version: u8,
+        /// By which mechanism; a simple bind without.
+        #[serde(default)]
+        sasl: Option<Mechanism>,
     },
     /// Find one person by name; the answer must be exactly that person.
     Lookup {
@@ -174,8 +179,14 @@ mod tests {
 
     #[test]
     fn a_bare_bind_is_anonymous_and_version_3() {
-        let anonymous = Step::Bind { dn: String::new(), password: String::new(), version: 3 };
+        let anonymous = Step::Bind { dn: String::new(), password: String::new(), version: 3, sasl: None };
         assert_eq!(read(r#"{"bind": {}}"#), anonymous);
+    }
+
+    #[test]
+    fn a_bind_may_name_a_mechanism() {
+        let Step::Bind { sasl, .. } = read(r#"{"bind": {"sasl": "external"}}"#) else { panic!("a bind") };
+        assert_eq!(sasl, Some(Mechanism::External));
     }
 
     #[test]

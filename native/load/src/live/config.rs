@@ -6,6 +6,7 @@ pub use tls::Secret;
 use wire::dn::{Dn, Plain};
 
 use super::LiveError;
+use crate::sasl::Mechanism;
 use crate::security::Tls;
 
 /// A live directory.
@@ -25,6 +26,9 @@ pub struct Config {
     /// With what password.
     #[serde(default)]
     pub password: Option<Secret>,
+    /// By which mechanism; a simple bind without.
+    #[serde(default)]
+    pub sasl: Option<Mechanism>,
     /// How TLS is spoken, if it is.
     #[serde(default)]
     pub tls: Option<Tls>,
@@ -69,6 +73,7 @@ impl Config {
             base: None,
             bind_dn: None,
             password: None,
+            sasl: None,
             tls: None,
             connections: default_connections(),
             window: default_window(),
@@ -94,7 +99,7 @@ impl Config {
         if !(1..=MAX_WINDOW).contains(&self.window) {
             return Err(LiveError::Window(self.window));
         }
-        if let Some((dn, b"")) = self.credentials() {
+        if let (Some((dn, b"")), None | Some(Mechanism::Plain)) = (self.credentials(), self.sasl) {
             return Err(LiveError::NoPassword(dn.to_owned()));
         }
         match &self.base {

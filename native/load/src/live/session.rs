@@ -55,9 +55,7 @@ impl Session {
         if let Some(tls) = &config.tls {
             session.secure(&Connector::new(&tls.trust, &config.host, &[])?, tls.start)?;
         }
-        if let Some((dn, password)) = config.credentials() {
-            session.bind(dn, password)?;
-        }
+        session.bind(config)?;
         Ok(session)
     }
 
@@ -84,8 +82,17 @@ impl Session {
         }
     }
 
-    fn bind(&mut self, dn: &str, password: &[u8]) -> Result<(), LiveError> {
-        let Answer { code, text } = self.ask(|out, id| write_bind(out, id, 3, dn.as_bytes(), password))?;
+    /// Says who it is, if that is anybody.
+    fn bind(&mut self, config: &Config) -> Result<(), LiveError> {
+        let (dn, password) = match (config.credentials(), config.sasl) {
+            (Some(known), _) => known,
+            (None, Some(_)) => ("whoever the certificate is for", &b""[..]),
+            (None, None) => return Ok(()),
+        };
+        let Answer { code, text } = self.ask(|out, id| match config.sasl {
+            Some(mechanism) => mechanism.write_bind(out, id, dn.as_bytes(), password),
+            None => write_bind(out, id, 3, dn.as_bytes(), password),
+        })?;
         if code == ResultCode::SUCCESS {
             return Ok(());
         }

@@ -29,6 +29,20 @@ pub fn write_bind(out: &mut Vec<u8>, id: i32, version: u8, name: &[u8], password
     });
 }
 
+/// Appends a SASL bind (RFC 4511 section 4.2) with its first response; who binds is said in there.
+pub fn write_sasl_bind(out: &mut Vec<u8>, id: i32, mechanism: &[u8], credentials: &[u8]) {
+    write_message(out, id, |out| {
+        ber::write_nested(out, op::BIND_REQUEST, |out| {
+            ber::write_integer(out, tag::INTEGER, 3);
+            ber::write_octets(out, b"");
+            ber::write_nested(out, tag::context_constructed(3), |out| {
+                ber::write_octets(out, mechanism);
+                ber::write_octets(out, credentials);
+            });
+        });
+    });
+}
+
 /// Appends an unbind.
 pub fn write_unbind(out: &mut Vec<u8>, id: i32) {
     write_message(out, id, |out| ber::write_header(out, op::UNBIND_REQUEST, 0));

@@ -1,0 +1,24 @@
+//! SASL binds (RFC 4513 section 5.2), both for connections with TLS.
+
+use serde::Deserialize;
+use wire::ldap::request::write_sasl_bind;
+
+/// How one says who one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mechanism {
+    /// Whom the certificate is for that was shown (RFC 4422 appendix A).
+    External,
+    /// With a name and a password, as in a simple bind (RFC 4616).
+    Plain,
+}
+
+impl Mechanism {
+    /// Appends the bind; EXTERNAL has no use for a name.
+    pub(crate) fn write_bind(self, out: &mut Vec<u8>, id: i32, name: &[u8], password: &[u8]) {
+        match self {
+            Self::External => write_sasl_bind(out, id, b"EXTERNAL", b""),
+            Self::Plain => write_sasl_bind(out, id, b"PLAIN", &[b"\0", name, b"\0", password].concat()),
+        }
+    }
+}

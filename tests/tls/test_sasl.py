@@ -1,0 +1,64 @@
+"""Lanes, seeding and probes that bind by SASL: EXTERNAL by a certificate, PLAIN by a password."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ils_bench.ldap_directory import LdapDirectory
+from sitebench.runfile import RunFile
+from sitebench.tls import ServerTls
+from tests.ils_bench.test_bad_input import refused
+from tests.support.cli import sitebench
+from tests.tls.certificates import Authority, Certificate
+from tests.tls.test_directory import ANN
+
+PEOPLE = ("--entries", "50", "--locales", "en_US")
+SHORT = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms", "--json")
+
+
+@pytest.fixture
+def mutual(authority: Authority, server: Certificate) -> Iterator[LdapDirectory]:
+    """A directory in which Ann, and nobody else, may do anything."""
+    tls = ServerTls(server.cert, server.key, client_ca=authority.ca)
+    rules = {"admin_dn": ANN, "admin_password": "s3same", "require_bind": True}
+    with LdapDirectory(0, tls=tls, locales=("en_US",), **rules) as serving:  # type: ignore[arg-type]
+        yield serving
+
+
+@pytest.mark.parametrize("mechanism", ["external", "plain"])
+def test_whoever_may_write_is_known_by_either_mechanism(
+    mechanism: str, mutual: LdapDirectory, authority: Authority, ann: Certificate, tmp_path: Path
+) -> None:
+    shown = ("--tls-ca", authority.ca, "--tls-cert", ann.cert, "--tls-key", ann.key)
+    password = tmp_path / "password"
+    password.write_text("s3same\n")
+    known = ("--bind-dn", ANN, "--password-file", str(password)) if mechanism == "plain" else ()
+    target = ("--target", mutual.url, *shown, *PEOPLE)
+    sasl = ("--sasl", mechanism, *known)
+    assert sitebench("ils", "seed", *target).code != 0, "nobody else may"
+    seeded = sitebench("ils", "seed", *target, *sasl)
+    assert seeded.code == 0, seeded.err
+    for client in ("native", "ldap3"):
+        out = tmp_path / f"{client}.sitebench"
+        ran = sitebench(
+            *("ils", "run", "add", *target, *sasl, *SHORT, "--client", client, "--out", str(out))
+        )
+        assert ran.code == 0, ran.err
+        assert ran.objects[0]["operations"] > 0
+        assert ran.objects[0]["failures"] == 0
+        with RunFile(out) as run:
+            assert run.points()[0].spec.settings["sasl"] == mechanism
+    assert mutual.stats()["entries"] < 60, "what was added is removed"
+
+
+def test_each_mistake_is_one_line_with_its_remedy(ann: Certificate) -> None:
+    asked = ("ils", "run", "lookup", "--sasl")
+    secure = ("--target", "ldaps://127.0.0.1:1")
+    for argv, *said in (
+        (("plain", "--target", "ldap://127.0.0.1:1"), "for TLS only", "--start-tls"),
+        (("external", *secure), "no certificate to show", "--tls-cert"),
+        (("external", *secure, "--tls-cert", ann.cert, "--bind-dn", ANN), "leave out one"),
+        (("plain", *secure), "does not say who binds", "--bind-dn"),
+    ):
+        refused(sitebench(*asked, *argv), 2, *said)
