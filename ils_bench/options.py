@@ -54,6 +54,7 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
         metavar="FILE",
         panel="Target",
         identity=False,
+        form=False,
     )
     sasl: str | None = option(
         None,

@@ -38,7 +38,12 @@ class TlsOptions:
         identity=False,
     )
     tls_key: str | None = option(
-        None, "That certificate's key, in PEM.", metavar="FILE", panel="TLS", identity=False
+        None,
+        "That certificate's key, in PEM.",
+        metavar="FILE",
+        panel="TLS",
+        identity=False,
+        form=False,
     )
     tls_key_password_file: str | None = option(
         None,
@@ -46,6 +51,7 @@ class TlsOptions:
         metavar="FILE",
         panel="TLS",
         identity=False,
+        form=False,
     )
     tls_resume: bool = option(
         False,

@@ -24,6 +24,16 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     return None
 
 
+def withheld(cls: type[Any], posted: Mapping[str, str]) -> str | None:
+    """Return why a value may not come from the page: Locust takes those of hidden fields too.
+
+    Files with secrets, and where results go, are for whoever started the page to name.
+    """
+    names = (each.name for each, spec in fields_of(cls) if not spec.form)
+    found = next((name for name in names if name in posted), None)
+    return found and f"{_label(found)} is not for the page to say: give it where that is started"
+
+
 def unchangeable(
     cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:

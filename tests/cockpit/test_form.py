@@ -37,6 +37,16 @@ def test_what_can_be_read_is_not_refused() -> None:
     assert form.unreadable(CockpitOptions, posted) is None
 
 
+@pytest.mark.parametrize(
+    "name", ["password_file", "tls_key", "login_file", "out", "store", "target_pid", "disposable"]
+)
+def test_what_the_page_does_not_offer_is_not_taken_from_it(name: str) -> None:
+    refusal = form.withheld(CockpitOptions, {"entries": "10", name: "/etc/shadow"})
+    assert refusal is not None
+    assert "not for the page to say" in refusal
+    assert form.withheld(CockpitOptions, {"entries": "10", "target": "embedded"}) is None
+
+
 def test_a_running_test_takes_back_its_own_values_and_no_others(
     parsed: argparse.Namespace,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -110,13 +111,19 @@ class Cockpit:
 
 
 @contextmanager
-def web_ui(folder: Path, half: str, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C ends it."""
+def web_ui(
+    folder: Path, half: str, *arguments: str, said: list[str] | None = None, **env: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C ends it.
+
+    What it says goes into `said`.
+    """
     port = free_port()
     argv = [sys.executable, "-m", "sitebench.cli", half, "ui", "--no-browser"]
     process = subprocess.Popen(
         [*argv, "--web-port", str(port), *arguments],
         cwd=folder,
+        env={**os.environ, **env},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -129,7 +136,9 @@ def web_ui(folder: Path, half: str, *arguments: str) -> Iterator[tuple[subproces
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
+        words, _ = process.communicate(timeout=60)
+        if said is not None:
+            said.append(words)
 
 
 def _answers(root: str) -> bool:

@@ -57,11 +57,11 @@ class Authority:
         )
         return made
 
-    def locked(self, certificate: Certificate) -> Certificate:
+    def locked(self, certificate: Certificate, password: str = PASSWORD) -> Certificate:
         """Return the same certificate with its key encrypted."""
         key = certificate.key + ".locked"
         _openssl(
             *("pkcs8", "-topk8", "-in", certificate.key, "-out", key),
-            *("-passout", f"pass:{PASSWORD}"),
+            *("-passout", f"pass:{password}"),
         )
         return Certificate(certificate.cert, key)

@@ -1,0 +1,75 @@
+"""What the web UI shows and gives away holds no password, whoever logged in."""
+
+import http.cookiejar
+import json
+import secrets
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cockpit import web_ui
+from tests.support.waiting import eventually
+from tests.trust.searching import ADMIN, Searched, administered
+
+PEOPLE = ("--entries", "20", "--locales", "en_US")
+PAGES = (
+    *("/", "/stats/requests", "/stats/requests/csv", "/stats/failures/csv", "/stats/report"),
+    *("/exceptions", "/exceptions/csv", "/tasks", "/logs", "/sitebench/live"),
+    *("/sitebench/live.json", "/sitebench/report", "/sitebench/run"),
+)
+
+
+class Visitor:
+    """Somebody with cookies."""
+
+    def __init__(self, root: str) -> None:
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        self._opener, self._root = urllib.request.build_opener(jar), root
+
+    def get(self, path: str, **form: str) -> bytes:
+        """Return a page; what is said goes with it as a form."""
+        data = urllib.parse.urlencode(form).encode() if form else None
+        with self._opener.open(f"{self._root}{path}", data, timeout=60) as answer:
+            content: bytes = answer.read()
+            return content
+
+    def live(self) -> Any:
+        """Return what the live page draws."""
+        return json.loads(self.get("/sitebench/live.json"))
+
+    def looked_up(self) -> bool:
+        """Return whether people have been looked up."""
+        steps = self.live()["steps"]
+        return any(int(row["count"]) for row in steps if row["step"] == "lookup")
+
+
+@pytest.mark.parametrize("way", ["files", "environment"])
+def test_neither_pages_nor_downloads_hold_a_password(
+    way: str, searched: Searched, password_file: str, tmp_path: Path
+) -> None:
+    word = f"Sesam-{secrets.token_hex(8)}"
+    searched.more.append(word)
+    login = tmp_path / "login"
+    login.write_text(f"ann:{word}\n")
+    given = ("--password-file", password_file, "--login-file", str(login))
+    told = {"SITEBENCH_BIND_PASSWORD": searched.secret, "SITEBENCH_UI_LOGIN": f"ann:{word}"}
+    argv, env = (given, {}) if way == "files" else ((), told)
+    with administered(searched, *PEOPLE, "--admin-password-file", password_file) as url:
+        known = ("--target", url, "--bind-dn", ADMIN, *PEOPLE, "--web-login", *argv)
+        everything = searched.environment(**env)
+        opened = web_ui(searched.folder, "ils", *known, said=searched.heard, **everything)
+        with opened as (_, root):
+            visitor = Visitor(root)
+            visitor.get("/sitebench/login", username="ann", password=word)
+            form = {"user_count": "2", "spawn_rate": "2", "user_classes": "LookupUser"}
+            assert json.loads(visitor.get("/swarm", **form))["success"]
+            assert eventually(visitor.looked_up, 60)
+            visitor.get("/stop", now="yes")
+            assert eventually(lambda: not visitor.live()["busy"], 60)
+            for page in PAGES:
+                content = visitor.get(page)
+                (searched.folder / f"page{page.replace('/', '_')}").write_bytes(content)
+    assert searched.traces() == []
