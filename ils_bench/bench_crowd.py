@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
+from statistics import mean
 
 import psutil
 
@@ -19,14 +21,17 @@ from ils_bench.targets.target import OpenTarget
 from sitebench.bench import Skipped, Values
 from sitebench.errors import OutOfDescriptors
 from sitebench.limits import allow_descriptors
+from sitebench.monitor.files import read
+from sitebench.monitor.texts import PAGE
 
 CLIENTS = 10_000
-KIB_EACH = 32
-"""What the directory may keep for one of them on average: most hold nothing, and those that leave
-answers unread one write of them."""
+KIB_EACH = 64
+"""What directory and kernel may keep for one of them on average: most hold nothing, and those
+that leave answers unread one write of them in each."""
 PATIENT_MS = 600_000
 """None is cut off while the load beside them is measured; by default they are, after 10 s."""
 SETTLED_S, LOOK_S = 60.0, 0.5
+SOCKETS = "/proc/net/sockstat"
 WINDOW_BYTES = 4_096
 """A client that does not read lets its kernel take no more: what waits, waits in the directory."""
 
@@ -40,9 +45,12 @@ EVERYBODY = bytes.fromhex(
 
 
 def crowded(
-    options: IlsOptions, seconds: float, load: Callable[[OpenTarget, float], float]
+    options: IlsOptions, seconds: float, load: Callable[[OpenTarget, float], Values]
 ) -> Values | Skipped:
-    """Return the load's rate alone and beside the crowd, and the memory one of the crowd takes."""
+    """Return what the load came to alone and beside the crowd, and the memory one of it takes.
+
+    It is alone before and after: what drifts on the machine meanwhile falls on both.
+    """
     try:
         allow_descriptors(CLIENTS + options.users)
     except OutOfDescriptors as error:
@@ -52,13 +60,28 @@ def crowded(
     with contextlib.ExitStack() as after:
         after.callback(target.close)
         process = psutil.Process(target.pid)
-        alone = load(target, seconds)
-        before = process.memory_info().rss
+        before = load(target, seconds)
+        held = process.memory_info().rss + _kernel_bytes()
         with crowd(target.address, CLIENTS):
             _settle(process)
             beside = load(target, seconds)
-            grown = process.memory_info().rss - before
-    return {"alone": alone, "beside": beside, "kib": grown / CLIENTS / 1024, "one": 1.0}
+            grown = process.memory_info().rss + _kernel_bytes() - held
+        _settle(process)
+        alone = [before, load(target, seconds)]
+    return {
+        "beside": beside["ops_per_s"],
+        "alone": mean(each["ops_per_s"] for each in alone),
+        "cpu_beside": beside["target_cpu_us"],
+        "cpu_alone": mean(each["target_cpu_us"] for each in alone),
+        "kib": grown / CLIENTS / 1024,
+        "one": 1.0,
+    }
+
+
+def _kernel_bytes() -> int:
+    """Return what the kernel holds in TCP's buffers, of both sides of every connection."""
+    found = re.search(r"^TCP: .* mem (\d+)$", read(SOCKETS) or "", re.MULTILINE)
+    return int(found[1]) * PAGE if found is not None else 0
 
 
 def _settle(process: psutil.Process) -> None:

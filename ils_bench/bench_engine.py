@@ -17,6 +17,7 @@ from ils_bench.sweep import point
 from ils_bench.targets.target import OpenTarget
 from seeders.people import generate
 from sitebench._engine import Engine
+from sitebench.cpu import cpu_ns
 from sitebench.monitor import Changes, Monitor
 from sitebench.native_errors import translated
 from sitebench.place import Place
@@ -56,16 +57,21 @@ def _running(
 def engine_alone(
     options: IlsOptions, target: OpenTarget, sequence: Sequence, lanes: int, seconds: float
 ) -> dict[str, float]:
-    """Return the rate of lanes that nobody looks at, and what one operation cost."""
+    """Return the rate of lanes that nobody looks at, and what one operation cost both sides."""
+    assert target.pid is not None, "a target of our own has a process"
     with _running(options, target, sequence, lanes) as engine:
-        before = engine.drain()
+        before, target_ns = engine.drain(), cpu_ns(target.pid)
         time.sleep(seconds)
-        after = engine.drain()
+        after, target_ns = engine.drain(), cpu_ns(target.pid) - target_ns
     step = next(s for s in after.steps if s.step == sequence.counts)
     done = step.count - sum(step.failures.values())
     took = (after.t1_ns - after.t0_ns) / 1e9
-    cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
-    return {"ops_per_s": done / took, "cpu_us": cpu_ns / max(done, 1) / 1e3}
+    engine_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+    return {
+        "ops_per_s": done / took,
+        "cpu_us": engine_ns / max(done, 1) / 1e3,
+        "target_cpu_us": target_ns / max(done, 1) / 1e3,
+    }
 
 
 @contextlib.contextmanager

@@ -42,6 +42,7 @@ app.add_typer(plan, name="plan")
 
 
 def _halves() -> list[Half]:
+    from ils_bench import bench_limits as limits
     from ils_bench import bench_tls as tls
     from ils_bench import bench_trials as directory
     from ps_bench import bench_trials as site
@@ -50,6 +51,7 @@ def _halves() -> list[Half]:
     return [
         Half(directory.ROWS, directory.Bench),
         Half(tls.ROWS, tls.Bench),
+        Half(limits.ROWS, limits.Bench),
         Half(site.ROWS, site.Bench),
         Half(report.ROWS, report.Bench),
     ]

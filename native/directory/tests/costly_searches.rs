@@ -11,14 +11,23 @@ use directory::Running;
 use directory::limits::FILTER_TERMS;
 use wire::ldap::filter::{write_equality, write_or};
 
-const PEOPLE: usize = 4_000;
-const LOOKUPS: usize = 40;
+const PEOPLE: usize = 3_000;
+/// Names of each, for a search to have work.
+const NAMES: usize = 10;
+const LOOKUPS: usize = 24;
 const SEARCHES: i32 = 90;
 
 fn people() -> Running {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
-    (0..PEOPLE).for_each(|i| drop(client.add_person(&format!("Person {i}"))));
+    for i in 0..PEOPLE {
+        let name = format!("Person {i}");
+        let more: Vec<String> = (0..NAMES).map(|n| format!("one of the names of {name}: {n}")).collect();
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("givenName", &more)];
+        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    }
     directory
 }
 

@@ -51,6 +51,11 @@ impl ListenError {
 /// opens them faster than a busy thread comes round.
 const BACKLOG: i32 = 4096;
 
+/// Bytes that the kernel takes beyond those a client has room for: an answer's write. By default it takes
+/// what its buffers grow to, 2.5 MiB for each client that asks for everybody and does not read; a thousand of
+/// them bring the whole machine's TCP to its bound (`tcp_mem`). Who reads gets as many bytes a second.
+const UNSENT_BYTES: u32 = 64 << 10;
+
 /// Opens `count` listeners on one address, between which the kernel spreads new connections
 /// (`SO_REUSEPORT`): no thread hands connections to another.
 pub fn listen(host: &str, port: u16, count: usize) -> Result<Vec<TcpListener>, ListenError> {
@@ -89,6 +94,7 @@ fn open(address: SocketAddr, shared: bool) -> io::Result<Socket> {
     }
     // Accepted sockets inherit it on Linux: no system call for each connection.
     socket.set_tcp_nodelay(true)?;
+    socket.set_tcp_notsent_lowat(UNSENT_BYTES)?;
     if address.ip().is_loopback() {
         // On loopback nothing is congested; the plainest algorithm costs least. BBR, a default in
         // places, takes 2.4 % of a lookup. Where it is not to be had, the default does.
