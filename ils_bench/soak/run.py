@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -119,7 +120,7 @@ def soak(entries: int, measure_s: float, users: int, out: str) -> None:
                 # What there is of it is worth a look all the more.
                 last.callback(_show, store)
                 raise
-        judged(_show(store))
+        assure(_show(store), out)
 
 
 @contextlib.contextmanager
@@ -153,7 +154,7 @@ def _show(store: RunStore) -> Soaked | None:
     return soaked
 
 
-def judged(soaked: Soaked | None) -> None:
+def assure(soaked: Soaked | None, out: str) -> None:
     """Raise when something does not hold."""
     if soaked is None:
         raise MeasurementFailed("there is too little of it to say anything", "let it go on longer")
@@ -165,5 +166,6 @@ def judged(soaked: Soaked | None) -> None:
         wrong.append(f"{soaked.failures:,} failures")
     if wrong:
         raise MeasurementFailed(
-            f"this does not hold: {', '.join(wrong)}", "look at it over time: sitebench report"
+            f"this does not hold: {', '.join(wrong)}",
+            f"look at it over time: sitebench report {shlex.quote(out)}",
         )
