@@ -26,10 +26,10 @@ fn counter(client: &mut Client) -> u64 {
     find(client, "(cn=counter)")[0].values("uidNumber")[0].parse().unwrap()
 }
 
-/// Looks on until the writers have ended; says how often.
-fn read(mut client: Client, has_ended: &AtomicBool) -> usize {
-    let (mut rounds, mut counted) = (0, 0);
-    while !has_ended.load(Ordering::Relaxed) {
+/// Looks on until the writers have ended.
+fn read(mut client: Client, has_ended: &AtomicBool) {
+    let mut counted = 0;
+    for asked in (0..FAMILIES).cycle() {
         assert_eq!(
             find(&mut client, "(|(cn=here)(cn=there))").len(),
             1,
@@ -38,14 +38,14 @@ fn read(mut client: Client, has_ended: &AtomicBool) -> usize {
         let now = counter(&mut client);
         assert!(now >= counted, "{now} after {counted}");
         counted = now;
-        let asked = rounds % FAMILIES;
         for entry in find(&mut client, &format!("(sn=family{asked})")) {
             assert_eq!(family(&entry), asked);
         }
         assert!(find(&mut client, "(sn=fam*)").iter().all(|entry| family(entry) < FAMILIES));
-        rounds += 1;
+        if has_ended.load(Ordering::Relaxed) {
+            return;
+        }
     }
-    rounds
 }
 
 fn all_at_once(seed: u64) {
@@ -70,7 +70,7 @@ fn all_at_once(seed: u64) {
             .collect();
         let ended: Vec<_> = writers.into_iter().map(thread::ScopedJoinHandle::join).collect();
         has_ended.store(true, Ordering::Relaxed);
-        assert!(readers.into_iter().all(|reader| reader.join().unwrap() > 0));
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
         ended.into_iter().map(Result::unwrap).collect()
     });
 
