@@ -1,42 +1,18 @@
 """Dynamic entries live as long as they were given, and no longer (RFC 2589)."""
 
 import time
-from typing import Any
 
 import pytest
-from ldap3 import BASE, MODIFY_REPLACE
+from ldap3 import MODIFY_REPLACE
 
 from tests.conformance.ldap3_client import Clients
 from tests.conformance.served import Served
+from tests.support.dynamic import refresh, there, ttl_s
 
-REFRESH = "1.3.6.1.4.1.1466.101.119.1"
 CLASSES = ["inetOrgPerson", "dynamicObject"]
 
 # How late after its time an entry may still be seen: servers sweep about once a second.
 SWEPT_WITHIN_S = 2.0
-
-
-def refresh(connection: Any, dn: str, ttl_s: int) -> bool:
-    """Ask for `ttl_s` seconds more (RFC 2589 4.1)."""
-    name = dn.encode()
-    body = b"\x80" + bytes([len(name)]) + name + b"\x81\x04" + ttl_s.to_bytes(4)
-    assert len(body) < 128
-    connection.extended(REFRESH, b"\x30" + bytes([len(body)]) + body)
-    return succeeded(connection)
-
-
-def succeeded(connection: Any) -> bool:
-    return str(connection.result["description"]) == "success"
-
-
-def there(connection: Any, dn: str) -> bool:
-    connection.search(dn, "(objectClass=*)", BASE, attributes=["entryTtl"])
-    return succeeded(connection)
-
-
-def ttl_s(connection: Any, dn: str) -> int:
-    assert there(connection, dn)
-    return int(connection.response[0]["raw_attributes"]["entryTtl"][0])
 
 
 def sleep_until(moment: float) -> None:

@@ -1,16 +1,19 @@
-"""Two network namespaces with a cable between them that carries so much and no more."""
+"""Two network namespaces with a cable between them, which may be slow, or be pulled out."""
 
 import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.groups import unavailable
+from tests.support.cli import SITEBENCH
 from tests.support.programs import required_program
 
 TARGET_ADDRESS, GENERATOR_ADDRESS = "10.93.61.1", "10.93.61.2"
+PORT = "3899"
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,19 @@ class Side:
         """Return what to put before a command that shall run here."""
         return (str(self.ip), "netns", "exec", self.name)
 
+    def pull(self) -> None:
+        """Pull the cable out: nobody is told, on either side."""
+        _do(str(self.ip), "-n", self.name, "link", "set", self.device, "down")
+
+    def plug(self) -> None:
+        """Put it back."""
+        _do(str(self.ip), "-n", self.name, "link", "set", self.device, "up")
+
 
 @contextlib.contextmanager
-def throttled_link(rate: str) -> Iterator[tuple[Side, Side]]:
+def link() -> Iterator[tuple[Side, Side]]:
     """Make a cable; return the target's side and the generator's."""
-    ip, tc = required_program("ip"), required_program("tc")
+    ip = required_program("ip")
     ends = [
         Side(ip, f"sitebench-{who}-{os.getpid()}", f"sb-{who}", address)
         for who, address in (("target", TARGET_ADDRESS), ("tester", GENERATOR_ADDRESS))
@@ -49,11 +60,40 @@ def throttled_link(rate: str) -> Iterator[tuple[Side, Side]]:
             _do(str(ip), "-n", end.name, "addr", "add", f"{end.address}/30", "dev", end.device)
             _do(str(ip), "-n", end.name, "link", "set", end.device, "up")
             _do(str(ip), "-n", end.name, "link", "set", "lo", "up")
+        yield here, there
+
+
+@contextlib.contextmanager
+def throttled_link(rate: str) -> Iterator[tuple[Side, Side]]:
+    """Make a cable that carries so much and no more."""
+    tc = required_program("tc")
+    with link() as ends:
+        for end in ends:
             _do(
                 *(str(tc), "-n", end.name, "qdisc", "add", "dev", end.device, "root", "tbf"),
                 *("rate", rate, "burst", "16kb", "limit", "1mb"),
             )
-        yield here, there
+        yield ends
+
+
+@contextlib.contextmanager
+def directory(side: Side, *more: str) -> Iterator[str]:
+    """Serve a thousand people at one end of a cable."""
+    where = ("--host", side.address, "--port", PORT)
+    process = subprocess.Popen(
+        [*side.prefix, *SITEBENCH, "ils", "serve", "--entries", "1k", *where, *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert said.startswith("serving"), said
+        yield f"ldap://{side.address}:{PORT}"
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
 
 
 def _do(*argv: str) -> None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from sitebench.runfile import RunFile
 from tests.faults.served import LANES, Served
 from tests.support.aftermath import Ground
 from tests.support.relay import (
@@ -42,16 +41,6 @@ def measured(
         return ground.point(*argv, *more)
 
 
-def right_at_the_end(ground: Ground) -> bool:
-    """Whether lanes were at work in the last half seconds, and nothing failed in them."""
-    with RunFile(ground.run) as run:
-        (point,) = run.points()
-        rows = run.timeline(point.id)
-    last = sorted({row.t_ns for row in rows if row.phase == "measure"})[-2:]
-    rows = [row for row in rows if row.t_ns in last]
-    return sum(row.count for row in rows) > LANES and not any(row.failures for row in rows)
-
-
 both = pytest.mark.parametrize("served", ["directory", "site"], indirect=True)
 
 
@@ -73,7 +62,7 @@ def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_co
     # Each lane gave its connection up and tried with another one, which was silent as well.
     assert point["failures"] >= 2 * LANES
     assert point["censored_us"]["mean"] >= 390_000
-    assert right_at_the_end(ground)
+    assert ground.right_at_the_end()
 
 
 @whoever

@@ -94,6 +94,19 @@ class Ground:
         except BadRunFile:
             return set()
 
+    def failures(self) -> int:
+        """Return how much has failed until now."""
+        with RunFile(self.run) as run:
+            return sum(int(row["failures"]) for row in run.rows("timeline"))
+
+    def right_at_the_end(self) -> bool:
+        """Whether lanes were at work in the last two drains, and nothing failed in them."""
+        with RunFile(self.run) as run:
+            rows = [row for point in run.points() for row in run.timeline(point.id)]
+        last = sorted({row.t_ns for row in rows if row.phase == "measure"})[-2:]
+        rows = [row for row in rows if row.t_ns in last]
+        return any(row.count for row in rows) and not any(row.failures for row in rows)
+
     def assert_whole(self) -> None:
         """Check the file page by page, and each point's drains against its totals."""
         with contextlib.closing(sqlite3.connect(self.run)) as db:

@@ -1,0 +1,73 @@
+"""The wall clock is stepped in the middle of a run: nothing that is measured changes."""
+
+from pathlib import Path
+
+import ldap3
+import pytest
+
+from sitebench.runfile import RunFile
+from tests.faults.served import LOCALES
+from tests.support.aftermath import Ground
+from tests.support.cli import Ran
+from tests.support.dynamic import refresh, there, ttl_s
+from tests.support.people import BASE
+from tests.support.stepped import WallClock
+from tests.support.waiting import eventually
+
+RATE, SECONDS, LATER_S = 200, 4, 7_200
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> WallClock:
+    (tmp_path / "clock").mkdir()
+    return WallClock(tmp_path / "clock")
+
+
+@pytest.mark.parametrize(("half", "step_s"), [("ils", LATER_S), ("ps", -LATER_S)])
+def test_a_stepped_clock_changes_nothing_that_is_measured(
+    ground: Ground, clock: WallClock, half: str, step_s: int
+) -> None:
+    operation = "lookup" if half == "ils" else "page"
+    where = (half, "run", operation, "--entries", "300", "--locales", ",".join(LOCALES))
+    load = ("--users", "4", "--threads", "1", "--rate", str(RATE), "--warmup", "0s")
+    kept = ("--measure", f"{SECONDS}s", "--json", "--out", str(ground.run))
+    with ground.started(*where, *load, *kept, **clock.environment) as process:
+        assert eventually(lambda: "measure" in ground.phases(), 60)
+        clock.set_ahead(step_s)
+        out, err = process.communicate(timeout=60)
+    ran = Ran(process.returncode, out, err)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["failures"] == 0
+    assert point["resources"]["seconds"] == pytest.approx(SECONDS, rel=0.25)
+    assert point["ops_per_s"] == pytest.approx(RATE, rel=0.1)
+    assert 0 < point["latency_us"]["max"] < SECONDS * 1e6
+    with RunFile(ground.run) as run:
+        (stored,) = run.points()
+        rows = [row for row in run.timeline(stored.id) if row.phase == "measure"]
+    assert all(0 < row.seconds < SECONDS for row in rows)
+    # The processes did see it: what is a date and no duration has changed.
+    assert stored.started is not None
+    assert stored.finished is not None
+    assert stored.finished - stored.started == pytest.approx(step_s, abs=600)
+
+
+def test_a_stepped_clock_lets_no_entry_expire_and_none_live_on(
+    ground: Ground, clock: WallClock
+) -> None:
+    serve = ("ils", "serve", "--port", "0", "--entries", "10", "--locales", ",".join(LOCALES))
+    with ground.started(*serve, **clock.environment) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split(" at ")[1].split(",")[0]
+        with ldap3.Connection(url) as connection:
+            for name, life_s in (("Long", 600), ("Brief", 2)):
+                dn = f"cn={name},{BASE}"
+                connection.add(dn, ["inetOrgPerson", "dynamicObject"], {"sn": "x"})  # type: ignore[no-untyped-call]
+                assert refresh(connection, dn, life_s)
+            clock.set_ahead(LATER_S)
+            assert 500 <= ttl_s(connection, f"cn=Long,{BASE}") <= 600
+            clock.set_ahead(-LATER_S)
+            assert eventually(lambda: not there(connection, f"cn=Brief,{BASE}"), 30)
+            assert 500 <= ttl_s(connection, f"cn=Long,{BASE}") <= 600
+        process.terminate()
+        process.communicate(timeout=30)
