@@ -100,7 +100,7 @@ RATE, ENTRIES, P50, P99 = "operations/s", "entries", "lookup p50", "lookup p99"
 CPU = {"target": "CPU per operation, directory", "tester": "CPU per operation, tester"}
 MEMORY = {
     "target": "memory, directory",
-    "even": "memory, directory, at even entries",
+    "even": "memory, at even entries",
     "tester": "memory, tester",
 }
 

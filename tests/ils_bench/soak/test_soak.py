@@ -38,7 +38,7 @@ def soaked(path: Path) -> Soaked:
 
 def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_path: Path) -> None:
     run = tmp_path / "soak.sitebench"
-    ran = sitebench("ils", "soak", *SMALL, "--measure", "6s", "--out", str(run))
+    ran = sitebench("ils", "soak", *SMALL, "--measure", "10s", "--out", str(run))
     found = soaked(run)
     assert (ran.code == 0) == all(figure.holds for figure in found.figures), ran.err
     for what in ("CPU per operation, directory", "memory, tester", STAYED):
