@@ -3,28 +3,12 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use wire::ber::{tag, write_element, write_integer, write_nested, write_octets};
-use wire::ldap::answer::write_message;
+use wire::ber::{tag, write_element, write_nested};
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute, write_change};
-use wire::ldap::{Attributes, Credentials, Operation, Request, Scope, filter_text, op};
+use wire::ldap::{Attributes, Credentials, Operation, Request, Scope, filter_text};
 
 use super::{bytes, controls, owned, with_controls};
-
-fn write_sasl(out: &mut Vec<u8>, id: i32, version: i64, name: &[u8], mechanism: &[u8], proof: Option<&[u8]>) {
-    write_message(out, id, |out| {
-        write_nested(out, op::BIND_REQUEST, |out| {
-            write_integer(out, tag::INTEGER, version);
-            write_octets(out, name);
-            write_nested(out, tag::context_constructed(3), |out| {
-                write_octets(out, mechanism);
-                if let Some(proof) = proof {
-                    write_octets(out, proof);
-                }
-            });
-        });
-    });
-}
 
 /// An attribute's description and its values.
 type Values = (Vec<u8>, Vec<Vec<u8>>);
@@ -69,7 +53,7 @@ fn other() -> impl Strategy<Value = Vec<u8>> {
         let mut out = Vec::new();
         match which {
             0 => request::write_bind(&mut out, id, 3, &one, &two),
-            1 => write_sasl(&mut out, id, 3, &one, &two, third.as_deref()),
+            1 => request::write_sasl_bind(&mut out, id, &one, &two),
             2 => request::write_unbind(&mut out, id),
             3 | 4 => request::write_add(&mut out, id, &one, |out| {
                 write_nested(out, tag::SEQUENCE, |out| {
@@ -100,7 +84,7 @@ fn again(request: &Request<'_>) -> Vec<u8> {
                 request::write_bind(&mut out, id, bind.version as u8, bind.name, password);
             }
             Credentials::Sasl(mechanism, proof) => {
-                write_sasl(&mut out, id, bind.version, bind.name, mechanism, proof);
+                request::write_sasl_bind(&mut out, id, mechanism, proof.unwrap());
             }
             Credentials::Other(choice) => panic!("no writer makes a bind with {choice:#x}"),
         },
