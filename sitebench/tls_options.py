@@ -17,7 +17,7 @@ class TlsOptions:
 
     tls: bool = option(
         False,
-        "Have an embedded target speak TLS, with a certificate made for it.",
+        "Have a target that is started for the test speak TLS, with a certificate made for it.",
         panel="TLS",
     )
     tls_ca: str | None = option(

@@ -8,11 +8,11 @@ from typing import Any
 
 from ils_bench.options import LoadTestOptions
 from ils_bench.people import spec_of, suffix_of
+from ils_bench.probe import START_TLS
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenTarget
-from sitebench.errors import BadInput
 from sitebench.tls import ServerTls, Trust
 
 OWN_TARGETS = ("embedded", "openldap")
@@ -43,12 +43,8 @@ def open_target(
     if options.target == "embedded":
         target = open_embedded(people, directory_config(options), trust=Trust.of(options))
     elif options.target == "openldap":
-        if options.tls or options.start_tls:
-            raise BadInput(
-                "the slapd that is started for a test speaks no TLS",
-                "name one that does: --target ldaps://host:port",
-            )
-        target = open_openldap(people)
+        scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
+        target = open_openldap(people, scheme, Trust.of(options))
     else:
         target = open_live(options)
     with contextlib.ExitStack() as after:

@@ -22,7 +22,8 @@ import psutil
 
 from ils_bench import schema
 from ils_bench.people import read_spec, suffix_of
-from ils_bench.probe import Address, parse_address
+from ils_bench.probe import START_TLS, Address, parse_address
+from ils_bench.targets.certificate import make
 from ils_bench.targets.target import OpenTarget
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
@@ -30,6 +31,7 @@ from sitebench.child import Child, Service, serve
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.manifest import usable_cores
 from sitebench.ports import free_port
+from sitebench.tls import SYSTEM, Trust, trusting
 
 FILL_S = 3600.0
 ANSWER_S = 30.0
@@ -59,19 +61,22 @@ access to * by * write
 """
 
 
-def open_openldap(people: Spec) -> OpenTarget:
+def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenTarget:
     """Start a slapd that holds these people and return when it answers."""
-    child = Child("ils_bench.targets.openldap", people.to_dict(), timeout_s=FILL_S)
-    pid = int(child.ready["pid"])
+    request = {"people": people.to_dict(), "scheme": scheme}
+    child = Child("ils_bench.targets.openldap", request, timeout_s=FILL_S)
+    pid, ca = int(child.ready["pid"]), child.ready["ca"]
     return OpenTarget(
         "openldap",
-        parse_address(child.ready["url"]),
+        parse_address(child.ready["url"], start_tls=scheme == START_TLS),
         people.base,
         pid=pid,
         cores=usable_cores(),
         disposable=True,
         alive=lambda: child.alive and _lives(pid),
         close=child.stop,
+        trust=trust if ca is None else trusting(trust, ca),
+        ca=ca,
         facts={key: child.ready[key] for key in ("version", "configuration")},
     )
 
@@ -86,7 +91,7 @@ def _lives(pid: int) -> bool:
 
 def start(request: dict[str, Any]) -> Service:
     """Fill and start slapd as the request says."""
-    people = read_spec(request)
+    people, scheme, ca = read_spec(request["people"]), request["scheme"], None
     slapd, slapadd = find("slapd"), find("slapadd")
     folder = Path(tempfile.mkdtemp(prefix="sitebench-slapd-"))
     try:
@@ -95,7 +100,11 @@ def start(request: dict[str, Any]) -> Service:
         write_ldif(generate(people).population, ldif)
         fill(slapadd, config, ldif)
         ldif.unlink()
-        address = Address("127.0.0.1", free_port())
+        if scheme != "ldap":
+            ca, key = make(folder)
+            shown = f'TLSCertificateFile "{ca}"\nTLSCertificateKeyFile "{key}"\n'
+            config.write_text(shown + config.read_text())
+        address = Address("127.0.0.1", free_port(), scheme)
         process = _launch(slapd, config, address, folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -113,6 +122,7 @@ def start(request: dict[str, Any]) -> Service:
     ready = {
         "url": str(address),
         "pid": process.pid,
+        "ca": None if ca is None else str(ca),
         "version": version(slapd),
         "configuration": config.read_text().replace(str(folder), "..."),
     }

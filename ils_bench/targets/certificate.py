@@ -1,0 +1,49 @@
+"""A certificate for a slapd that is started for a test, made by OpenSSL."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from sitebench.errors import MeasurementFailed, ProgramMissing
+
+DAYS = "30"
+"""More than any measurement lasts."""
+
+_ASKED = """\
+[req]
+distinguished_name = name
+x509_extensions = extensions
+prompt = no
+[name]
+CN = slapd of a test
+[extensions]
+basicConstraints = critical, CA:FALSE
+subjectKeyIdentifier = hash
+subjectAltName = DNS:localhost, IP:127.0.0.1
+"""
+"""Signed by itself, so that it is its own authority, and nobody else's."""
+
+
+def make(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate and its key in a folder, and return both files."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        raise ProgramMissing(
+            "openssl is not installed, and slapd needs a certificate",
+            "install it (`apt-get install openssl`), or name an ldaps:// target",
+        )
+    asked, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
+    asked.write_text(_ASKED)
+    argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", DAYS]
+    argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(asked)]
+    argv += ["-keyout", str(key), "-out", str(cert)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise MeasurementFailed(
+            f"no certificate can be made: {said[-1] if said else 'openssl says nothing'}",
+            "look at the version of OpenSSL, or name an ldaps:// target",
+        )
+    return cert, key
