@@ -81,8 +81,8 @@ class Browser:
 
 
 @contextmanager
-def browsing(chromedriver: Path, folder: Path) -> Iterator[Browser]:
-    """Yield a browser with a profile of its own."""
+def browsing(chromedriver: Path, folder: Path, *flags: str) -> Iterator[Browser]:
+    """Yield a browser with a profile of its own; `flags` are more of Chromium's."""
     port = free_port()
     log = folder / "chromedriver.log"
     process = subprocess.Popen(
@@ -94,7 +94,7 @@ def browsing(chromedriver: Path, folder: Path) -> Iterator[Browser]:
     root = f"http://127.0.0.1:{port}"
     try:
         _wait(root)
-        options = {"args": [*FLAGS, f"--user-data-dir={folder / 'profile'}"]}
+        options = {"args": [*FLAGS, *flags, f"--user-data-dir={folder / 'profile'}"]}
         asked = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}}
         session = call("POST", f"{root}/session", asked)["sessionId"]
         try:

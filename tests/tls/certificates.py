@@ -1,5 +1,7 @@
 """Certificates made by OpenSSL: an authority, and whoever it signs for."""
 
+import base64
+import hashlib
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +18,15 @@ class Certificate:
     cert: str
     key: str
 
+    def pin(self) -> str:
+        """Return the digest that its public key is known by (RFC 7469, 2.4)."""
+        shown = _openssl("pkey", "-in", self.key, "-pubout", "-outform", "der")
+        return base64.b64encode(hashlib.sha256(shown).digest()).decode()
 
-def _openssl(*argv: str) -> None:
-    subprocess.run([str(required_program("openssl")), *argv], check=True, capture_output=True)
+
+def _openssl(*argv: str) -> bytes:
+    program = str(required_program("openssl"))
+    return subprocess.run([program, *argv], check=True, capture_output=True).stdout
 
 
 class Authority:

@@ -1,0 +1,47 @@
+"""The site over https in a browser, which shows it to nobody who does not trust it."""
+
+from pathlib import Path
+
+import pytest
+
+from ps_bench.personalized_site import PersonalizedSite
+from seeders.upd import UpdSpec, visitors
+from sitebench.tls import ServerTls
+from tests.support.browser import browsing
+from tests.support.programs import required_program
+from tests.tls.certificates import Certificate
+
+PEOPLE, SOMEBODY = 50, 7
+LOADED = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
+
+
+@pytest.fixture
+def chromedriver() -> Path:
+    required_program("chromium")
+    return required_program("chromedriver")
+
+
+def test_a_page_comes_over_https_and_its_form_goes_back_so(
+    chromedriver: Path, server: Certificate, tmp_path: Path
+) -> None:
+    for each in ("stranger", "friend"):
+        (tmp_path / each).mkdir()
+    trusts = f"--ignore-certificate-errors-spki-list={server.pin()}"
+    with PersonalizedSite(PEOPLE, tls=ServerTls(server.cert, server.key)) as site:
+        person = visitors(UpdSpec(PEOPLE)).visitor(SOMEBODY)
+        with browsing(chromedriver, tmp_path / "stranger") as stranger:
+            stranger.open(site.url)
+            assert "ERR_CERT_AUTHORITY_INVALID" in stranger.text("body")
+        with browsing(chromedriver, tmp_path / "friend", trusts) as browser:
+            browser.open(f"{site.url}/enter?user={SOMEBODY}")
+            assert browser.run("return location.protocol + isSecureContext") == "https:true"
+            assert browser.text("h1") == f"Hello, {person['given']}"
+            assert browser.run(LOADED) == 4
+            browser.run("document.getElementsByName('city')[0].value = 'Z\u00fcrich'")
+            browser.click("form button")
+            browser.reload()
+            assert browser.attribute("body", "data-city") == "Z\u00fcrich"
+            assert browser.run("return location.protocol") == "https:"
+            said = browser.complaints()
+            assert [each for each in said if "favicon.ico" not in each] == []
+        assert site.stats()["tls_failed"] >= 1

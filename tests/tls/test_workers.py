@@ -1,0 +1,37 @@
+"""Workers trust whom the test trusts, and keep to what it says about sessions."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.ports import free_port
+from sitebench.runfile import RunFile
+from tests.distributed.masters import worker
+from tests.support.cli import sitebench
+
+PEOPLE = ("--entries", "50", "--locales", "en_US")
+SHORT = ("--users", "4", "--threads", "1", "--warmup", "100ms", "--measure", "500ms", "--json")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        ("ils", "run", "connect", "--tls", "--tls-resume"),
+        ("ps", "run", "page", "--tls", "--client", "fasthttp"),
+    ],
+    ids=" ".join,
+)
+def test_a_worker_measures_over_tls(test: tuple[str, ...], tmp_path: Path) -> None:
+    master, out = f"127.0.0.1:{free_port()}", tmp_path / "run"
+    gathering = ("--workers", "1", "--bind", master, "--out", str(out))
+    with worker(tmp_path, master, None):
+        ran = sitebench(*test, *PEOPLE, *SHORT, *gathering)
+    assert ran.code == 0, ran.err
+    assert ran.objects[0]["operations"] > 0
+    assert ran.objects[0]["failures"] == 0
+    with RunFile(out) as run:
+        (point,) = run.points()
+    assert point.result is not None
+    assert len(point.result.workers) == 1
+    settings = point.spec.settings
+    assert settings["tls_resume"] == str("--tls-resume" in test).lower()
