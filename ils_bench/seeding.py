@@ -82,8 +82,15 @@ def _place(options: SeedOptions, where: str) -> tuple[SeedOptions, Place]:
     place = parse_place(where)
     if isinstance(place, Live):
         options = replace(options, target=str(place.address), base=place.base or options.base)
+        _warn(options)
         options = password_asked(options)
     return options, place
+
+
+def _warn(options: SeedOptions) -> None:
+    """Say it before anything is sent, a password least of all."""
+    for doubt in Trust.of(options).doubts():
+        say(f"warning: {doubt.message}; {doubt.remedy}")
 
 
 def _contents(options: SeedOptions, place: Place, population: Population, move: Move) -> Contents:
@@ -156,6 +163,7 @@ def _going_on(title: str, size: int) -> Iterator[Move]:
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
     """Remove what the journal says was left, and on demand what `seed` put there."""
+    _warn(options)
     failed: SitebenchError | None = None
     left = [each for each in journal.entries() if each.abandoned]
     for reservation in left:

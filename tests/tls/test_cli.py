@@ -77,6 +77,21 @@ def test_the_portable_lane_speaks_tls_too() -> None:
         assert serving_it.stats()["tls_handshakes"] > 4
 
 
+def test_a_report_tells_resumed_sessions_from_full_handshakes(tmp_path: Path) -> None:
+    out, page = tmp_path / "run.sitebench", tmp_path / "report.html"
+    for asked in ("--tls-resume", "--no-tls-resume"):
+        measured = ("ils", "run", "connect", "--tls", asked, *PEOPLE, *SHORT, "--out", str(out))
+        ran = sitebench(*measured)
+        assert ran.code == 0, ran.err
+    with RunFile(out) as run_file:
+        settings = [point.spec.settings["tls_resume"] for point in run_file.points()]
+    assert settings == ["true", "false"]
+    assert sitebench("report", str(out), "--out", str(page)).code == 0
+    said = page.read_text(encoding="utf-8")
+    assert "tls_resume=true" in said
+    assert "tls_resume=false" in said
+
+
 def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
@@ -84,11 +99,18 @@ def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
         refused(sitebench(*asked, *SHORT), 1, "nobody trusted here", "--tls-ca")
         ran = sitebench(*asked, *SHORT, "--tls-insecure", "--out", str(out))
         table = sitebench(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
+        for command in ("seed", "clean"):
+            filled = sitebench("ils", command, *asked[3:], "--tls-insecure")
+            assert "may be anybody" in filled.err
     assert "tls-unverified" in [doubt["kind"] for doubt in ran.objects[0]["warnings"]]
     assert "whoever answered may be anybody" in table.out + table.err
     page = tmp_path / "report.html"
     assert sitebench("report", str(out), "--out", str(page)).code == 0
     assert "whoever answered may be anybody" in page.read_text(encoding="utf-8")
+    with RunFile(out) as run_file:
+        (result,) = (point.result for point in run_file.points())
+    assert result is not None
+    assert "tls-unverified" in [doubt.kind for doubt in result.verdict.doubts]
 
 
 def test_each_mistake_is_one_line_with_its_remedy(

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from ils_bench.sweep import locustfile
 from ps_bench.errors import BadScenarioFile
 from ps_bench.scenario_file import parse
 from tests.support.waiting import eventually
@@ -92,6 +93,41 @@ def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
     assert searched.traces() == []
     assert any(each.startswith("-m locust") for each in searched.told)
     assert [each for each in searched.told if "targets" in each or "slapd" in each] == []
+
+
+def test_locust_at_its_most_talkative_leaves_no_trace(
+    searched: Searched, password_file: str
+) -> None:
+    known = ("--bind-dn", ADMIN, "--password-file", password_file)
+    talk = (
+        "--loglevel",
+        "DEBUG",
+        "--logfile",
+        "locust.log",
+        "--csv",
+        "said",
+        "--html",
+        "said.html",
+    )
+    with administered(searched, *PEOPLE, "--admin-password-file", password_file) as url:
+        for more in ((), ("--client", "ldap3"), ("--base", "o=Nowhere")):
+            ran = subprocess.run(
+                [
+                    *(sys.executable, "-m", "locust", "-f", str(locustfile()), "--headless"),
+                    *("-u", "2", "-t", "1s", "--target", url, *known, *PEOPLE, *talk, *more),
+                    *("--out", "run.sitebench", "LookupUser"),
+                ],
+                cwd=searched.folder,
+                env={**os.environ, **searched.environment()},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=110,
+            )
+            searched.heard += [ran.stdout, ran.stderr]
+            assert (ran.returncode == 0) is ("o=Nowhere" not in more), ran.stderr
+    assert (searched.folder / "locust.log").stat().st_size > 0
+    assert searched.traces() == []
 
 
 TYPED = ("--bind-dn", ADMIN, *PEOPLE)
