@@ -171,7 +171,11 @@ class Bridge:
 
     def start_lane(self, program: str) -> Lane | None:
         """Start one lane; returns it when it runs in Python."""
-        return None if self.lanes is None else self.lanes.start(program)
+        try:
+            return None if self.lanes is None or self._failed else self.lanes.start(program)
+        except OutOfDescriptors:
+            self.fail(no_files())
+            return None
 
     def stop_lane(self, program: str) -> None:
         """Stop one lane; nothing to do when the session ended first."""

@@ -10,6 +10,7 @@ from typing import Protocol
 import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
+from sitebench.limits import allow_descriptors
 from sitebench.locust_stats import feed
 from sitebench.source import Drained, Source
 
@@ -43,6 +44,7 @@ class Lanes:
     def __init__(self, environment: Environment, session: Session) -> None:
         self.session = session
         self.stopped = False
+        self._lanes = 0
         self._environment = environment
         self._offset_s = time.time() - time.monotonic()
 
@@ -52,15 +54,19 @@ class Lanes:
         return self.session.portable is not None
 
     def start(self, program: str) -> Lane | None:
-        """Start one lane; returns it when it runs in Python."""
+        """Start one lane; returns it when it runs in Python. Raises OutOfDescriptors."""
         if self.stopped:
             return None
+        # Before lanes take the last one: who looks at the web UI, or stops the test, needs one too.
+        allow_descriptors(self._lanes + 1)
+        self._lanes += 1
         self.session.source.start_lanes(program, 1)
         return self.session.portable(program) if self.session.portable else None
 
     def stop_one(self, program: str) -> None:
         """Stop one lane; nothing to do when all were stopped before."""
         if not self.stopped:
+            self._lanes -= 1
             self.session.source.stop_lanes(program, 1)
 
     def drain(self, *, shown: bool = True) -> Drained:

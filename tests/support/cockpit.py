@@ -8,7 +8,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -112,16 +112,21 @@ class Cockpit:
 
 @contextmanager
 def web_ui(
-    folder: Path, half: str, *arguments: str, said: list[str] | None = None, **env: str
+    folder: Path,
+    half: str,
+    *arguments: str,
+    said: list[str] | None = None,
+    before: Sequence[str] = (),
+    **env: str,
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C ends it.
 
-    What it says goes into `said`.
+    What it says goes into `said`; the words of `before` start the command.
     """
     port = free_port()
     argv = [sys.executable, "-m", "sitebench.cli", half, "ui", "--no-browser"]
     process = subprocess.Popen(
-        [*argv, "--web-port", str(port), *arguments],
+        [*before, *argv, "--web-port", str(port), *arguments],
         cwd=folder,
         env={**os.environ, **env},
         stdin=subprocess.DEVNULL,

@@ -1,0 +1,52 @@
+"""Masters that are killed and workers that may open no more files, with real workers."""
+
+from pathlib import Path
+
+import psutil
+
+from sitebench.ports import free_port
+from tests.distributed.masters import worker
+from tests.faults.served import LANES, Served
+from tests.support.aftermath import Ground
+from tests.support.programs import required_program
+from tests.support.waiting import eventually
+
+
+def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
+    ground: Ground, directory: Served, tmp_path: Path
+) -> None:
+    where = f"127.0.0.1:{free_port()}"
+    (tmp_path / "worker").mkdir()
+    load = (*directory.run(), "--workers", "1", "--bind", where, "--warmup", "0s")
+    with worker(tmp_path / "worker", where, None) as one:
+        out = ("--measure", "60s", "--out", str(ground.run))
+        with ground.started(*load, *out) as process:
+            assert eventually(lambda: "measure" in ground.phases(), 60)
+            for each in psutil.Process(process.pid).children(recursive=True):
+                each.kill()
+            process.kill()
+        assert eventually(lambda: not ground.processes(), 60)
+        ground.assert_whole()
+        ground.run.unlink()
+        # It waits for the next master, as it did for this one.
+        point = ground.point(*load, "--measure", "500ms")
+        assert point["operations"] > LANES
+        assert [each["ended"] for each in point["workers"]] == [None]
+        assert "Traceback" not in one.end()
+    assert not list((tmp_path / "worker").glob("sitebench-*"))
+
+
+def test_a_worker_that_may_open_no_more_files_is_named_with_the_remedy(
+    ground: Ground, directory: Served, tmp_path: Path
+) -> None:
+    where = f"127.0.0.1:{free_port()}"
+    (tmp_path / "worker").mkdir()
+    few = (str(required_program("prlimit")), "--nofile=150:150")
+    load = (*directory.run(), "--users", "300", "--workers", "1", "--bind", where)
+    with worker(tmp_path / "worker", where, None, before=few):
+        ran = ground.ran(*load, "--measure", "2s", "--out", str(ground.run))
+    assert ran.code == 1
+    what, remedy = ran.err.strip().splitlines()[-2:]
+    assert "worker" in what
+    assert "this process may open no more files" in what
+    assert "ulimit -n" in remedy
