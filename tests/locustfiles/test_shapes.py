@@ -138,7 +138,7 @@ from locustfiles.shapes import Spike, Steps
 def screen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Screen]:
     folder = tmp_path_factory.mktemp("screen")
     (folder / "both.py").write_text(BOTH)
-    yield from screen_of(folder / "both.py", folder)
+    yield from screen_of(folder / "both.py", folder, "--disposable")
 
 
 SHAPED = {"step_users": "2", "step_time": "1s", "calm_users": "2"}
@@ -160,7 +160,7 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
     where = {"target": counting.url, "entries": str(PEOPLE), "locales": ",".join(LOCALES)}
     picked = {"user_classes": user, "shape_class": shape, "user_count": "4", "spawn_rate": "100"}
     tests = screen.live()["test"]
-    answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES, disposable="true")
+    answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES)
     assert answer["success"], answer
     assert eventually(lambda: screen.live()["test"] > tests, SLOW_S), screen.live()
     if shape == "Default":

@@ -98,13 +98,13 @@ class Screen:
             time.sleep(0.2)
 
 
-def screen_of(locustfile: Path, folder: Path) -> Iterator[Screen]:
-    """Yield the web UI of a Locust that was given nothing but its locustfile."""
+def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
+    """Yield the web UI of a Locust that was given its locustfile, and little else."""
     port = free_port()
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "locust", "-f", str(locustfile)),
-            *("--web-host", "127.0.0.1", "--web-port", str(port)),
+            *("--web-host", "127.0.0.1", "--web-port", str(port), *more),
         ],
         cwd=folder,
         env={**os.environ},
