@@ -49,7 +49,9 @@ def crowded(
 ) -> Values | Skipped:
     """Return what the load came to alone and beside the crowd, and the memory one of it takes.
 
-    It is alone before and after: what drifts on the machine meanwhile falls on both.
+    It is alone before and after: what drifts on the machine meanwhile falls on both. Where other
+    programs use the machine too, the rate says above all who got its cores; the directory's CPU for
+    a lookup says what the crowd cost the directory.
     """
     try:
         allow_descriptors(CLIENTS + options.users)

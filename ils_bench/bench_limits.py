@@ -21,7 +21,7 @@ from ils_bench.targets.target import OpenTarget
 from sitebench.bench import Row, Trial, Values
 
 ENTRIES = 10_000
-TURNS = 8
+TURNS, LEAST_S = 16, 0.25
 NEVER_MS = 600_000
 MANY = 1_000_000_000
 
@@ -87,7 +87,7 @@ class Bench:
         return {name: 1e6 / cpu_us for name, cpu_us in cheapest.items()}
 
     def _ask(self, target: OpenTarget) -> float:
-        seconds = max(WARMUP_S, self.seconds / TURNS)
+        seconds = max(LEAST_S, self.seconds / TURNS)
         return engine_alone(self._options(), target, KEPT, LANES, seconds)["target_cpu_us"]
 
     def _directory(self, name: str, limits: dict[str, Any]) -> OpenTarget:
