@@ -56,9 +56,14 @@ pub const SEARCH_ENTRIES: u32 = 0;
 /// Seconds of one search; 0 for as long as it takes.
 pub const SEARCH_S: u32 = 0;
 
-/// A client that has begun a message and sends nothing, or leaves its answers unread, is cut off
-/// after this long (389-ds: `nsslapd-ioblocktimeout`, 10 s).
+/// A client that has begun a message and sends less than [`STALL_BYTES`] of it within this, or takes less
+/// of its answers, is cut off; so is one whose TLS handshake takes longer (389-ds:
+/// `nsslapd-ioblocktimeout`, 10 s).
 pub const STALL_MS: u64 = 10_000;
+
+/// What has to move within [`STALL_MS`]: 410 bytes a second (Apache's `mod_reqtimeout`: 500), which any
+/// modem did. The longest message takes three hours so, and who trickles a byte now and then is cut off.
+pub const STALL_BYTES: usize = 4_096;
 
 /// A connection on which nothing moves for this long is closed; 0 for never, as LDAP clients keep
 /// connections for days.
@@ -98,6 +103,8 @@ pub struct Limits {
     pub search_s: u32,
     /// See [`STALL_MS`].
     pub stall_ms: u64,
+    /// See [`STALL_BYTES`].
+    pub stall_bytes: usize,
     /// See [`IDLE_MS`].
     pub idle_ms: u64,
 }
@@ -120,6 +127,7 @@ impl Default for Limits {
             search_entries: SEARCH_ENTRIES,
             search_s: SEARCH_S,
             stall_ms: STALL_MS,
+            stall_bytes: STALL_BYTES,
             idle_ms: IDLE_MS,
         }
     }
@@ -132,6 +140,7 @@ impl Limits {
         within("filter_depth", self.filter_depth, 1..=MAX_DEPTH)?;
         within("connections", self.connections, 1..=usize::MAX)?;
         within("connections_per_address", self.connections_per_address, 1..=usize::MAX)?;
+        within("stall_bytes", self.stall_bytes, 1..=usize::MAX)?;
         within("running_searches", self.running_searches, 1..=usize::MAX)?;
         within("paged_searches", self.paged_searches, 1..=usize::MAX)
     }

@@ -62,7 +62,8 @@ counters! {
     disconnections,
     /// Connections turned away because there were too many.
     refused,
-    /// Connections ended because what they sent was not LDAP, or because they stalled.
+    /// Connections ended because what they sent was not LDAP or too long, or because they stalled; neither
+    /// those that idled nor those on which TLS failed.
     aborted,
     /// TLS handshakes that succeeded.
     tls_handshakes,

@@ -142,6 +142,21 @@ fn what_was_asked_before_the_nonsense_is_answered() {
 }
 
 #[test]
+fn who_is_shown_out_is_counted_once_and_who_idles_is_not() {
+    let directory = serve(r#"{"limits": {"idle_ms": 3000}}"#);
+    let mut idle = Client::connect(directory.addr());
+    let mut stranger = Client::connect(directory.addr());
+    stranger.send(b"\x31\x00");
+    // It stays for as long as it is let.
+    assert_noticed(&mut stranger);
+    assert!(common::eventually(|| directory.stats().disconnections == 2), "and the one who laid the ground");
+    assert_eq!(directory.stats().aborted, 1);
+    assert!(idle.is_closed());
+    assert!(common::eventually(|| directory.stats().disconnections == 3));
+    assert_eq!(directory.stats().aborted, 1);
+}
+
+#[test]
 fn message_id_zero_is_the_servers() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());

@@ -7,9 +7,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use common::{Client, Search, eventually, serve};
+use common::{Client, Search, eventually, serve, trusting};
 use directory::Running;
-use tls::{ClientSpec, Connector, Fault, Stream};
+use tls::{Fault, Stream};
 use wire::ldap::{ResultCode, oid, op, request};
 
 const OFFERED: &str = r#"{"tls": {"start": true}}"#;
@@ -17,11 +17,6 @@ const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 300}}"#;
 
 fn started(json: &str) -> Running {
     directory::start(common::config(json), None).unwrap()
-}
-
-fn trusting(directory: &Running) -> Connector {
-    let ca_pem = directory.made_ca().map(str::to_owned);
-    Connector::new(&ClientSpec { ca_pem, ..ClientSpec::default() }, "127.0.0.1", &[]).unwrap()
 }
 
 fn secured(directory: &Running, socket: TcpStream) -> Stream<TcpStream> {

@@ -39,9 +39,13 @@ pub const CONNECTIONS: usize = 65_536;
 /// Connections of one address (503). No fewer than in all, as a benchmark's clients share one.
 pub const CONNECTIONS_PER_ADDRESS: usize = CONNECTIONS;
 
-/// A client that has begun a request and sends nothing, or leaves its answer unread, is cut off
-/// after this long.
+/// A client that has begun a request and sends less than [`STALL_BYTES`] of it within this, or takes less
+/// of its answer, is cut off; so is one whose TLS handshake takes longer.
 pub const STALL_MS: u64 = 10_000;
+
+/// What has to move within [`STALL_MS`]: 410 bytes a second (Apache's `mod_reqtimeout`: 500), which any
+/// modem did. The longest head takes forty seconds so, and who trickles a byte now and then is cut off.
+pub const STALL_BYTES: usize = 4_096;
 
 /// A connection without a request is closed after this long (nginx: `keepalive_timeout 75s`).
 pub const IDLE_MS: u64 = 75_000;
@@ -69,6 +73,8 @@ pub struct Limits {
     pub connections_per_address: usize,
     /// See [`STALL_MS`].
     pub stall_ms: u64,
+    /// See [`STALL_BYTES`].
+    pub stall_bytes: usize,
     /// See [`IDLE_MS`].
     pub idle_ms: u64,
 }
@@ -84,6 +90,7 @@ impl Default for Limits {
             connections: CONNECTIONS,
             connections_per_address: CONNECTIONS_PER_ADDRESS,
             stall_ms: STALL_MS,
+            stall_bytes: STALL_BYTES,
             idle_ms: IDLE_MS,
         }
     }
@@ -95,6 +102,7 @@ impl Limits {
         within("head_bytes", self.head_bytes, 1..=MAX_HEAD_BYTES)?;
         within("headers", self.headers, 1..=MAX_HEADERS)?;
         within("body_bytes", self.body_bytes, 1..=MOST_BODY_BYTES)?;
+        within("stall_bytes", self.stall_bytes, 1..=usize::MAX)?;
         within("connections", self.connections, 1..=usize::MAX)?;
         within("connections_per_address", self.connections_per_address, 1..=usize::MAX)
     }

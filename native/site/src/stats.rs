@@ -54,7 +54,8 @@ counters! {
     disconnections,
     /// Connections turned away because there were too many.
     refused,
-    /// Connections ended because what they sent was not HTTP, or because they stalled.
+    /// Connections ended because what they sent was not HTTP or too long, or because they stalled; neither
+    /// those that idled nor those on which TLS failed.
     aborted,
     /// TLS handshakes that succeeded.
     tls_handshakes,

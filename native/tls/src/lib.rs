@@ -8,6 +8,7 @@ mod error;
 mod fault;
 mod made;
 mod pem;
+mod records;
 mod secret;
 mod server;
 mod session;
@@ -21,7 +22,7 @@ pub use client::{ClientSpec, Connector};
 pub use error::ConfigError;
 pub use fault::Fault;
 pub use secret::Secret;
-pub use server::{Acceptor, ServerSpec};
+pub use server::{Acceptor, ServerSpec, TURNED_AWAY};
 pub use session::Session;
 pub use stream::Stream;
 

@@ -15,6 +15,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnection};
 
+use crate::records::Records;
 use crate::{Acceptor, Connector};
 
 /// Reads from the socket for one read from here. A side that sends nothing but handshakes and empty
@@ -26,6 +27,12 @@ pub struct Session {
     connection: Connection,
     /// Bytes encrypted whose write has not been reported.
     committed: usize,
+    /// How far the other side's records have come.
+    records: Records,
+    /// Bytes that the socket brought and nobody has asked for.
+    received: usize,
+    /// The other side has said that it will send nothing more.
+    ended: bool,
     /// TLS has ended in an error.
     failed: bool,
 }
@@ -43,13 +50,37 @@ impl Session {
     }
 
     fn new(connection: impl Into<Connection>) -> Self {
-        Self { connection: connection.into(), committed: 0, failed: false }
+        Self {
+            connection: connection.into(),
+            committed: 0,
+            records: Records::default(),
+            received: 0,
+            ended: false,
+            failed: false,
+        }
     }
 
     /// Whether the handshake is over.
     #[inline]
     pub fn is_open(&self) -> bool {
         !self.connection.is_handshaking()
+    }
+
+    /// Whether the other side has said that it will send nothing more (RFC 8446 section 6.1): a read says
+    /// so once what came before it has been read, and the socket may never.
+    #[inline]
+    pub const fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Whether a record has begun that is not all there: whoever stops here has stopped within a message.
+    pub const fn is_within_record(&self) -> bool {
+        self.records.is_within()
+    }
+
+    /// Bytes that the socket has brought since this was last asked, whatever became of them.
+    pub fn take_received(&mut self) -> usize {
+        std::mem::take(&mut self.received)
     }
 
     /// Whether the handshake went on with an earlier session.
@@ -151,15 +182,17 @@ impl Session {
 
     /// Reads from the socket once.
     fn pull<S: Read + Write>(&mut self, socket: &mut S) -> io::Result<Pulled> {
-        let mut source = Source { socket, filled: false };
+        let mut source = Source { socket, records: &mut self.records, filled: false };
         let count = self.connection.read_tls(&mut source)?;
         let emptied = !source.filled;
+        self.received = self.received.saturating_add(count);
         if count == 0 && self.connection.is_handshaking() {
             self.failed = true;
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        if let Err(error) = self.connection.process_new_packets() {
-            return Err(self.fail(error, socket));
+        match self.connection.process_new_packets() {
+            Ok(state) => self.ended = state.peer_has_closed(),
+            Err(error) => return Err(self.fail(error, socket)),
         }
         // An answer of the handshake. What the socket does not take now goes with the next write.
         self.push(socket)?;
@@ -207,9 +240,10 @@ struct Pulled {
     emptied: bool,
 }
 
-/// The socket, and whether the last read filled its room.
+/// The socket, what it brings of records, and whether the last read filled its room.
 struct Source<'s, S> {
     socket: &'s mut S,
+    records: &'s mut Records,
     filled: bool,
 }
 
@@ -217,6 +251,7 @@ impl<S: Read> Read for Source<'_, S> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let count = self.socket.read(room)?;
         self.filled = count == room.len();
+        self.records.pass(room.get(..count).unwrap_or_default());
         Ok(count)
     }
 }

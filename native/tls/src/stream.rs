@@ -40,6 +40,16 @@ impl<S> Stream<S> {
         self.session.as_deref()
     }
 
+    /// Whether a record of TLS's has begun that is not all there.
+    pub fn is_within_record(&self) -> bool {
+        self.session().is_some_and(Session::is_within_record)
+    }
+
+    /// Bytes that TLS has read from the socket since this was last asked; without TLS, none.
+    pub fn take_received(&mut self) -> usize {
+        self.session.as_mut().map_or(0, |session| session.take_received())
+    }
+
     /// The same connection by another kind of socket.
     pub fn try_map<T, E>(self, change: impl FnOnce(S) -> Result<T, E>) -> Result<Stream<T>, E> {
         Ok(Stream { socket: change(self.socket)?, session: self.session })

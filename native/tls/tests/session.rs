@@ -105,7 +105,9 @@ fn the_end_is_told_and_an_interruption_is_an_end_too() {
     client.write(&mut here, b"bye").unwrap();
     client.close(&mut here);
     let mut buffer = [0; 100];
+    assert!(!server.has_ended());
     assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 3);
+    assert!(server.has_ended(), "the last word came in the same read, and the socket will not repeat it");
     assert_eq!(server.read(&mut there, &mut buffer).unwrap(), 0);
     let ((mut client, mut here), (_server, there)) = open(&acceptor, &connector, 1 << 20);
     *there.hung_up.borrow_mut() = true;
@@ -162,4 +164,28 @@ fn a_side_that_goes_away_during_the_handshake_has_closed() {
     assert!(!client.shake(&mut here).unwrap());
     *here.hung_up.borrow_mut() = true;
     assert_eq!(Fault::of(&client.shake(&mut here).unwrap_err()), Some(Fault::Closed));
+}
+
+#[test]
+fn a_record_that_is_not_all_there_is_told_from_none() {
+    let acceptor = acceptor();
+    let connector = Connector::new(&trusting(&acceptor), "localhost", &[]).unwrap();
+    let ((mut client, mut here), (mut server, mut there)) = open(&acceptor, &connector, 1 << 20);
+    assert!(!server.is_within_record());
+    let before: usize = [(); 3].map(|()| client.write(&mut here, &[b'x'; 700]).unwrap()).iter().sum();
+    let records: Vec<u8> = there.incoming.borrow_mut().drain(..).collect();
+    server.take_received();
+    let (mut buffer, mut came) = ([0; 4_096], 0);
+    for (at, byte) in records.iter().enumerate() {
+        there.incoming.borrow_mut().push_back(*byte);
+        match server.read(&mut there, &mut buffer) {
+            Ok(count) => came += count,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+        // Three records of one length.
+        let whole = (at + 1).is_multiple_of(records.len() / 3);
+        assert_eq!(server.is_within_record(), !whole, "after {at} bytes");
+        assert_eq!(server.take_received(), 1);
+    }
+    assert_eq!(came, before);
 }

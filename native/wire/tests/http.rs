@@ -104,6 +104,26 @@ fn a_chunk_that_lies_about_its_length_is_an_error() {
     assert_eq!(receive(Framing::Chunked, b"2\r\nabc\r\n", 64), Err(BodyError::BadChunkEnd));
     assert_eq!(receive(Framing::Chunked, b"zz\r\n", 64), Err(BodyError::BadChunkSize));
     assert_eq!(receive(Framing::Chunked, b"\r\n", 64), Err(BodyError::BadChunkSize));
+    assert_eq!(receive(Framing::Chunked, b"2\r\nab\n", 64), Err(BodyError::BadChunkEnd));
+}
+
+#[test]
+fn a_chunk_line_ends_in_cr_lf_and_in_nothing_else() {
+    for bytes in [
+        &b"2\nab\r\n"[..],
+        b"2\rx\r\nab\r\n",
+        b"2;a\nb\r\nab\r\n",
+        b"2;a\rb\r\nab\r\n",
+        b"0\n\r\n",
+        b"0\r\n\n",
+        b"0\r\nA: b\n\r\n",
+        b"0\r\nA: b\rc\r\n\r\n",
+    ] {
+        for step in [1, 64] {
+            let refused = receive(Framing::Chunked, bytes, step);
+            assert_eq!(refused, Err(BodyError::BadLineEnd), "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
-use net::Pass;
+use net::{Pace, Pass};
 use tls::{Acceptor, Fault, Stream};
 use wire::ldap::frame::message_length;
 
@@ -76,6 +76,8 @@ pub(super) struct Connection {
     sent: usize,
     /// When bytes last moved, in the clock of the turn.
     moved_ms: u64,
+    /// How fast.
+    pace: Pace,
     /// Whether the poll reports when the socket is writable.
     pub(super) watched: bool,
     /// Whether it waits in the worker's queue.
@@ -98,6 +100,7 @@ impl Connection {
             unsent: Vec::new(),
             sent: 0,
             moved_ms: now_ms,
+            pace: Pace::default(),
             watched: false,
             queued: false,
         }
@@ -168,8 +171,8 @@ impl Connection {
     #[inline]
     pub(super) fn receive(&mut self, buffer: &mut [u8], turn: &mut Turn<'_>) -> io::Result<usize> {
         let received = self.stream.read(buffer);
-        if self.shaking {
-            self.look_at_handshake(turn);
+        if self.stream.session().is_some() {
+            self.look_at_session(turn);
         }
         match received {
             Ok(0) => {
@@ -183,6 +186,7 @@ impl Connection {
                 self.readable = count == buffer.len() || self.ending;
                 if !matches!(self.state, State::Lingering) {
                     self.moved_ms = turn.now.ms;
+                    self.pace.moved(count);
                 }
                 turn.counters.bytes_in += count as u64;
                 Ok(count)
@@ -203,8 +207,13 @@ impl Connection {
     }
 
     #[cold]
-    fn look_at_handshake(&mut self, turn: &mut Turn<'_>) {
-        let Some(session) = self.stream.session().filter(|session| session.is_open()) else { return };
+    fn look_at_session(&mut self, turn: &mut Turn<'_>) {
+        let Some(session) = self.stream.session() else { return };
+        // What TLS ends with is not reported as the end of a stream is.
+        self.ending |= session.has_ended();
+        if !self.shaking || !session.is_open() {
+            return;
+        }
         self.shaking = false;
         self.moved_ms = turn.now.ms;
         turn.counters.tls_handshakes += 1;
@@ -230,7 +239,7 @@ impl Connection {
             // Best effort: the client that does not get it sees the connection close.
             let _ = net::write(&mut self.stream, &notice);
         }
-        self.linger(turn);
+        self.linger();
         self.shut();
     }
 
@@ -294,7 +303,7 @@ impl Connection {
                 }
                 // RFC 4511 section 4.14.1; and nothing that was sent in the clear may pass for protected.
                 Flow::StartTls => self.refuse(&StartTlsError, turn),
-                Flow::Disconnect => self.linger(turn),
+                Flow::Disconnect => self.abort(turn),
             }
             if turn.out.len() - start >= FLUSH_BYTES {
                 self.send(start, turn)?;
@@ -306,11 +315,15 @@ impl Connection {
     /// Tells the client that what it sends cannot be cut into messages.
     fn refuse(&mut self, reason: &dyn std::error::Error, turn: &mut Turn<'_>) {
         answer::notice_of_disconnection(turn.out, &reason.to_string());
-        self.linger(turn);
+        self.abort(turn);
     }
 
-    fn linger(&mut self, turn: &mut Turn<'_>) {
+    fn abort(&mut self, turn: &mut Turn<'_>) {
         turn.counters.aborted += 1;
+        self.linger();
+    }
+
+    fn linger(&mut self) {
         self.state = State::Lingering;
         self.session.end();
         self.input = Vec::new();
@@ -333,6 +346,7 @@ impl Connection {
         let written = net::write(&mut self.stream, answers)?;
         counters.bytes_out += written as u64;
         self.moved_ms = now.ms;
+        self.pace.moved(written);
         if written < answers.len() {
             self.unsent.extend_from_slice(answers.get(written..).unwrap_or_default());
         } else {
@@ -348,6 +362,7 @@ impl Connection {
             turn.counters.bytes_out += written as u64;
             self.sent += written;
             self.moved_ms = turn.now.ms;
+            self.pace.moved(written);
         }
         if self.sent < self.unsent.len() {
             return Ok(false);
@@ -384,17 +399,51 @@ impl Connection {
         self.stream.close();
     }
 
-    /// Whether the client has kept the server waiting for too long.
-    pub(super) fn is_overdue(&self, turn: &Turn<'_>) -> bool {
-        let limits = &turn.settings.limits;
+    /// Whether the client has kept the server waiting for too long. Those that stall are counted; who
+    /// idles breaks nothing, and who has been told to go has been counted.
+    pub(super) fn is_overdue(&mut self, turn: &mut Turn<'_>) -> bool {
+        let (stalled, limits) = (self.has_stalled(turn), &turn.settings.limits);
         let waited = turn.now.ms.saturating_sub(self.moved_ms);
         match self.state {
-            State::Lingering => waited >= LINGER_MS,
-            _ if self.shaking || !self.input.is_empty() || !self.unsent.is_empty() => {
-                waited >= limits.stall_ms
+            State::Lingering => stalled || waited >= LINGER_MS,
+            _ if stalled => {
+                turn.counters.aborted += 1;
+                true
             }
+            _ if self.is_under_way() => false,
             _ => limits.idle_ms != 0 && waited >= limits.idle_ms && !self.session.is_searching(),
         }
+    }
+
+    /// Whether it is the client's turn to send or to take bytes.
+    fn is_under_way(&self) -> bool {
+        self.shaking || !self.input.is_empty() || !self.unsent.is_empty() || self.stream.is_within_record()
+    }
+
+    fn has_stalled(&mut self, turn: &mut Turn<'_>) -> bool {
+        let received = self.stream.take_received();
+        if !self.shaking {
+            // A record may take long on a slow link; a handshake is short, and has its time in all.
+            self.pace.moved(received);
+        }
+        let stalled = self.stalls(turn);
+        if !stalled || self.unsent.is_empty() {
+            return stalled;
+        }
+        // The poll reports room when much of the kernel's buffer is free, for which a slow reader may need
+        // longer: ask. What waits behind is gone on with as if the poll had reported it.
+        match self.flush(turn) {
+            Ok(all) => {
+                self.readable |= all;
+                self.stalls(turn)
+            }
+            Err(_) => true,
+        }
+    }
+
+    fn stalls(&mut self, turn: &Turn<'_>) -> bool {
+        let limits = &turn.settings.limits;
+        self.pace.has_stalled(self.is_under_way(), turn.now.ms, limits.stall_ms, limits.stall_bytes)
     }
 }
 

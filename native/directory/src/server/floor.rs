@@ -225,7 +225,10 @@ impl Floor<'_> {
             Err(full) => {
                 turn.counters.refused += 1;
                 turn.out.clear();
-                answer::notice_of_unavailability(turn.out, &full.to_string());
+                match turn.settings.greeter() {
+                    Some(_) => turn.out.extend_from_slice(&tls::TURNED_AWAY),
+                    None => answer::notice_of_unavailability(turn.out, &full.to_string()),
+                }
                 // Best effort: the client that does not get it sees the connection close.
                 let _ = io::Write::write(&mut stream, turn.out);
                 turn.out.clear();
@@ -248,10 +251,9 @@ impl Floor<'_> {
     pub(super) fn close_overdue(&mut self, turn: &mut Turn<'_>) {
         for slot in 0..self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
-            if connection.is_overdue(turn) {
-                turn.counters.aborted += 1;
-                self.close(slot, turn);
-            }
+            // Whoever is looked at may have got room to go on.
+            let overdue = connection.is_overdue(turn);
+            self.arrange(slot, overdue, turn);
         }
     }
 }

@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use directory::{Config, Running};
+use tls::{ClientSpec, Connector};
 use wire::ldap::filter::write_present;
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
@@ -29,6 +30,12 @@ pub fn serve(json: &str) -> Running {
     let mut client = Client::connect(running.addr());
     client.add("ou=Dynamic,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])]);
     running
+}
+
+/// What trusts a directory that has made its certificate.
+pub fn trusting(directory: &Running) -> Connector {
+    let ca_pem = directory.made_ca().map(str::to_owned);
+    Connector::new(&ClientSpec { ca_pem, ..ClientSpec::default() }, "127.0.0.1", &[]).unwrap()
 }
 
 /// Whether it comes to be, which it has a few seconds for: a thread publishes its counts when it has
@@ -90,7 +97,11 @@ pub struct Client {
 
 impl Client {
     pub fn connect(addr: SocketAddr) -> Self {
-        let stream = TcpStream::connect(addr).unwrap();
+        Self::of(TcpStream::connect(addr).unwrap())
+    }
+
+    /// On a connection that is there already.
+    pub fn of(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, buffer: Vec::new(), next_id: 1 }

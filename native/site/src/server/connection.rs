@@ -4,14 +4,14 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
-use net::Pass;
+use net::{Pace, Pass};
 use tls::{Acceptor, Fault, Stream};
 use wire::http::{HeadError, RequestHead};
 
 use super::exchange::{self, Incoming, Step};
 use super::turn::{Ticket, Turn};
 use crate::http::Manner;
-use crate::limits::{LINGER_MS, Limits};
+use crate::limits::LINGER_MS;
 use crate::upd::Outcome;
 
 /// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
@@ -77,6 +77,8 @@ pub(super) struct Connection {
     sent: usize,
     /// When bytes last moved, in the clock of the turn.
     moved_ms: u64,
+    /// How fast.
+    pace: Pace,
     /// Whether the poll reports when the socket is writable.
     pub(super) watched: bool,
     /// Whether it waits in the worker's queue.
@@ -97,6 +99,7 @@ impl Connection {
             unsent: Vec::new(),
             sent: 0,
             moved_ms: now_ms,
+            pace: Pace::default(),
             watched: false,
             queued: false,
         }
@@ -164,7 +167,7 @@ impl Connection {
         matches!(self.stage, Stage::Head | Stage::Body(_))
     }
 
-    fn next(&self) -> Next {
+    pub(super) fn next(&self) -> Next {
         if !self.unsent.is_empty() {
             return Next::Blocked;
         }
@@ -179,8 +182,8 @@ impl Connection {
     /// Reads once and answers every complete request of it.
     fn read(&mut self, buffer: &mut [u8], turn: &mut Turn<'_, '_>) -> io::Result<()> {
         let received = self.stream.read(buffer);
-        if self.shaking {
-            self.look_at_handshake(turn);
+        if self.stream.session().is_some() {
+            self.look_at_session(turn);
         }
         let count = match received {
             Ok(0) => {
@@ -207,6 +210,7 @@ impl Connection {
         self.readable = count == buffer.len() || self.ending;
         if !matches!(self.stage, Stage::Lingering) {
             self.moved_ms = turn.now.ms;
+            self.pace.moved(count);
         }
         turn.counters.bytes_in += count as u64;
         if !self.takes_requests() {
@@ -224,8 +228,13 @@ impl Connection {
     }
 
     #[cold]
-    fn look_at_handshake(&mut self, turn: &mut Turn<'_, '_>) {
-        let Some(session) = self.stream.session().filter(|session| session.is_open()) else { return };
+    fn look_at_session(&mut self, turn: &mut Turn<'_, '_>) {
+        let Some(session) = self.stream.session() else { return };
+        // What TLS ends with is not reported as the end of a stream is.
+        self.ending |= session.has_ended();
+        if !self.shaking || !session.is_open() {
+            return;
+        }
         self.shaking = false;
         self.moved_ms = turn.now.ms;
         turn.counters.tls_handshakes += 1;
@@ -332,6 +341,7 @@ impl Connection {
         }
         turn.out.clear();
         self.moved_ms = turn.now.ms;
+        self.pace.moved(written);
         Ok(())
     }
 
@@ -342,6 +352,7 @@ impl Connection {
             turn.counters.bytes_out += written as u64;
             self.sent += written;
             self.moved_ms = turn.now.ms;
+            self.pace.moved(written);
         }
         if self.sent < self.unsent.len() {
             return Ok(false);
@@ -360,18 +371,58 @@ impl Connection {
         }
     }
 
-    /// Whether the client has kept the site waiting for too long.
-    pub(super) fn is_overdue(&self, now_ms: u64, limits: &Limits) -> bool {
-        let waited = now_ms.saturating_sub(self.moved_ms);
+    /// Whether the client has kept the site waiting for too long. Those that stall are counted; who
+    /// idles breaks nothing, and who has been told to go has been counted.
+    pub(super) fn is_overdue(&mut self, turn: &mut Turn<'_, '_>) -> bool {
+        let (stalled, idle_ms) = (self.has_stalled(turn), turn.shared.limits.idle_ms);
+        let waited = turn.now.ms.saturating_sub(self.moved_ms);
         match self.stage {
-            Stage::Lingering => waited >= LINGER_MS,
-            _ if self.shaking || !self.unsent.is_empty() => waited >= limits.stall_ms,
+            Stage::Lingering => stalled || waited >= LINGER_MS,
+            _ if stalled => {
+                turn.counters.aborted += 1;
+                true
+            }
             // It is the client that waits.
             Stage::Waiting(_) => false,
-            Stage::Body(_) => waited >= limits.stall_ms,
-            _ if !self.input.is_empty() => waited >= limits.stall_ms,
-            _ => limits.idle_ms != 0 && waited >= limits.idle_ms,
+            _ if self.is_under_way() => false,
+            _ => idle_ms != 0 && waited >= idle_ms,
         }
+    }
+
+    /// Whether it is the client's turn to send or to take bytes.
+    fn is_under_way(&self) -> bool {
+        let sends = match self.stage {
+            Stage::Waiting(_) => false,
+            Stage::Body(_) => true,
+            _ => !self.input.is_empty() || self.stream.is_within_record(),
+        };
+        sends || self.shaking || !self.unsent.is_empty()
+    }
+
+    fn has_stalled(&mut self, turn: &mut Turn<'_, '_>) -> bool {
+        let received = self.stream.take_received();
+        if !self.shaking {
+            // A record may take long on a slow link; a handshake is short, and has its time in all.
+            self.pace.moved(received);
+        }
+        let stalled = self.stalls(turn);
+        if !stalled || self.unsent.is_empty() {
+            return stalled;
+        }
+        // The poll reports room when much of the kernel's buffer is free, for which a slow reader may need
+        // longer: ask. What waits behind is gone on with as if the poll had reported it.
+        match self.flush(turn) {
+            Ok(all) => {
+                self.readable |= all;
+                self.stalls(turn)
+            }
+            Err(_) => true,
+        }
+    }
+
+    fn stalls(&mut self, turn: &Turn<'_, '_>) -> bool {
+        let limits = &turn.shared.limits;
+        self.pace.has_stalled(self.is_under_way(), turn.now.ms, limits.stall_ms, limits.stall_bytes)
     }
 }
 

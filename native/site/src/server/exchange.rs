@@ -57,7 +57,13 @@ pub(super) fn refuse_head(error: HeadError, bytes: &[u8], turn: &mut Turn<'_, '_
         HeadError::Malformed(_) if names_other_version(bytes) => "505 HTTP Version Not Supported",
         _ => "400 Bad Request",
     };
-    refuse(CLOSING, status, &error.to_string(), turn);
+    abort(CLOSING, status, &error.to_string(), turn)
+}
+
+/// Answers a client that cannot be followed, or has more to say than is taken: it has to go.
+fn abort(manner: Manner, status: &str, sentence: &str, turn: &mut Turn<'_, '_>) -> Step {
+    turn.counters.aborted += 1;
+    refuse(Manner { keep_alive: false, ..manner }, status, sentence, turn);
     Step::Linger
 }
 
@@ -133,6 +139,10 @@ fn problem(
 ) -> Option<(&'static str, &'static str)> {
     if head.path.len() + head.query.len() > limits.target_bytes {
         return Some(("414 URI Too Long", "a longer target than anything here has"));
+    }
+    // RFC 9112 section 6.1: who says HTTP/1.0 may stand behind somebody who knows no chunks.
+    if lines.http10 && head.framing == Framing::Chunked {
+        return Some(("400 Bad Request", "chunks in HTTP/1.0"));
     }
     // RFC 9112 section 3.2: exactly one, but HTTP/1.0 had none.
     let hosts = if lines.http10 { 0..=1 } else { 1..=1 };
@@ -216,7 +226,7 @@ fn receive(
     let too_long =
         matches!(head.framing, Framing::Length(length) if length > turn.shared.limits.body_bytes as u64);
     if too_long {
-        return reject(manner, true, TOO_LARGE, &too_large(&turn.shared.limits), turn);
+        return abort(manner, TOO_LARGE, &too_large(&turn.shared.limits), turn);
     }
     let form = |kind: &[u8]| {
         let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
@@ -249,9 +259,7 @@ impl Incoming {
                 Ok(0) => return (consumed, None),
                 Ok(count) => consumed += count,
                 Err((status, sentence)) => {
-                    let manner = Manner { keep_alive: false, ..self.manner };
-                    refuse(manner, status, &sentence, turn);
-                    return (bytes.len(), Some(Step::Linger));
+                    return (bytes.len(), Some(abort(self.manner, status, &sentence, turn)));
                 }
             }
         }

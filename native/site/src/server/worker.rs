@@ -282,8 +282,9 @@ impl Floor<'_> {
     fn admit(&mut self, mut stream: TcpStream, from: IpAddr, ticket: Ticket, turn: &mut Turn<'_, '_>) {
         let Ok(pass) = turn.shared.gate.enter(from) else {
             turn.counters.refused += 1;
+            let refusal = if turn.shared.tls.is_some() { &tls::TURNED_AWAY } else { UNAVAILABLE };
             // Best effort: the client that does not get it sees the connection close.
-            let _ = io::Write::write(&mut stream, UNAVAILABLE);
+            let _ = io::Write::write(&mut stream, refusal);
             return;
         };
         turn.counters.connections += 1;
@@ -301,10 +302,9 @@ impl Floor<'_> {
     fn close_overdue(&mut self, turn: &mut Turn<'_, '_>) {
         for slot in 0..self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
-            if connection.is_overdue(turn.now.ms, &turn.shared.limits) {
-                turn.counters.aborted += 1;
-                self.close(slot, turn);
-            }
+            // Whoever is looked at may have got room to go on.
+            let next = if connection.is_overdue(turn) { Next::Close } else { connection.next() };
+            self.arrange(slot, next, turn);
         }
     }
 }

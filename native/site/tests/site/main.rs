@@ -10,4 +10,5 @@ mod limits;
 mod pages;
 mod protocol;
 mod refusals;
+mod trickling;
 mod writes;

@@ -31,8 +31,57 @@ fn what_is_not_http_is_refused_and_closed() {
     ] {
         refused(&site, request, 400, true);
     }
+    site.has_counted(|stats| stats.aborted == 7);
     refused(&site, "GET / HTTP/2.0\r\n\r\n", 505, true);
     refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
+}
+
+/// Two readers who disagree where a request ends take one request for two, or somebody else's for one's
+/// own (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). No page comes of any of these, and none of what follows.
+#[test]
+fn nothing_is_smuggled_behind_a_request() {
+    let site = Site::start();
+    let hidden = "GET /image/1.gif HTTP/1.1\r\nHost: a\r\n\r\n";
+    for lines in [
+        "Content-Length: 6\r\nContent-Length: 5\r\n\r\ncity=a",
+        "Content-Length: 6, 6\r\n\r\ncity=a",
+        "Content-Length: +6\r\n\r\ncity=a",
+        "Content-Length: 0x6\r\n\r\ncity=a",
+        "Content-Length:\r\n\r\ncity=a",
+        "Content-Length: 18446744073709551622\r\n\r\ncity=a",
+        "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: identity\r\nContent-Length: 6\r\n\r\ncity=a",
+        "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding:\x0bchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+        "X: a\r\n Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "X: a\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n6\ncity=a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n6;\ncity=a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n6\r\ncity=a\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n-6\r\ncity=a\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n0\r\nX: a\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n0\n\n",
+    ] {
+        let mut client = site.client();
+        client.send(format!("POST /users HTTP/1.1\r\nHost: a\r\n{lines}{hidden}"));
+        let answer = client.answer();
+        assert!(matches!(answer.status, 400 | 501), "{lines:?}: {}", answer.head);
+        assert!(client.is_closed(), "{lines:?}");
+    }
+    // HTTP/1.0 knows no chunks.
+    let old = "POST /users HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";
+    refused(&site, format!("{old}{hidden}"), 400, true);
+    // A body where none is expected is not taken for the next request.
+    let with_body = format!("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{hidden}", hidden.len());
+    let mut client = site.client();
+    client.send(with_body);
+    assert_eq!(client.answer().status, 200);
+    assert!(client.is_closed());
+    site.has_counted(|stats| stats.creates == 0 && stats.images == 0);
 }
 
 #[test]

@@ -20,6 +20,9 @@ pub enum BodyError {
     /// A chunk that does not end where it said.
     #[error("a chunk that is longer than it said")]
     BadChunkEnd,
+    /// A line that ends otherwise: what another reader ends elsewhere smuggles requests past it.
+    #[error("a chunk line that does not end in CR LF")]
+    BadLineEnd,
     /// Size lines and trailers longer than anyone needs.
     #[error("a chunk line of over {MAX_LINE_BYTES} bytes")]
     LineTooLong,
@@ -38,10 +41,10 @@ pub struct Body {
 enum State {
     Counted(u64),
     ToClose,
-    Size { value: u64, digits: u8, extension: bool, line: usize },
+    Size { value: u64, digits: u8, extension: bool, seen_cr: bool, line: usize },
     Data(u64),
     DataEnd { seen_cr: bool },
-    Trailer { empty: bool, line: usize },
+    Trailer { empty: bool, seen_cr: bool, line: usize },
     Done,
 }
 
@@ -56,7 +59,7 @@ pub struct Progress {
     pub done: bool,
 }
 
-const SIZE_LINE: State = State::Size { value: 0, digits: 0, extension: false, line: 0 };
+const SIZE_LINE: State = State::Size { value: 0, digits: 0, extension: false, seen_cr: false, line: 0 };
 
 impl Body {
     /// A body about to begin.
@@ -124,16 +127,20 @@ impl Body {
             State::Size { line, .. } | State::Trailer { line, .. } if line >= MAX_LINE_BYTES => {
                 return Err(BodyError::LineTooLong);
             }
-            State::Size { value, digits, extension, line } => {
-                size_byte(byte, value, digits, extension, line)?
+            // RFC 9112 sections 7.1 and 7.1.2: where heads may end in a bare LF, chunks may not.
+            State::Size { seen_cr, .. } | State::Trailer { seen_cr, .. } if seen_cr != (byte == b'\n') => {
+                return Err(BodyError::BadLineEnd);
+            }
+            State::Size { value, digits, extension, line, .. } => {
+                size_byte(byte, value, digits, extension, line + 1)?
             }
             State::DataEnd { seen_cr: false } if byte == b'\r' => State::DataEnd { seen_cr: true },
-            State::DataEnd { .. } if byte == b'\n' => SIZE_LINE,
+            State::DataEnd { seen_cr: true } if byte == b'\n' => SIZE_LINE,
             State::DataEnd { .. } => return Err(BodyError::BadChunkEnd),
             State::Trailer { empty: true, .. } if byte == b'\n' => State::Done,
-            State::Trailer { line, .. } if byte == b'\n' => State::Trailer { empty: true, line: line + 1 },
-            State::Trailer { empty, line } => {
-                State::Trailer { empty: empty && byte == b'\r', line: line + 1 }
+            State::Trailer { empty, line, .. } => {
+                let seen_cr = byte == b'\r';
+                State::Trailer { empty: byte == b'\n' || (empty && seen_cr), seen_cr, line: line + 1 }
             }
             other => other,
         })
@@ -141,19 +148,17 @@ impl Body {
 }
 
 fn size_byte(byte: u8, value: u64, digits: u8, extension: bool, line: usize) -> Result<State, BodyError> {
-    let line = line + 1;
     match (byte, (byte as char).to_digit(16)) {
-        (b'\n', _) if digits == 0 => Err(BodyError::BadChunkSize),
-        (b'\n', _) if value == 0 => Ok(State::Trailer { empty: true, line: 0 }),
+        (b'\n', _) if value == 0 => Ok(State::Trailer { empty: true, seen_cr: false, line: 0 }),
         (b'\n', _) => Ok(State::Data(value)),
         // Fifteen digits hold any body there is, and cannot overflow.
         (_, Some(digit)) if !extension && digits < 15 => {
-            Ok(State::Size { value: value << 4 | u64::from(digit), digits: digits + 1, extension, line })
+            let (value, digits) = (value << 4 | u64::from(digit), digits + 1);
+            Ok(State::Size { value, digits, extension, seen_cr: false, line })
         }
-        (b'\r' | b';' | b' ' | b'\t', _) if digits > 0 => {
-            Ok(State::Size { value, digits, extension: true, line })
+        _ if extension || (digits > 0 && matches!(byte, b'\r' | b';' | b' ' | b'\t')) => {
+            Ok(State::Size { value, digits, extension: true, seen_cr: byte == b'\r', line })
         }
-        _ if extension => Ok(State::Size { value, digits, extension, line }),
         _ => Err(BodyError::BadChunkSize),
     }
 }

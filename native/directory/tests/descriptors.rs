@@ -1,0 +1,61 @@
+//! Running out of file descriptors is nobody's fault inside: those connected are served, the others wait.
+//!
+//! The limit holds for a whole process, so this test has one of its own.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
+
+mod common;
+
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use common::{Client, eventually};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use socket2::{Domain, Socket, Type};
+use wire::ldap::ResultCode;
+
+/// Who comes, and for how many of them there is a descriptor.
+const GUESTS: usize = 20;
+const ROOM: u64 = 5;
+
+fn used_ms() -> i64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec * 1_000 + used.tv_nsec / 1_000_000
+}
+
+#[test]
+fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leaves() {
+    let directory = common::serve("{}");
+    let mut inside = Client::connect(directory.addr());
+    assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
+    assert!(eventually(|| directory.stats().disconnections == 1), "the one who laid the ground has gone");
+    let sockets: Vec<_> =
+        (0..GUESTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
+    // The lowest number that is free is given: all below the last one are taken.
+    let last = sockets.last().unwrap().as_raw_fd() as u64;
+    let limit = Rlimit { current: Some(last + 1 + ROOM), ..getrlimit(Resource::Nofile) };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let mut guests: Vec<Client> = sockets
+        .into_iter()
+        .map(|socket| {
+            socket.connect(&directory.addr().into()).unwrap();
+            Client::of(TcpStream::from(socket))
+        })
+        .collect();
+    let connected = || directory.stats().connections - 2;
+    assert!(eventually(|| connected() == ROOM), "{}", connected());
+    let (before, lasted) = (used_ms(), Duration::from_millis(500));
+    std::thread::sleep(lasted);
+    let used = used_ms() - before;
+    assert!(used < 100, "{used} ms of CPU for nothing in {lasted:?}");
+    assert_eq!(connected(), ROOM);
+    assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
+    // Whoever leaves gives two back, one here and one there.
+    while !guests.is_empty() {
+        let mut first = guests.remove(0);
+        assert_eq!(first.bind("", "").code, ResultCode::SUCCESS);
+    }
+    assert_eq!(connected(), GUESTS as u64);
+    assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
+}

@@ -1,0 +1,66 @@
+//! Whether a client that has begun something gets on with it.
+
+/// What a client has moved of late of a message that it sends or of an answer that it reads.
+///
+/// Where something is under way, fewer than so many bytes within so long are a stall. That bounds how
+/// long a message of a given length may take, whoever trickles it, and asks of a slow link no more than
+/// those bytes. A server that looks now and then whether somebody stalls needs no clock for each message.
+#[derive(Debug, Default)]
+pub struct Pace {
+    /// Bytes since the stretch began.
+    moved: usize,
+    /// When it began; none while nothing is under way.
+    since_ms: Option<u64>,
+}
+
+impl Pace {
+    /// Counts bytes that have moved, one way or the other.
+    #[inline]
+    pub const fn moved(&mut self, bytes: usize) {
+        self.moved = self.moved.saturating_add(bytes);
+    }
+
+    /// Looks whether fewer than `least` bytes have moved within `within_ms`, all of which something was
+    /// `under_way` whenever this looked.
+    pub fn has_stalled(&mut self, under_way: bool, now_ms: u64, within_ms: u64, least: usize) -> bool {
+        match self.since_ms {
+            Some(since) if under_way && self.moved < least => now_ms.saturating_sub(since) >= within_ms,
+            _ => {
+                self.moved = 0;
+                self.since_ms = under_way.then_some(now_ms);
+                false
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether somebody has stalled who moved so many bytes before each look, 250 ms apart.
+    fn stalls(bytes: impl IntoIterator<Item = usize>) -> bool {
+        let mut pace = Pace::default();
+        bytes.into_iter().zip(0u64..).any(|(bytes, look)| {
+            pace.moved(bytes);
+            pace.has_stalled(true, look * 250, 1_000, 100)
+        })
+    }
+
+    #[test]
+    fn who_trickles_stalls_and_who_is_slow_does_not() {
+        assert!(stalls([0; 5]));
+        assert!(stalls([24; 5]));
+        assert!(!stalls([0; 4]));
+        assert!(!stalls([26; 1_000]));
+        // As fast before, as slow since: what was fast is no credit.
+        assert!(stalls([1_000_000, 1_000_000, 1, 1, 1, 1]));
+        assert!(!stalls([0, 0, 0, 100, 0, 0, 0, 100, 0, 0, 0, 100]));
+    }
+
+    #[test]
+    fn between_two_messages_nobody_stalls() {
+        let mut pace = Pace::default();
+        assert!(!(0..100).any(|look| pace.has_stalled(look % 4 != 0, look * 250, 1_000, 100)));
+    }
+}

@@ -1,0 +1,64 @@
+//! Running out of file descriptors is nobody's fault inside: those connected are served, the others wait.
+//!
+//! The limit holds for a whole process, so this test has one of its own.
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+#![allow(dead_code, reason = "the other tests of the site use the rest")]
+
+#[path = "site/client.rs"]
+mod client;
+#[path = "site/common.rs"]
+mod common;
+
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use client::Client;
+use common::Site;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use socket2::{Domain, Socket, Type};
+
+/// Who comes, and for how many of them there is a descriptor.
+const GUESTS: usize = 20;
+const ROOM: u64 = 5;
+
+fn used_ms() -> i64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec * 1_000 + used.tv_nsec / 1_000_000
+}
+
+#[test]
+fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leaves() {
+    let site = Site::start();
+    let mut inside = site.client();
+    assert_eq!(inside.get("/", Some(1)).status, 200);
+    let sockets: Vec<_> =
+        (0..GUESTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
+    // The lowest number that is free is given: all below the last one are taken.
+    let last = sockets.last().unwrap().as_raw_fd() as u64;
+    let limit = Rlimit { current: Some(last + 1 + ROOM), ..getrlimit(Resource::Nofile) };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let mut guests: Vec<Client> = sockets
+        .into_iter()
+        .map(|socket| {
+            socket.connect(&site.running.addr().into()).unwrap();
+            Client::of(TcpStream::from(socket))
+        })
+        .collect();
+    let connected = || site.running.stats().connections - 1;
+    site.has_counted(|stats| stats.connections - 1 == ROOM);
+    let (before, lasted) = (used_ms(), Duration::from_millis(500));
+    std::thread::sleep(lasted);
+    let used = used_ms() - before;
+    assert!(used < 100, "{used} ms of CPU for nothing in {lasted:?}");
+    assert_eq!(connected(), ROOM);
+    assert_eq!(inside.get("/", Some(1)).status, 200);
+    // Whoever leaves gives two back, one here and one there.
+    while !guests.is_empty() {
+        let mut first = guests.remove(0);
+        assert_eq!(first.get("/", Some(1)).status, 200);
+    }
+    assert_eq!(connected(), GUESTS as u64);
+    assert_eq!(inside.get("/", Some(1)).status, 200);
+}
