@@ -36,15 +36,15 @@ def test_an_even_run_is_blamed_for_nothing() -> None:
 
 
 def test_memory_that_grows_is_a_leak_of_that_side() -> None:
-    assert wrong(tester=growing(0.03)) == [MEMORY["tester"]]
+    assert wrong(tester=growing(0.06)) == [MEMORY["tester"]]
     assert wrong(directory=growing(0.03)) == [MEMORY["even"]]
     assert wrong(tester=growing(0.01), directory=growing(-0.2)) == []
 
 
 def test_a_step_in_the_middle_counts_as_growth_and_one_that_goes_again_does_not() -> None:
     values = list(EVEN.values)
-    stepped = Trend(AT_S, values[:45] + [v * 1.03 for v in values[45:]])
-    passing = Trend(AT_S, values[:40] + [v * 1.05 for v in values[40:50]] + values[50:])
+    stepped = Trend(AT_S, values[:45] + [v * 1.06 for v in values[45:]])
+    passing = Trend(AT_S, values[:40] + [v * 1.08 for v in values[40:50]] + values[50:])
     assert wrong(tester=stepped) == [MEMORY["tester"]]
     assert wrong(tester=passing) == []
 
