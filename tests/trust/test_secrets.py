@@ -37,8 +37,9 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
         database.commit()
     searched.heard.append(f"refused: {searched.secret}")
     kinds = {each.partition(":")[0] for each in searched.traces()}
-    assert kinds == {"file", "said"}
-    assert sum(each.startswith("file") for each in searched.traces()) >= 2
+    # Whoever looks on all the while may have seen the files already.
+    assert kinds - {"file, for a while"} == {"file", "said"}
+    assert sum(each.startswith("file:") for each in searched.traces()) == 2
     assert eventually(lambda: str(searched.folder / "log") in searched.passing, 30)
     shows = [sys.executable, "-c", "import time; time.sleep(60)", searched.secret]
     told = {**os.environ, "TOLD": searched.secret}
