@@ -79,21 +79,14 @@ def in_turn(*ways: Way) -> Way:
     return way
 
 
-def after(n: int, begin: Callable[[], Way]) -> Way:
-    """Have the first n pieces pass, and whatever `begin` then returns happen to the others."""
-    lock, passed = threading.Lock(), 0
-    then: Way | None = None
+class Changing:
+    """A way that a test changes while pieces travel; they pass until then."""
 
-    def way(piece: bytes, client: socket.socket) -> None:
-        nonlocal passed, then
-        with lock:
-            passed += 1
-            if passed == n + 1:
-                then = begin()
-            now = then
-        (now or passing)(piece, client)
+    def __init__(self) -> None:
+        self.now: Way = passing
 
-    return way
+    def __call__(self, piece: bytes, client: socket.socket) -> None:
+        self.now(piece, client)
 
 
 @contextlib.contextmanager
