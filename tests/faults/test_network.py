@@ -44,6 +44,9 @@ def measured(
         with ground.started(*argv, "--json", "--out", str(ground.run)) as process:
             assert eventually(lambda: "measure" in ground.phases(), 60)
             way.now = bad()
+            # Whole again before the end: a target that does not answer then is an error of the run.
+            eventually(lambda: ground.failures() >= 4 * LANES or process.poll() is not None, 30)
+            way.now = passing
             out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     (point,) = Ran(0, out, err).objects
