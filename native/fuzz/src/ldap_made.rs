@@ -2,13 +2,14 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use wire::ber;
+use wire::ldap::control::{CONTROLS, write_control};
 use wire::ldap::filter::{
-    MAX_DEPTH, Piece, write_and, write_approx, write_equality, write_greater_or_equal, write_less_or_equal,
-    write_not, write_or, write_present, write_substrings,
+    Extensible, MAX_DEPTH, Piece, write_and, write_approx, write_equality, write_extensible,
+    write_greater_or_equal, write_less_or_equal, write_not, write_or, write_present, write_substrings,
 };
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
-use wire::ldap::{Credentials, Operation, Request, Scope, filter_text};
+use wire::ldap::{Control, Credentials, Operation, Request, Scope, filter_text};
 
 /// An attribute's description and its values.
 type Values<'a> = (&'a [u8], Vec<&'a [u8]>);
@@ -23,6 +24,16 @@ enum Ask<'a> {
     Compare { dn: &'a [u8], attribute: &'a [u8], value: &'a [u8] },
     Delete { dn: &'a [u8] },
     Extended { name: &'a [u8], value: Option<&'a [u8]> },
+    Sasl { mechanism: &'a [u8], proof: &'a [u8] },
+    Unbind,
+    Abandon(u16),
+}
+
+#[derive(Debug, Arbitrary)]
+struct Extra<'a> {
+    oid: &'a [u8],
+    critical: bool,
+    value: Option<&'a [u8]>,
 }
 
 #[derive(Debug, Arbitrary)]
@@ -36,18 +47,46 @@ enum Tree<'a> {
     Approx(&'a [u8], &'a [u8]),
     Present(&'a [u8]),
     Substrings(&'a [u8], Option<&'a [u8]>, Vec<&'a [u8]>, Option<&'a [u8]>),
+    ByAttribute(&'a [u8], Option<u8>, bool, &'a [u8]),
+    ByRule(u8, bool, &'a [u8]),
 }
 
 pub(crate) fn target(bytes: &[u8]) {
-    let Ok((id, ask)) = <(u16, Ask<'_>)>::arbitrary(&mut Unstructured::new(bytes)) else { return };
+    let made = <(u16, Ask<'_>, Vec<Extra<'_>>)>::arbitrary(&mut Unstructured::new(bytes));
+    let Ok((id, ask, extras)) = made else { return };
     let id = i32::from(id);
-    let mut out = Vec::new();
-    ask.write(&mut out, id);
+    let mut message = Vec::new();
+    ask.write(&mut message, id);
+    let out = with_controls(message, &extras);
     assert_eq!(message_length(&out, usize::MAX), Ok(Some(out.len())));
     assert_eq!(message_length(&out[..out.len() - 1], usize::MAX), Ok(None));
     let request = Request::decode(&out).expect("what was written decodes");
     assert_eq!(request.id, id);
     ask.check(&request.operation);
+    let wanted = extras.iter().map(Extra::control);
+    assert!(request.controls.iter().eq(wanted));
+}
+
+/// The message with controls behind its operation, where there are some.
+fn with_controls(message: Vec<u8>, extras: &[Extra<'_>]) -> Vec<u8> {
+    if extras.is_empty() {
+        return message;
+    }
+    let content = ber::Reader::new(&message).expect(ber::tag::SEQUENCE).expect("a message is a sequence");
+    let mut out = Vec::new();
+    ber::write_nested(&mut out, ber::tag::SEQUENCE, |out| {
+        out.extend_from_slice(content);
+        ber::write_nested(out, CONTROLS, |out| {
+            extras.iter().for_each(|extra| write_control(out, &extra.control()));
+        });
+    });
+    out
+}
+
+impl<'a> Extra<'a> {
+    const fn control(&self) -> Control<'a> {
+        Control { oid: self.oid, critical: self.critical, value: self.value }
+    }
 }
 
 /// A description, as text can have it: letters and digits after a letter.
@@ -55,6 +94,11 @@ fn description(bytes: &[u8]) -> Vec<u8> {
     let rest =
         bytes.iter().take(20).map(|byte| b"abcdefghijklmnopqrstuvwxyz0123456789-"[usize::from(byte % 37)]);
     std::iter::once(b'a').chain(rest).collect()
+}
+
+/// The identifier of a matching rule.
+fn oid(last: u8) -> Vec<u8> {
+    format!("2.5.13.{last}").into_bytes()
 }
 
 impl Tree<'_> {
@@ -87,6 +131,19 @@ impl Tree<'_> {
                 } else {
                     write_present(out, &description(name));
                 }
+            }
+            Self::ByAttribute(name, rule, dn_attributes, value) => {
+                let (name, rule) = (description(name), rule.map(oid));
+                let (attribute, rule) = (Some(name.as_slice()), rule.as_deref());
+                write_extensible(out, &Extensible { rule, attribute, value, dn_attributes: *dn_attributes });
+            }
+            Self::ByRule(rule, dn_attributes, value) => {
+                let rule = oid(*rule);
+                let rule = Some(rule.as_slice());
+                write_extensible(
+                    out,
+                    &Extensible { rule, attribute: None, value, dn_attributes: *dn_attributes },
+                );
             }
         }
         1 + terms
@@ -140,6 +197,9 @@ impl Ask<'_> {
             Self::Compare { dn, attribute, value } => request::write_compare(out, id, dn, attribute, value),
             Self::Delete { dn } => request::write_delete(out, id, dn),
             Self::Extended { name, value } => request::write_extended(out, id, name, *value),
+            Self::Sasl { mechanism, proof } => request::write_sasl_bind(out, id, mechanism, proof),
+            Self::Unbind => request::write_unbind(out, id),
+            Self::Abandon(other) => request::write_abandon(out, id, i32::from(*other)),
         }
     }
 
@@ -187,6 +247,13 @@ impl Ask<'_> {
             (Self::Extended { name, value }, Operation::Extended(read)) => {
                 assert_eq!((read.name, read.value), (*name, *value));
             }
+            (Self::Sasl { mechanism, proof }, Operation::Bind(bind)) => {
+                assert_eq!((bind.name, bind.version), (&b""[..], 3));
+                assert!(matches!(bind.credentials, Credentials::Sasl(name, Some(sent))
+                    if name == *mechanism && sent == *proof));
+            }
+            (Self::Unbind, Operation::Unbind) => {}
+            (Self::Abandon(other), Operation::Abandon(read)) => assert_eq!(*read, i32::from(*other)),
             (asked, read) => assert_eq!(format!("{asked:?}"), format!("{read:?}"), "another operation"),
         }
     }
