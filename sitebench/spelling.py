@@ -85,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                 help=explanation,
             )
             if isinstance(spec.parse, choice):
-                action.choices = spec.parse.allowed
+                # A form's list begins with its first: where nothing is chosen, that is nothing.
+                nothing = ("",) if spec.locust_default is None else ()
+                action.choices = (*nothing, *spec.parse.allowed)
         # What Locust's own parser would note for its web form; a group's does not.
         action.include_in_web_ui = spec.form
         action.is_secret = spec.secret

@@ -17,6 +17,7 @@ from sitebench.options import LoadOptions, PeopleOptions
 class Example(PeopleOptions, LoadOptions):
     quiet: bool = option(False, "Say nothing.")
     where: str | None = option(None, "A place.", locust=False, identity=False)
+    how: str | None = option(None, "A way.", parse=choice("by land", "by sea"))
 
 
 def through_locust(*argv: str) -> Example:
@@ -62,6 +63,16 @@ def test_locust_keeps_values_as_text_because_its_web_form_posts_text() -> None:
     assert namespace.think == "0s"
     namespace.think = "250ms"
     assert spelling.from_namespace(Example, namespace).think == 0.25
+
+
+def test_a_list_of_the_web_form_begins_with_what_holds_unless_something_is_chosen() -> None:
+    parser = argparse.ArgumentParser()
+    spelling.add_arguments(parser, Example, "Example options")
+    first = {each.dest: next(iter(each.choices)) for each in parser._actions if each.choices}
+    assert first == {"keys": "uniform", "how": ""}
+    for dest, chosen in first.items():
+        namespace = argparse.Namespace(**{**vars(parser.parse_args([])), dest: chosen})
+        assert spelling.from_namespace(Example, namespace) == through_locust()
 
 
 def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
