@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ from seeders.pools import DEFAULT_LOCALES
 from seeders.upd import Progress, UpdSpec, cached, copied
 from sitebench._engine import Site
 from sitebench.native_errors import translated
+from sitebench.scratch import scratch
 from sitebench.tls import CaFile, ServerTls
 
 
@@ -50,10 +50,8 @@ class PersonalizedSite:
         with contextlib.ExitStack() as opening:
             if database is None:
                 upd = cached(UpdSpec(entries or 1_000, seed, locales), progress)
-                folder = opening.enter_context(
-                    tempfile.TemporaryDirectory(prefix="sitebench-site-")
-                )
-                database = opening.enter_context(copied(upd, Path(folder)))
+                folder = opening.enter_context(scratch())
+                database = opening.enter_context(copied(upd, folder))
             self.database = Path(database)
             """The user-property database that it reads and changes."""
             config: dict[str, Any] = {

@@ -9,11 +9,11 @@ nothing (paper, page 3), and the embedded directory syncs nothing either.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from sitebench.child import Child, Service, serve
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.manifest import usable_cores
 from sitebench.ports import free_port
+from sitebench.scratch import scratch
 from sitebench.tls import SYSTEM, Trust, trusting
 
 FILL_S = 3600.0
@@ -93,8 +94,8 @@ def start(request: dict[str, Any]) -> Service:
     """Fill and start slapd as the request says."""
     people, scheme, ca = read_spec(request["people"]), request["scheme"], None
     slapd, slapadd = find("slapd"), find("slapadd")
-    folder = Path(tempfile.mkdtemp(prefix="sitebench-slapd-"))
-    try:
+    with contextlib.ExitStack() as opening:
+        folder = opening.enter_context(scratch())
         config = write_config(folder, people)
         ldif = folder / "people.ldif"
         write_ldif(generate(people).population, ldif)
@@ -106,27 +107,24 @@ def start(request: dict[str, Any]) -> Service:
             config.write_text(shown + config.read_text())
         address = Address("127.0.0.1", free_port(), scheme)
         process = _launch(slapd, config, address, folder)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+        opening.callback(_end, process)
+        ready = {
+            "url": str(address),
+            "pid": process.pid,
+            "ca": None if ca is None else str(ca),
+            "version": version(slapd),
+            "configuration": config.read_text().replace(str(folder), "..."),
+        }
+        return Service(ready, opening.pop_all().close)
 
-    def stop() -> None:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
 
-    ready = {
-        "url": str(address),
-        "pid": process.pid,
-        "ca": None if ca is None else str(ca),
-        "version": version(slapd),
-        "configuration": config.read_text().replace(str(folder), "..."),
-    }
-    return Service(ready, stop)
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def find(program: str) -> str:

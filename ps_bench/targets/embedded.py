@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +18,7 @@ from ps_bench.address import Address
 from ps_bench.targets.target import OpenSite
 from sitebench.child import Child, Service, serve
 from sitebench.native_errors import translated
+from sitebench.scratch import scratch
 from sitebench.tls import SYSTEM, CaFile, Trust, trusting
 
 NOT_SETTINGS = {"host", "port"}
@@ -61,8 +61,7 @@ def start(request: dict[str, Any]) -> Service:
     from sitebench._engine import Site, copy_upd
 
     with contextlib.ExitStack() as opening:
-        folder = opening.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-site-"))
-        database = f"{folder}/upd.sqlite"
+        database = str(opening.enter_context(scratch()) / "upd.sqlite")
         with translated():
             copy_upd(request["upd"], database)
             config = request["config"] | {"database": database}
