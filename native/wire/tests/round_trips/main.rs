@@ -12,6 +12,8 @@ mod heads;
 mod names;
 mod requests;
 
+use std::ops::Range;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -23,8 +25,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 /// A control's identifier, whether it is critical, and its value.
 type Controls = Vec<(Vec<u8>, bool, Option<Vec<u8>>)>;
 
-fn controls() -> impl Strategy<Value = Controls> {
-    vec((bytes(), any::<bool>(), prop::option::of(bytes())), 0..3)
+fn controls(how_many: Range<usize>) -> impl Strategy<Value = Controls> {
+    vec((bytes(), any::<bool>(), prop::option::of(bytes())), how_many)
 }
 
 /// The message with these controls, as [`wire::ldap::Request`] and [`wire::ldap::Response`] carry them.
