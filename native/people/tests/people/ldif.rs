@@ -65,7 +65,8 @@ fn containers_make_the_file_load_into_an_empty_directory() {
 proptest! {
     #[test]
     fn any_value_that_is_written_is_read(
-        values in prop::collection::vec(("[a-z][a-zA-Z0-9;-]{0,9}", prop_oneof![any::<Vec<u8>>(), "[ -~]{0,90}".prop_map(Vec::from)]), 1..6)
+        // Never that of a line with a meaning of its own, such as dn.
+        values in prop::collection::vec(("x[a-zA-Z0-9;-]{0,9}", prop_oneof![any::<Vec<u8>>(), "[ -~]{0,90}".prop_map(Vec::from)]), 1..6)
     ) {
         let mut file = Vec::new();
         ldif::write_attribute_line("dn", b"o=Intranet", &mut file);
