@@ -141,7 +141,8 @@ impl Connection {
         if self.state == State::Open && !self.input.is_empty() {
             self.consume_input(turn)?;
         }
-        if self.readable && self.unsent.is_empty() {
+        // Nothing is read beyond what has had its turn: who sends faster than is served waits in the kernel.
+        if self.readable && self.unsent.is_empty() && !self.postponed {
             let count = self.receive(buffer, turn)?;
             self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
             self.send(0, turn)?;
@@ -279,11 +280,11 @@ impl Connection {
         let mut consumed = 0;
         self.postponed = false;
         while self.state == State::Open && self.unsent.is_empty() {
-            if consumed > 0 && turn.slice.is_over() {
+            let rest = bytes.get(consumed..).unwrap_or_default();
+            if consumed > 0 && !rest.is_empty() && turn.slice.is_over() {
                 self.postponed = true;
                 break;
             }
-            let rest = bytes.get(consumed..).unwrap_or_default();
             let length = match message_length(rest, self.session.message_limit(turn)) {
                 Ok(Some(length)) => length,
                 Ok(None) => break,
@@ -327,6 +328,7 @@ impl Connection {
         self.state = State::Lingering;
         self.session.end();
         self.input = Vec::new();
+        self.postponed = false;
     }
 
     /// Writes the turn's answers from `start` on.
@@ -417,7 +419,8 @@ impl Connection {
 
     /// Whether it is the client's turn to send or to take bytes.
     fn is_under_way(&self) -> bool {
-        self.shaking || !self.input.is_empty() || !self.unsent.is_empty() || self.stream.is_within_record()
+        let sends = !self.input.is_empty() || self.stream.is_within_record();
+        self.shaking || !self.unsent.is_empty() || (sends && !self.postponed)
     }
 
     fn has_stalled(&mut self, turn: &mut Turn<'_>) -> bool {

@@ -7,8 +7,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use directory::{Config, Running};
+use rustix::time::{ClockId, clock_gettime};
 use tls::{ClientSpec, Connector};
-use wire::ldap::filter::write_present;
+use wire::ldap::filter::{write_equality, write_or, write_present};
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
 use wire::ldap::{Reply, Response, ResultCode, Scope, op};
@@ -372,4 +373,31 @@ pub fn everybody(id: i32) -> Vec<u8> {
     let mut out = Vec::new();
     Search::default().write(&mut out, id);
     out
+}
+
+/// Milliseconds of the processor that this process has used: only a test that is alone in its own asks.
+pub fn used_ms() -> u128 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
+}
+
+/// Three thousand people with names enough for a search to have work.
+pub fn people_of_many_names() -> Running {
+    let directory = serve("{}");
+    let mut client = Client::connect(directory.addr());
+    for i in 0..3_000 {
+        let name = format!("Person {i}");
+        let more: Vec<String> = (0..10).map(|n| format!("one of the names of {name}: {n}")).collect();
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let attributes: &[(&str, &[&str])] =
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("givenName", &more)];
+        client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
+    }
+    directory
+}
+
+/// A filter of as many terms, each of which is held against everybody: no index knows the values of all
+/// kinds of names, and nobody has this one.
+pub fn nobody(terms: usize) -> Vec<u8> {
+    filter(|out| write_or(out, |out| (1..terms).for_each(|_| write_equality(out, b"name", b"nobody"))))
 }
