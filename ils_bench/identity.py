@@ -59,7 +59,7 @@ def identity_of(options: DirectoryOptions) -> Identity:
 
 def _check(options: DirectoryOptions) -> None:
     """Raise unless there is what the mechanism says who one is by."""
-    if not (options.tls or options.start_tls or options.target.startswith("ldaps:")):
+    if not (options.tls or options.start_tls or options.target.lower().startswith("ldaps:")):
         raise BadInput(
             f"--sasl {options.sasl} is for TLS only",
             "name an ldaps:// target, or ask for TLS with --start-tls",

@@ -23,13 +23,19 @@ def scratch() -> Iterator[Path]:
     _clear()
     # Locked before it has the name by which others find it.
     unlocked = Path(tempfile.mkdtemp(prefix="sitebench-"))
-    lock = _locked(unlocked)
+    try:
+        lock = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        unlocked.rmdir()
+        raise
+    with contextlib.suppress(OSError):  # Where there are no locks, nobody else can have one.
+        fcntl.flock(lock, fcntl.LOCK_EX)
     folder = unlocked.rename(unlocked.with_name(PREFIX + unlocked.name.rpartition("-")[2]))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        _unlock(lock)
+        os.close(lock)
 
 
 def _clear() -> None:
@@ -37,7 +43,7 @@ def _clear() -> None:
         lock = _locked(each)
         if lock is not None:
             shutil.rmtree(each, ignore_errors=True)
-            _unlock(lock)
+            os.close(lock)
 
 
 def _locked(folder: Path) -> int | None:
@@ -54,8 +60,3 @@ def _locked(folder: Path) -> int | None:
         pass
     os.close(found)
     return None
-
-
-def _unlock(lock: int | None) -> None:
-    if lock is not None:
-        os.close(lock)

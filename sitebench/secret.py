@@ -2,7 +2,7 @@
 
 What was typed lives in a file without a name, in memory (memfd_create(2)): its path, which says
 nothing, goes where that of any other password file goes, and whoever is started with `handed_on`
-can open it, as often as they need to. Nobody else can, and it ends with the last of them.
+can open it, as often as they need to. No other user can, and it ends with the last of them.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN)
 _typed: list[int] = []
 
 
+_UNSCHEMED = re.compile(r"[^/@]*:[^/@]*@")
 _AUTHORITY = re.compile(r"[^\s@:\[\]?#]*(:\d*)?|\[[^\s@\]]*\](:\d*)?")
 
 
@@ -35,7 +36,7 @@ def address(url: str) -> str:
     and port before an @ is refused too.
     """
     rest = url.partition("://")[2]
-    if "@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0]):
+    if _UNSCHEMED.match(url) or ("@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0])):
         raise UnknownValue(
             "credentials stand in an address, where everybody can read them",
             "leave them out of it; docs/trust.md says where passwords go",

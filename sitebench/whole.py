@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ def whole(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
         fresh = Path(folder) / target.name
         yield fresh
+        if target.exists():
+            shutil.copymode(target, fresh)
         fresh.replace(target)
 
 

@@ -10,6 +10,11 @@ from sitebench.errors import SitebenchError
 from sitebench.option import fields_of
 from sitebench.spelling import from_namespace
 
+LOCUSTS_OWN = frozenset(
+    {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
+)
+"""What Locust's own form has beside our options."""
+
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     """Return why a value cannot be read."""
@@ -24,13 +29,15 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     return None
 
 
-def withheld(cls: type[Any], posted: Mapping[str, str]) -> str | None:
-    """Return why a value may not come from the page: Locust takes those of hidden fields too.
+def withheld(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> str | None:
+    """Return why a value may not come from the page: Locust takes whatever it has an option for.
 
     Files with secrets, and where results go, are for whoever started the page to name.
     """
-    names = (each.name for each, spec in fields_of(cls) if not spec.form)
-    found = next((name for name in names if name in posted), None)
+    ours = {each.name: spec.form for each, spec in fields_of(cls)}
+    shown = LOCUSTS_OWN | {name for name, form in ours.items() if form}
+    known = ours.keys() | vars(parsed).keys()
+    found = next((name for name in posted if name in known - shown), None)
     return found and f"{_label(found)} is not for the page to say: give it where that is started"
 
 

@@ -57,7 +57,7 @@ class Guard:
         bridge, options = self._bridge, self._options
         if bridge.preparing is not None:
             return "the target is still being made ready: wait, or stop the test"
-        if why := form.withheld(options, posted) or form.unreadable(options, posted):
+        if why := form.withheld(options, posted, self._parsed) or form.unreadable(options, posted):
             return why
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)

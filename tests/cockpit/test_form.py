@@ -38,13 +38,25 @@ def test_what_can_be_read_is_not_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["password_file", "tls_key", "login_file", "out", "store", "target_pid", "disposable"]
+    "name",
+    [
+        "password_file",
+        "tls_key",
+        "login_file",
+        "out",
+        "store",
+        "target_pid",
+        "disposable",
+        "html_file",
+    ],
 )
 def test_what_the_page_does_not_offer_is_not_taken_from_it(name: str) -> None:
-    refusal = form.withheld(CockpitOptions, {"entries": "10", name: "/etc/shadow"})
+    locusts = argparse.Namespace(html_file="", user_count=None)
+    refusal = form.withheld(CockpitOptions, {"entries": "10", name: "/etc/shadow"}, locusts)
     assert refusal is not None
     assert "not for the page to say" in refusal
-    assert form.withheld(CockpitOptions, {"entries": "10", "target": "embedded"}) is None
+    offered = {"entries": "10", "target": "embedded", "user_count": "4", "unknown": "x"}
+    assert form.withheld(CockpitOptions, offered, locusts) is None
 
 
 def test_a_running_test_takes_back_its_own_values_and_no_others(

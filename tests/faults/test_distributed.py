@@ -1,5 +1,6 @@
 """Masters that are killed and workers that may open no more files, with real workers."""
 
+import contextlib
 from pathlib import Path
 
 import psutil
@@ -23,7 +24,8 @@ def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
         with ground.started(*load, *out) as process:
             assert eventually(lambda: "measure" in ground.phases(), 60)
             for each in psutil.Process(process.pid).children(recursive=True):
-                each.kill()
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    each.kill()
             process.kill()
         assert eventually(lambda: not ground.processes(), 60)
         ground.assert_whole()

@@ -18,10 +18,10 @@ def connections(side: Side) -> int:
 
 
 def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> None:
-    patience = ("--limit", "idle_ms=1000")
+    patience = ("--limit", "idle_ms=3000")
     with link() as (there, here), directory(there, *patience) as url:
         load = ("ils", "run", "lookup", "--entries", "1k", "--users", str(LANES), "--target", url)
-        how = ("--timeout", "400ms", "--warmup", "0s", "--measure", "6s", "--json")
+        how = ("--timeout", "400ms", "--warmup", "0s", "--measure", "12s", "--json")
         out = ("--out", str(ground.run))
         with ground.started(*load, *how, *out, before=here.prefix) as process:
             assert eventually(lambda: "measure" in ground.phases(), 60)

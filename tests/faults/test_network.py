@@ -111,5 +111,5 @@ def test_an_answer_that_trickles_is_right_and_one_that_trickles_for_too_long_is_
     point = measured(ground, served, client, some_for_long, "--timeout", "1s")
     assert set(point["failures_by_kind"]) == {"timeout"}
     assert point["failures"] >= LANES
-    assert 150_000 <= point["service_us"]["max"] < 1_200_000
+    assert 150_000 <= point["service_us"]["max"] < 1_500_000
     assert waited_in_vain(point, 990_000) == point["failures"]

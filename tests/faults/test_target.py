@@ -20,7 +20,7 @@ def test_a_target_that_is_killed_and_comes_back_empty_is_named(
 ) -> None:
     with mortal(kind, tmp_path / "target", PEOPLE, LOCALES) as target:
         load = Served(target.scheme, target.port).run()
-        how = ("--warmup", "0s", "--measure", "6s", "--json", "--out", str(ground.run))
+        how = ("--warmup", "0s", "--measure", "12s", "--json", "--out", str(ground.run))
         with ground.started(*load, *how) as process:
             assert eventually(lambda: "measure" in ground.phases(), 60)
             target.kill()

@@ -137,8 +137,8 @@ class Searched:
     def traces(self) -> list[str]:
         """Return everything that holds a secret, as it is or in base64."""
         found = [f"said: {text}" for text in self.heard if self._in(text)]
-        found += [f"process: {title}" for title in self.titles if self._in(title)]
-        found += [f"file, for a while: {path}" for path in self.passing]
+        found += [f"process: {title}" for title in list(self.titles) if self._in(title)]
+        found += [f"file, for a while: {path}" for path in list(self.passing)]
         for path in self._files():
             content = _content(path)
             if content.startswith(b"SQLite format 3"):

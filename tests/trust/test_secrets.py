@@ -44,7 +44,9 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
     shows = [sys.executable, "-c", "import time; time.sleep(60)", searched.secret]
     told = {**os.environ, "TOLD": searched.secret}
     with subprocess.Popen(shows, env=told) as process:
-        assert eventually(lambda: any(searched.secret in each for each in searched.titles), 30)
+        assert eventually(
+            lambda: any(searched.secret in title for title in list(searched.titles)), 30
+        )
         assert eventually(lambda: bool(searched.told), 30)
         process.kill()
 
@@ -170,6 +172,7 @@ def test_without_a_terminal_to_ask_at_it_is_one_line(searched: Searched) -> None
         (("ps", "run", "--target"), "http://ann:{}@127.0.0.1:1"),
         (("ps", "run", "--target"), "https://{}@127.0.0.1:nowhere"),
         (("ps", "run", "--monitor"), "ann:{}@127.0.0.1"),
+        (("ils", "run", "lookup", "--target"), "ann:{}@127.0.0.1"),
     ],
 )
 def test_a_password_in_an_address_is_refused_and_not_repeated(

@@ -15,7 +15,7 @@ use wire::ldap::filter::{write_equality, write_or};
 
 const SEARCHES: i32 = 80;
 /// Makes the searches long, and no dearer.
-const PADDING: [u8; 20_000] = [b'x'; 20_000];
+static PADDING: [u8; 20_000] = [b'x'; 20_000];
 /// What may have been read and not begun: one read, one message, and what the counts are behind.
 const BACKLOG: u64 = 640 << 10;
 
