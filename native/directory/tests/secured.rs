@@ -14,7 +14,7 @@ use tls::{Fault, Stream};
 use wire::ldap::{oid, request};
 
 /// The default never closes who idles.
-const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 500, "stall_bytes": 30}}"#;
+const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 1500, "stall_bytes": 100}}"#;
 const STEP: Duration = Duration::from_millis(100);
 
 fn started(json: &str) -> Running {

@@ -8,13 +8,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Client, Search, eventually, everybody, serve, write_add};
+use common::{Client, Search, eventually, everybody, serve, trusting, write_add};
 use directory::Running;
 use socket2::{Domain, Socket, Type};
-use wire::ldap::ResultCode;
+use tls::Stream;
+use wire::ldap::{ResultCode, oid};
 
-/// Six bytes within it are none to speak of, sixty are.
-const PATIENCE: &str = r#""stall_ms": 600, "stall_bytes": 30"#;
+/// Twenty bytes within it are none to speak of, twelve hundred are.
+const PATIENCE: &str = r#""stall_ms": 2000, "stall_bytes": 100"#;
 const STEP: Duration = Duration::from_millis(100);
 
 /// Sends a byte in each step and says how many went before the directory hung up.
@@ -58,7 +59,7 @@ fn a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
 
 /// 10 MB for whoever asks for everybody.
 fn crowded(limits: &str) -> Running {
-    let directory = serve(&format!(r#"{{"limits": {{{limits}}}}}"#));
+    let directory = serve(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
     let mut client = Client::connect(directory.addr());
     client.bind("", "");
     let filler = "x".repeat(200_000);
@@ -101,6 +102,24 @@ fn an_answer_that_is_sipped_is_cut_off() {
         let _ = sip(&mut sipping, 4_096, 1);
         directory.stats().aborted == 1
     }));
+}
+
+/// TLS says that a piece has been written when all of it has: six seconds' worth, for this reader.
+#[test]
+fn a_slow_reader_of_tls_is_not_cut_off() {
+    let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
+    let mut slow = Client::of(narrow(directory.addr()));
+    assert_eq!(slow.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+    let mut stream = Stream::new(slow.stream);
+    stream.connect(&trusting(&directory)).unwrap();
+    assert!(stream.shake().unwrap());
+    stream.write_all(&everybody(1)).unwrap();
+    let mut came = vec![0; 1_024];
+    for _ in 0..50 {
+        sleep(STEP);
+        stream.socket().read_exact(&mut came).unwrap();
+    }
+    assert_eq!(directory.stats().aborted, 0);
 }
 
 /// The kernel tells of room when it holds half of an answer's write less: for this reader, every three seconds.

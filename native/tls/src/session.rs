@@ -29,8 +29,8 @@ pub struct Session {
     committed: usize,
     /// How far the other side's records have come.
     records: Records,
-    /// Bytes that the socket brought and nobody has asked for.
-    received: usize,
+    /// Bytes that the socket has brought or taken and nobody has asked for.
+    moved: usize,
     /// The other side has said that it will send nothing more.
     ended: bool,
     /// TLS has ended in an error.
@@ -54,7 +54,7 @@ impl Session {
             connection: connection.into(),
             committed: 0,
             records: Records::default(),
-            received: 0,
+            moved: 0,
             ended: false,
             failed: false,
         }
@@ -78,9 +78,10 @@ impl Session {
         self.records.is_within()
     }
 
-    /// Bytes that the socket has brought since this was last asked, whatever became of them.
-    pub fn take_received(&mut self) -> usize {
-        std::mem::take(&mut self.received)
+    /// Bytes that the socket has brought and taken since this was last asked: a record may take it long, of
+    /// which a read or a write tells when it is whole.
+    pub fn take_moved(&mut self) -> usize {
+        std::mem::take(&mut self.moved)
     }
 
     /// Whether the handshake went on with an earlier session.
@@ -185,7 +186,7 @@ impl Session {
         let mut source = Source { socket, records: &mut self.records, filled: false };
         let count = self.connection.read_tls(&mut source)?;
         let emptied = !source.filled;
-        self.received = self.received.saturating_add(count);
+        self.moved = self.moved.saturating_add(count);
         if count == 0 && self.connection.is_handshaking() {
             self.failed = true;
             return Err(ErrorKind::UnexpectedEof.into());
@@ -216,7 +217,7 @@ impl Session {
         while self.connection.wants_write() {
             match self.connection.write_tls(socket) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(_) => {}
+                Ok(count) => self.moved = self.moved.saturating_add(count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -45,9 +45,9 @@ impl<S> Stream<S> {
         self.session().is_some_and(Session::is_within_record)
     }
 
-    /// Bytes that TLS has read from the socket since this was last asked; without TLS, none.
-    pub fn take_received(&mut self) -> usize {
-        self.session.as_mut().map_or(0, |session| session.take_received())
+    /// Bytes that TLS has read from the socket and written since this was last asked; without TLS, none.
+    pub fn take_moved(&mut self) -> usize {
+        self.session.as_mut().map_or(0, |session| session.take_moved())
     }
 
     /// The same connection by another kind of socket.

@@ -174,7 +174,7 @@ fn a_record_that_is_not_all_there_is_told_from_none() {
     assert!(!server.is_within_record());
     let before: usize = [(); 3].map(|()| client.write(&mut here, &[b'x'; 700]).unwrap()).iter().sum();
     let records: Vec<u8> = there.incoming.borrow_mut().drain(..).collect();
-    server.take_received();
+    server.take_moved();
     let (mut buffer, mut came) = ([0; 4_096], 0);
     for (at, byte) in records.iter().enumerate() {
         there.incoming.borrow_mut().push_back(*byte);
@@ -185,7 +185,7 @@ fn a_record_that_is_not_all_there_is_told_from_none() {
         // Three records of one length.
         let whole = (at + 1).is_multiple_of(records.len() / 3);
         assert_eq!(server.is_within_record(), !whole, "after {at} bytes");
-        assert_eq!(server.take_received(), 1);
+        assert_eq!(server.take_moved(), 1);
     }
     assert_eq!(came, before);
 }

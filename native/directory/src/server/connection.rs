@@ -424,11 +424,6 @@ impl Connection {
     }
 
     fn has_stalled(&mut self, turn: &mut Turn<'_>) -> bool {
-        let received = self.stream.take_received();
-        if !self.shaking {
-            // A record may take long on a slow link; a handshake is short, and has its time in all.
-            self.pace.moved(received);
-        }
         let stalled = self.stalls(turn);
         if !stalled || self.unsent.is_empty() {
             return stalled;
@@ -445,6 +440,11 @@ impl Connection {
     }
 
     fn stalls(&mut self, turn: &Turn<'_>) -> bool {
+        let moved = self.stream.take_moved();
+        if !self.shaking {
+            // A record may take long on a slow link; a handshake is short, and has its time in all.
+            self.pace.moved(moved);
+        }
         let limits = &turn.settings.limits;
         self.pace.has_stalled(self.is_under_way(), turn.now.ms, limits.stall_ms, limits.stall_bytes)
     }
