@@ -12,10 +12,10 @@ lies there:
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from sitebench import schema
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
 from sitebench.point import PointResult, PointSpec
+from sitebench.scratch import scratch
 
 MAGIC = b"SQLite format 3\0"
 BEGIN = "BEGIN"
@@ -104,7 +105,7 @@ class RunFile:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self._look()
-        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._copy = contextlib.ExitStack()
         self._db: sqlite3.Connection | None = None
         self._unlocked: tuple[int, ...] | None = None
         try:
@@ -152,10 +153,10 @@ class RunFile:
             raise self._damaged(f"{_size(place):,} bytes of {pages:,}")
 
     def _copied(self, place: Path) -> Path:
-        self._copy = tempfile.TemporaryDirectory(prefix="sitebench-read-")
+        folder = self._copy.enter_context(scratch())
         for end in ("", "-wal"):
-            shutil.copyfile(_beside(place, end), Path(self._copy.name) / f"run{end}")
-        return Path(self._copy.name) / "run"
+            shutil.copyfile(_beside(place, end), folder / f"run{end}")
+        return folder / "run"
 
     def _stamp(self) -> tuple[int, ...]:
         """Return what changes when somebody writes to a file that is read without locks."""
@@ -186,8 +187,7 @@ class RunFile:
         """Close the file; calling it again does nothing."""
         if self._db is not None:
             self._db.close()
-        if self._copy is not None:
-            self._copy.cleanup()
+        self._copy.close()
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from sitebench import secret
 from sitebench.doubt import Doubt, DoubtKind
 from sitebench.errors import BadFile, BadInput, TlsFailed
+from sitebench.scratch import scratch
 from sitebench.tls_options import KEY_PASSWORD_VARIABLE, SELF_SIGNED, TlsOptions, TlsServeOptions
 
 
@@ -153,14 +153,13 @@ class CaFile:
     """The authority of a certificate that was made, in a file that clients can be pointed at."""
 
     def __init__(self, pem: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="sitebench-ca-")
-        self.path = Path(self._folder.name) / "ca.pem"
+        self._folder = contextlib.ExitStack()
+        self.path = self._folder.enter_context(scratch()) / "ca.pem"
         self.path.write_text(pem, encoding="ascii")
 
     def remove(self) -> None:
         """Remove it; calling it again does nothing."""
-        with contextlib.suppress(FileNotFoundError):
-            self._folder.cleanup()
+        self._folder.close()
 
 
 @dataclass(frozen=True)

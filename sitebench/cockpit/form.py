@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sitebench.errors import SitebenchError
@@ -29,15 +29,15 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
     return None
 
 
-def withheld(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> str | None:
+def withheld(
+    shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
+) -> str | None:
     """Return why a value may not come from the page: Locust takes whatever it has an option for.
 
     Files with secrets, and where results go, are for whoever started the page to name.
     """
-    ours = {each.name: spec.form for each, spec in fields_of(cls)}
-    shown = LOCUSTS_OWN | {name for name, form in ours.items() if form}
-    known = ours.keys() | vars(parsed).keys()
-    found = next((name for name in posted if name in known - shown), None)
+    known = vars(parsed).keys() - LOCUSTS_OWN - set(shown)
+    found = next((name for name in posted if name in known), None)
     return found and f"{_label(found)} is not for the page to say: give it where that is started"
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from flask import Response, jsonify, request
 from flask_login import current_user  # type: ignore[import-untyped]
+from locust.argument_parser import ui_extra_args_dict
 from locust.runners import STATE_RUNNING, STATE_SPAWNING
 
 from sitebench.bridge import Bridge
@@ -24,6 +25,8 @@ class Guard:
         self._bridge = bridge
         self._options = options
         self._parsed = parsed
+        self._shown = frozenset(ui_extra_args_dict())
+        """The fields of the form, of all that locustfiles add options for."""
 
     def __call__(self) -> Response | tuple[str, int] | None:
         """Return the refusal; None lets the request pass."""
@@ -57,7 +60,9 @@ class Guard:
         bridge, options = self._bridge, self._options
         if bridge.preparing is not None:
             return "the target is still being made ready: wait, or stop the test"
-        if why := form.withheld(options, posted, self._parsed) or form.unreadable(options, posted):
+        if why := form.withheld(self._shown, posted, self._parsed) or form.unreadable(
+            options, posted
+        ):
             return why
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)

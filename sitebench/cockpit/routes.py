@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -22,6 +21,7 @@ from sitebench.cockpit.state import Present, State, title
 from sitebench.cockpit.tabs import resources, verdict
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.report.page import asset as report_asset
+from sitebench.scratch import scratch
 from sitebench.secret import without_secrets
 
 ASSETS = Path(__file__).parent / "assets"
@@ -52,15 +52,15 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
         return Response(_asset("live.js"), mimetype="text/javascript")
 
     def run() -> Response:
-        with tempfile.TemporaryDirectory(prefix="sitebench-ui-") as folder:
-            copy = _snapshot(session, Path(folder))
+        with scratch() as folder:
+            copy = _snapshot(session, folder)
             return _attached(copy.read_bytes(), "application/vnd.sqlite3", "ui.sitebench")
 
     def report() -> Response:
-        with tempfile.TemporaryDirectory(prefix="sitebench-ui-") as folder:
+        with scratch() as folder:
             try:
                 with one_report:
-                    made = _report(session, Path(folder))
+                    made = _report(session, folder)
             except SitebenchError as error:
                 return Response(f"{error}\n", status=500, mimetype="text/plain")
             if "download" in request.args:
