@@ -55,6 +55,11 @@ class Ground:
         files = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
         return len(files) == 4 and all(sum(each.values()) > 0 for each in files)
 
+    def drained_by(self, pid: int) -> str:
+        """Return what one worker has told of itself; it sends that before it tells more."""
+        (file,) = self.folder.glob(f"{pid}.*.json")
+        return file.read_text()
+
 
 @contextlib.contextmanager
 def ground_in(folder: Path) -> Iterator[Ground]:
@@ -142,6 +147,8 @@ class TestWithTheWebUi:
         waited_for(lambda: ground.all_made_load() and did(directory) > ENOUGH, "nothing was done")
         killed = ground.workers[1].locust()
         assert killed is not None
+        first = ground.drained_by(killed.pid)
+        waited_for(lambda: ground.drained_by(killed.pid) != first, "it drained once and no more")
         killed.kill()
         left = directory.stats()["searches"]
         waited_for(lambda: directory.stats()["searches"] > left + ENOUGH, "the others stopped too")
