@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::{Client, eventually, serve};
+use common::{Client, Found, eventually, serve};
+use directory::Running;
 use view::{FAMILIES, dn, family, find, names, of};
 use wire::ldap::ResultCode;
 use writer::{Account, Dice, SHARED, Writer};
@@ -48,18 +49,19 @@ fn read(mut client: Client, has_ended: &AtomicBool) {
     }
 }
 
-fn all_at_once(seed: u64) {
-    let directory = serve(r#"{"threads": 3}"#);
-    let connect = || Client::connect(directory.addr());
-    let mut client = connect();
+fn lay_ground(client: &mut Client) {
     let counter_at_0: &[(&str, &[&str])] =
         &[("objectClass", &["person"]), ("sn", &["x"]), ("uidNumber", &["0"])];
     assert_eq!(client.add(&dn("counter"), counter_at_0).code, ResultCode::SUCCESS);
     let wanderer: &[(&str, &[&str])] = &[("objectClass", &["person"]), ("sn", &["x"])];
     assert_eq!(client.add(&dn("here"), wanderer).code, ResultCode::SUCCESS);
+}
 
+/// Has everybody begin, and returns what each writer was answered.
+fn meet(directory: &Running, seed: u64) -> Vec<Account> {
+    let connect = || Client::connect(directory.addr());
     let has_ended = AtomicBool::new(false);
-    let accounts: Vec<Account> = thread::scope(|scope| {
+    thread::scope(|scope| {
         let readers: Vec<_> = (0..2).map(|_| scope.spawn(|| read(connect(), &has_ended))).collect();
         let writers: Vec<_> = (0..WRITERS)
             .map(|number| {
@@ -72,46 +74,48 @@ fn all_at_once(seed: u64) {
         has_ended.store(true, Ordering::Relaxed);
         readers.into_iter().for_each(|reader| reader.join().unwrap());
         ended.into_iter().map(Result::unwrap).collect()
-    });
+    })
+}
 
-    // The entries are those that the answers left.
-    let everybody = find(&mut client, "(objectClass=person)");
-    let present: BTreeSet<&str> = names(&everybody).into_iter().collect();
-    assert_eq!(present.len(), everybody.len(), "nobody is there twice");
-    let mut expected: BTreeSet<&str> =
-        accounts.iter().flat_map(|one| one.own.keys().map(String::as_str)).collect();
-    let shared: Vec<String> = (0..SHARED).map(|number| format!("shared-{number}")).collect();
-    for (number, name) in shared.iter().enumerate() {
+/// The names of everybody whom the answers left.
+fn left_by(accounts: &[Account]) -> BTreeSet<String> {
+    let mut left: BTreeSet<String> = accounts.iter().flat_map(|one| one.own.keys().cloned()).collect();
+    for number in 0..SHARED {
+        let name = format!("shared-{number}");
         match accounts.iter().map(|one| one.shared[number]).sum::<i64>() {
             0 => {}
-            1 => assert!(expected.insert(name)),
+            1 => assert!(left.insert(name)),
             more => panic!("{name} was added {more} times more than deleted"),
         }
     }
     let wanderings: u64 = accounts.iter().map(|one| one.wanderings).sum();
-    expected.extend(["counter", if wanderings % 2 == 0 { "here" } else { "there" }]);
-    assert_eq!(present, expected);
-    assert_eq!(counter(&mut client), accounts.iter().map(|one| one.increments).sum::<u64>());
+    let wanderer = if wanderings % 2 == 0 { "here" } else { "there" };
+    left.extend(["counter", wanderer].map(String::from));
+    left
+}
 
-    // Every index finds whom going through all of them finds.
+/// Every index finds whom going through all of them finds.
+fn assert_found_by_every_index(client: &mut Client, everybody: &[Found], accounts: &[Account]) {
     for number in 0..FAMILIES {
-        let found = find(&mut client, &format!("(sn=family{number})"));
-        assert_eq!(names(&found), of(&everybody, number));
+        let found = find(client, &format!("(sn=family{number})"));
+        assert_eq!(names(&found), of(everybody, number));
         found.iter().for_each(|entry| assert_eq!(family(entry), number));
     }
-    let with =
-        |prefix: &str| present.iter().copied().filter(|name| name.starts_with(prefix)).collect::<Vec<_>>();
     for prefix in ["w", "w0-", "shared-", "h", "there"] {
-        assert_eq!(names(&find(&mut client, &format!("(cn={prefix}*)"))), with(prefix), "{prefix}");
+        let mut with = names(everybody);
+        with.retain(|name| name.starts_with(prefix));
+        assert_eq!(names(&find(client, &format!("(cn={prefix}*)"))), with, "{prefix}");
     }
     for (name, known) in accounts.iter().flat_map(|one| &one.own) {
-        let found = find(&mut client, &format!("(&(objectClass=person)(cn={name}))"));
+        let found = find(client, &format!("(&(objectClass=person)(cn={name}))"));
         assert_eq!(found.iter().map(family).collect::<Vec<_>>(), [*known], "{name}");
     }
+}
 
-    // The server has counted what was asked, this test's own additions among it.
+/// The server has counted what was asked; whoever laid the ground has added three entries.
+fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
     let mut asked = [3, 0, 0, 0];
-    for account in &accounts {
+    for account in accounts {
         asked.iter_mut().zip(account.asked).for_each(|(sum, one)| *sum += one);
     }
     let counted = || {
@@ -119,8 +123,22 @@ fn all_at_once(seed: u64) {
         ([stats.adds, stats.deletes, stats.modifies, stats.modify_dns], stats.entries)
     };
     // Besides these people there are the suffix and what is right below it.
-    let expected = (asked, 2 + present.len() as u64);
+    let expected = (asked, 2 + present as u64);
     assert!(eventually(|| counted() == expected), "{:?}, not {expected:?}", counted());
+}
+
+fn all_at_once(seed: u64) {
+    let directory = serve(r#"{"threads": 3}"#);
+    let mut client = Client::connect(directory.addr());
+    lay_ground(&mut client);
+    let accounts = meet(&directory, seed);
+    let everybody = find(&mut client, "(objectClass=person)");
+    let present: BTreeSet<String> = names(&everybody).into_iter().map(String::from).collect();
+    assert_eq!(present.len(), everybody.len(), "nobody is there twice");
+    assert_eq!(present, left_by(&accounts));
+    assert_eq!(counter(&mut client), accounts.iter().map(|one| one.increments).sum::<u64>());
+    assert_found_by_every_index(&mut client, &everybody, &accounts);
+    assert_counted(&directory, &accounts, present.len());
 }
 
 #[test]
