@@ -60,7 +60,7 @@ pub struct Running {
     manifest: Manifest,
     shared: Arc<Shared>,
     threads: Vec<(JoinHandle<()>, Arc<Waker>)>,
-    writer: Option<Writer>,
+    writer: Option<Writer<Ticket>>,
 }
 
 /// Opens the database and serves it.
@@ -84,8 +84,8 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
     }
     let commits = Commits::default();
     let answer = deliver(mailboxes);
-    let (writer, jobs) =
-        Writer::start(&config.database, config.durability, manifest.size, commits.clone(), answer)?;
+    let writer = Writer::start(&config.database, config.durability, manifest.size, commits.clone(), answer)?;
+    let jobs = writer.jobs();
     let mut running = Running { addr, manifest, shared, threads: Vec::new(), writer: Some(writer) };
     running.staff_all(desks, jobs, &commits, &config)?;
     Ok(running)
@@ -126,8 +126,7 @@ fn deliver(mailboxes: Vec<Mailbox>) -> impl FnMut(&mut Vec<Done<Ticket>>) + Send
 }
 
 impl Running {
-    /// Takes the sender, so that none is left here when a failure makes the writer's end be waited
-    /// for.
+    /// Takes the sender, so that none is left here when a failure makes the writer's end be waited for.
     fn staff_all(
         &mut self,
         desks: Vec<Desk>,
@@ -204,7 +203,6 @@ impl Running {
         for (thread, _) in self.threads.drain(..) {
             let _ = thread.join();
         }
-        // The threads held the senders: the writer ends when it has written what they sent.
         if let Some(writer) = self.writer.take() {
             writer.join();
         }

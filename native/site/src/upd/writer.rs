@@ -80,34 +80,42 @@ pub(crate) struct Done<T> {
 
 /// The writing thread. It ends when nobody can send it anything any more.
 #[derive(Debug)]
-pub(crate) struct Writer {
+pub(crate) struct Writer<T> {
     thread: JoinHandle<()>,
+    jobs: Sender<Job<T>>,
 }
 
-impl Writer {
+impl<T: Send + 'static> Writer<T> {
     /// Opens the database and starts. `answer` gets the outcomes of one transaction at a time.
-    pub(crate) fn start<T: Send + 'static>(
+    pub(crate) fn start(
         path: &Path,
         durability: Durability,
         size: u64,
         commits: Commits,
         answer: impl FnMut(&mut Vec<Done<T>>) + Send + 'static,
-    ) -> Result<(Self, Sender<Job<T>>), OpenError> {
+    ) -> Result<Self, OpenError> {
         let db = open::writing(path, durability)?;
-        let (sender, jobs) = channel();
+        let (sender, received) = channel();
         let run = move || {
             let mut db = db;
-            if let Err(error) = serve(&mut db, size, &jobs, &commits, answer) {
+            if let Err(error) = serve(&mut db, size, &received, &commits, answer) {
                 eprintln!("the site's writer stopped: {error}");
             }
         };
         let thread = thread::Builder::new().name("site-writer".into()).spawn(run);
         let thread = thread.map_err(|source: io::Error| OpenError::File { path: path.to_owned(), source })?;
-        Ok((Self { thread }, sender))
+        Ok(Self { thread, jobs: sender })
     }
 
-    /// Waits until everything sent has been written.
+    /// Where to send it something.
+    pub(crate) fn jobs(&self) -> Sender<Job<T>> {
+        self.jobs.clone()
+    }
+
+    /// Waits until everything sent has been written. Whoever reads has closed the database by now: the
+    /// log goes with the last that closes it, if that one may write.
     pub(crate) fn join(self) {
+        drop(self.jobs);
         // A thread that panicked has said so.
         let _ = self.thread.join();
     }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use rusqlite::Connection;
+use site::{Config, Expected};
 
 use crate::common::{PEOPLE, Site};
 
@@ -193,4 +194,17 @@ fn what_was_answered_is_in_the_file_and_the_log_is_gone_when_the_site_ends() {
     assert_eq!(count("SELECT max(id) FROM people WHERE name = 'New'"), PEOPLE);
     let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok");
+}
+
+#[test]
+fn the_log_goes_with_the_last_of_many_threads() {
+    let Site { running, database, _folder: folder } = Site::start();
+    running.stop();
+    for _ in 0..200 {
+        let config = Config { database: database.clone(), threads: 8, ..Config::default() };
+        site::start(config, &Expected::default()).unwrap().stop();
+        let left: Vec<_> =
+            folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["people.upd"]);
+    }
 }
