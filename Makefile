@@ -57,7 +57,8 @@ soak: build ## work the embedded directory for MINUTES (2) with PEOPLE (100k): n
 .PHONY: fuzz
 fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGETS names some of them
 	@native/fuzz/run $(TARGETS)
-	@HYPOTHESIS_PROFILE=long $(BIN)/pytest --quiet tests/trust/test_hostile_files.py
+	@[ -n "$(TARGETS)" ] || \
+	    FUZZ_MINUTES=$(or $(MINUTES),10) $(BIN)/pytest --quiet --capture=no tests/trust/test_hostile_files.py
 
 .PHONY: sanitize
 sanitize: rust ## run the Rust tests under AddressSanitizer and ThreadSanitizer (needs nightly Rust; takes long)

@@ -67,15 +67,18 @@ def export(
     from sitebench.runfile import RunFile
 
     with RunFile(run) as opened:
-        _write(_lines(opened, form, what), out, run)
+        _write(as_text(opened, form, what), out, run)
 
 
-def _lines(run: RunFile, form: str, what: str) -> Iterator[str]:
+def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
+    """Yield a run file as text, line by line."""
     from sitebench.exchange import hlog, jsonl, table
 
-    if form == "csv":
-        return table.write(table.ROWS[what](run))
-    return jsonl.write(run) if form == "jsonl" else hlog.write(run)
+    with run.reading("a value"):
+        if form == "csv":
+            yield from table.write(table.ROWS[what](run))
+        else:
+            yield from jsonl.write(run) if form == "jsonl" else hlog.write(run)
 
 
 def _write(lines: Iterable[str], out: str, run: Path) -> None:

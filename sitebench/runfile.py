@@ -16,7 +16,7 @@ import contextlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -183,6 +183,14 @@ class RunFile:
     def _damaged(self, why: str) -> BadRunFile:
         return BadRunFile(f"{self.path} is damaged: {why}", DAMAGED)
 
+    @contextlib.contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """Call the file damaged where a value of it turns out to be one that no run has written."""
+        try:
+            yield
+        except _NOT_AS_WRITTEN as error:
+            raise self._damaged(f"{what} cannot be read ({error!r})") from error
+
     def close(self) -> None:
         """Close the file; calling it again does nothing."""
         if self._db is not None:
@@ -216,7 +224,7 @@ class RunFile:
     ) -> StoredPoint:
         found = None if result is None else self._json(result)
         why = None if error is None else self._json(error)
-        try:
+        with self.reading(f"point {identity}"):
             asked = PointSpec.read(spec)
             return StoredPoint(
                 identity,
@@ -226,8 +234,6 @@ class RunFile:
                 why,
                 *when,
             )
-        except _NOT_AS_WRITTEN as strange:
-            raise self._damaged(f"point {identity} cannot be read ({strange!r})") from strange
 
     def results(self) -> list[PointResult]:
         """Return the result of every point that is done, in the order they were planned."""
@@ -288,10 +294,8 @@ class RunFile:
             raise self._damaged(f"{str(text)[:40]!r} is no JSON") from error
 
     def _histogram(self, encoded: bytes | None) -> Histogram:
-        try:
+        with self.reading("a histogram"):
             return Histogram() if encoded is None else Histogram.from_bytes(encoded)
-        except _NOT_AS_WRITTEN as error:
-            raise self._damaged(f"a histogram cannot be read ({error})") from error
 
 
 def _select(row: type[Any], table: str, narrower: str = "") -> str:

@@ -15,7 +15,7 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed
 NS_PER_MS = 1e6
 """The unit of the maximum that a log names in plain digits."""
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_IN_A_TAG = re.compile(r"[,\s]")
 _START = re.compile(r"#\[StartTime: (\d+(?:\.\d+)?)")
 _TAG = re.compile(r"Tag=([^,\s]*),(.*)")
@@ -40,7 +41,7 @@ def write(run: RunFile) -> Iterator[str]:
     start = min((point.started or 0.0 for point in begun), default=0.0)
     yield "#[Logged with sitebench]"
     yield "#[Histogram log format version 1.3]"
-    date = datetime.fromtimestamp(start, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+    date = (_EPOCH + timedelta(seconds=start)).strftime("%a %b %d %H:%M:%S UTC %Y")
     yield f"#[StartTime: {start:.3f} (seconds since epoch), {date}]"
     yield LEGEND
     for point in begun:

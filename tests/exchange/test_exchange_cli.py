@@ -1,6 +1,8 @@
 """`sitebench export` and `sitebench import` with files as people give them."""
 
+import contextlib
 import json
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -51,6 +53,25 @@ def test_a_broken_line_leaves_no_file(path: Path, tmp_path: Path) -> None:
     assert ran.err.startswith(f"sitebench: {lines}, line 8 is no JSON")
     assert len(ran.err.splitlines()) == 2
     assert sorted(p.name for p in tmp_path.iterdir()) == [lines.name, path.name]
+
+
+@pytest.mark.parametrize(
+    ("form", "what", "damage"),
+    [
+        ("csv", "timeline", "UPDATE timeline SET latency = x''"),
+        ("jsonl", "points", "UPDATE manifest SET value = ''"),
+        ("hlog", "points", "UPDATE points SET started = 1e18"),
+    ],
+)
+def test_values_that_no_run_has_written_are_named_as_damage(
+    path: Path, tmp_path: Path, form: str, what: str, damage: str
+) -> None:
+    """Found by tests/trust/test_hostile_files.py."""
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute(damage)
+    with pytest.raises(BadRunFile, match="damaged"):
+        export(path, form=form, what=what, out=str(tmp_path / "out"))
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 def test_what_is_no_run_file_is_refused(tmp_path: Path) -> None:

@@ -1,13 +1,18 @@
 """Files that somebody damaged: a scenario or a run file is read, or refused by our own error.
 
-Real files are changed at random. `make fuzz` does it for longer (HYPOTHESIS_PROFILE=long).
+Real files are changed at random: in the same ways each time, or with FUZZ_MINUTES (`make fuzz`) in
+ever new ones, for so long each.
 """
 
 import contextlib
+import functools
+import itertools
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,20 +20,52 @@ from hypothesis import strategies as st
 
 from ps_bench.scenario_file import parse
 from sitebench.errors import SitebenchError
+from sitebench.exchange_cli import WHAT, as_text
 from sitebench.runfile import RunFile
 from sitebench.store import RunStore
 from tests.ps_bench.test_scenario_file import WHOLE
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_spec
 from tests.support.runs import finish
 
-LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-pytestmark = pytest.mark.timeout(0 if LONG else 120)
+FUZZ_S = 60 * float(os.environ.get("FUZZ_MINUTES", "0"))
+pytestmark = pytest.mark.timeout(120 + FUZZ_S)
 
-damaging = settings(
-    max_examples=20_000 if LONG else 150,
+some = settings(
+    max_examples=150,
     deadline=None,
-    derandomize=not LONG,
+    derandomize=not FUZZ_S,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+
+Property = Callable[..., None]
+
+
+def damaged_by(*changes: st.SearchStrategy[Any]) -> Callable[[Property], Property]:
+    """Try some changes, and others until the time is up; say how many that were."""
+
+    def decorate(test: Property) -> Property:
+        tries = itertools.count()
+
+        @functools.wraps(test)
+        def counted(*arguments: Any, **named: Any) -> None:
+            next(tries)
+            test(*arguments, **named)
+
+        tried = some(given(*changes)(counted))
+
+        @functools.wraps(tried)
+        def repeated(**fixtures: Any) -> None:
+            give_up = time.monotonic() + FUZZ_S
+            tried(**fixtures)
+            while time.monotonic() < give_up:
+                tried(**fixtures)
+            print(f"{test.__name__}: {next(tries):,} examples")
+
+        return repeated
+
+    return decorate
+
 
 places = st.floats(0, 1, exclude_max=True)
 PUNCTUATION = (
@@ -57,8 +94,7 @@ edits = st.lists(
 )
 
 
-@damaging
-@given(edits)
+@damaged_by(edits)
 def test_a_damaged_scenario_is_read_or_refused(changes: list[tuple[float, int, str]]) -> None:
     text = WHOLE
     for place, cut, put in changes:
@@ -75,7 +111,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with RunStore(path) as store:
         store.set_manifest({"seed": 1997})
         finish(store)
+        point = store.point_id(a_spec().key)
+        step = Step("lookup", "lookup", 1, service=histogram(50_000))
+        store.append(point, "measure", Drain(0, 10**9, (step,)))
+        store.append_sample(point, 10**9, [("target", "cpu_s", 1.0)])
     return path
+
+
+EXPORTS = (("jsonl", "points"), ("hlog", "points"), *(("csv", what) for what in WHAT))
 
 
 def read_everything(path: Path) -> None:
@@ -83,15 +126,18 @@ def read_everything(path: Path) -> None:
         for read in (run.manifest, run.results):
             with contextlib.suppress(SitebenchError):
                 read()
+        for form, what in EXPORTS:
+            with contextlib.suppress(SitebenchError):
+                list(as_text(run, form, what))
         for point in run.points():
-            readers: list[Callable[[int], object]] = [run.timeline, run.histograms]
+            readers: tuple[Callable[[int], object], ...]
+            readers = (run.timeline, run.histograms, run.samples)
             for of_point in readers:
                 with contextlib.suppress(SitebenchError):
                     of_point(point.id)
 
 
-@damaging
-@given(st.lists(st.tuples(places, st.integers(0, 255)), max_size=20), st.none() | places)
+@damaged_by(st.lists(st.tuples(places, st.integers(0, 255)), max_size=20), st.none() | places)
 def test_a_run_file_with_wrong_bytes_is_read_or_refused(
     whole: Path, tmp_path: Path, flips: list[tuple[float, int]], kept: float | None
 ) -> None:
@@ -103,8 +149,7 @@ def test_a_run_file_with_wrong_bytes_is_read_or_refused(
     read_everything(path)
 
 
-@damaging
-@given(
+@damaged_by(
     st.data(),
     st.one_of(
         st.none(),
