@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,8 @@ from sitebench.ports import free_port
 from sitebench.runfile import RunFile
 from tests.distributed.masters import SLOW_S, Worker, waited_for, worker
 from tests.distributed.network import Network, network
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.aftermath import Ground
+from tests.support.cli import sitebench
 from tests.support.programs import required_program
 
 PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
@@ -38,6 +38,7 @@ def ground(
         here = stack.enter_context(worker(folder, where, net.hosts[0]))
         later = stack.enter_context(worker(folder, where, net.hosts[1], before=clock))
         yield net, [here, later], where
+    assert not list(folder.glob("sitebench-*")), "workers left temporary folders"
 
 
 def points(path: Path) -> list[Any]:
@@ -55,23 +56,16 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
     ground: tuple[Network, list[Worker], str], tmp_path: Path
 ) -> None:
     net, workers, where = ground
-    out = tmp_path / "run"
+    here = Ground(tmp_path)
     argv = ["ils", "sweep", "--sizes", "500", "--operations", "lookup,connect", *PEOPLE]
     argv += ["--workers", "2", "--bind", where, "--target-host", net.address]
-    argv += ["--warmup", "200ms", "--measure", "4s", "--out", str(out), "--json"]
-    sweep = subprocess.Popen(
-        [*SITEBENCH, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        waited_for(lambda: measuring(out) or sweep.poll() is not None, "nothing was measured")
+    argv += ["--warmup", "200ms", "--measure", "4s", "--out", str(here.run), "--json"]
+    with here.started(*argv) as sweep:
+        waited_for(lambda: measuring(here.run) or sweep.poll() is not None, "nothing was measured")
         killed = workers[0].locust()
         assert killed is not None
         killed.kill()
         said, wrong = sweep.communicate(timeout=2 * SLOW_S)
-    finally:
-        if sweep.poll() is None:
-            sweep.terminate()
-            sweep.communicate()
     assert sweep.returncode == 0, wrong
     first, second = (json.loads(line) for line in said.splitlines())
     assert not first["valid"]
@@ -88,21 +82,23 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
     # Started again by whoever looks after it, it was there for the next point.
     assert [each["ended"] for each in second["workers"]] == [None, None]
     assert second["operations"] > 0
-    within_its_time(out)
-    told_by_everybody(argv, out, net.hosts[0].address)
+    within_its_time(here.run)
+    told_by_everybody(argv, here, net.hosts[0].address)
+    here.assert_clean()
+    assert not killed.is_running()
 
 
-def told_by_everybody(argv: list[str], out: Path, address: str) -> None:
+def told_by_everybody(argv: list[str], here: Ground, address: str) -> None:
     """Check that run file, terminal and report name the lost worker, and flag its point."""
-    with RunFile(out) as run:
+    with RunFile(here.run) as run:
         results = [point.result for point in run.points() if point.result is not None]
     assert [result.verdict.valid for result in results].count(False) >= 1
     (flagged,) = (r for r in results if any(each.ended == "lost" for each in r.workers))
     assert not flagged.verdict.valid
     assert address in flagged.verdict.evidence
-    again = sitebench(*(word for word in argv if word != "--json"))
-    page = out.with_suffix(".html")
-    made = sitebench("report", str(out), "--out", str(page))
+    again = here.ran(*(word for word in argv if word != "--json"))
+    page = here.folder / "page.html"
+    made = here.ran("report", str(here.run), "--out", str(page))
     assert (again.code, made.code) == (0, 0), again.err + made.err
     for text in (" ".join(again.out.split()), page.read_text()):
         assert address in text

@@ -9,7 +9,9 @@ import pytest
 from tests.faults.disks import Disk, small_disk
 from tests.faults.served import LOCALES, Served
 from tests.support.aftermath import Ground
+from tests.support.cli import Ran
 from tests.support.serving import serving
+from tests.support.waiting import eventually
 
 MANY = ("--entries", "3k", "--locales", ",".join(LOCALES))
 
@@ -21,9 +23,8 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
         yield made
 
 
-def refused(ground: Ground, *argv: str) -> str:
-    """Run what cannot be done; return its one line, and the remedy."""
-    ran = ground.ran(*argv)
+def refused(ran: Ran) -> str:
+    """Check that a command said what it could not do, and to make room; return the first."""
     assert ran.code in {1, 2}
     what, remedy = ran.err.strip().splitlines()[-2:]
     assert what.startswith("sitebench: ")
@@ -42,10 +43,34 @@ def names(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
+def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk: Disk) -> None:
+    ground.run = disk.path / ground.run.name
+    sweep = ("ils", "sweep", "--sizes", "20", "--operations", "connect,lookup", "--json")
+    load = ("--locales", ",".join(LOCALES), "--users", "2", "--threads", "1", "--warmup", "0s")
+    out = ("--measure", "2s", "--out", str(ground.run))
+    with ground.started(*sweep, *load, *out) as process:
+        assert eventually(lambda: ground.windows() == 2 or process.poll() is not None, 60)
+        finished = ground.done()
+        fill(disk.path / "filler")
+        said, err = process.communicate(timeout=60)
+    what = refused(Ran(process.returncode, said, err))
+    assert what == f"sitebench: cannot write run file {ground.run}: database or disk is full"
+    ground.assert_over()
+    assert ground.done() == finished
+    disk.grow("16m")
+    resumed = ground.ran("resume", str(ground.run))
+    assert resumed.code == 0, resumed.err
+    assert [point["resumed"] for point in resumed.objects] == [True, False]
+    (key,) = finished
+    assert ground.done()[key] == finished[key]
+    assert names(disk.path) == {ground.run.name, "filler"}
+    ground.assert_clean()
+
+
 def test_an_ldif_file_is_gone_on_with_when_there_is_room(ground: Ground, disk: Disk) -> None:
     path = disk.path / "people.ldif"
     seed = ("ils", "seed", "--to", str(path), *MANY)
-    assert "No space left on device" in refused(ground, *seed)
+    assert "No space left on device" in refused(ground.ran(*seed))
     assert names(disk.path) == {"people.ldif.part"}
     disk.grow("16m")
     assert ground.ran(*seed).code == 0
@@ -58,19 +83,24 @@ def test_a_folder_of_slapds_is_gone_on_with_when_there_is_room(
 ) -> None:
     folder = f"slapd:{disk.path / 'people'}"
     seed = ("ils", "seed", "--to", folder, *MANY)
-    assert "slapadd could not load the people" in refused(ground, *seed)
+    assert "slapadd could not load the people" in refused(ground.ran(*seed))
     disk.grow("64m")
     assert ground.ran(*seed).code == 0
     assert ground.ran("ils", "verify", folder, *MANY).code == 0
 
 
-def test_a_database_is_whole_or_not_there(ground: Ground, disk: Disk) -> None:
-    seed = ("ps", "seed", str(disk.path / "people.upd"), *MANY, "--entries", "10k")
-    assert "the disk is full" in refused(ground, *seed)
-    assert names(disk.path) == set()
+def test_an_old_database_stays_until_the_new_one_is_whole(ground: Ground, disk: Disk) -> None:
+    upd = disk.path / "people.upd"
+    seed = ("ps", "seed", str(upd), "--locales", ",".join(LOCALES))
+    assert ground.ran(*seed, "--entries", "300").code == 0
+    old = upd.read_bytes()
+    assert "the disk is full" in refused(ground.ran(*seed, "--entries", "10k"))
+    assert upd.read_bytes() == old
+    assert names(disk.path) == {upd.name}
     disk.grow("16m")
-    assert ground.ran(*seed).code == 0
-    assert names(disk.path) == {"people.upd"}
+    assert ground.ran(*seed, "--entries", "10k").code == 0
+    assert names(disk.path) == {upd.name}
+    assert upd.stat().st_size > len(old)
 
 
 def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
@@ -93,6 +123,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
         assert ground.point(*load, "--measure", "1s")["failures_by_kind"] == {}
         process.terminate()
         said, _ = process.communicate(timeout=30)
+        assert process.returncode == 0, said
     assert "the site stores no writes: database or disk is full" in said
     assert "the site stores writes again" in said
     assert len(said.splitlines()) < 100
@@ -108,7 +139,7 @@ def test_what_is_made_of_a_run_is_whole_or_not_there(
         out = disk.path / f"made.{form}"
         more = ("--format", form) if command == "export" else ()
         argv = (command, str(ground.run), *more, "--out", str(out))
-        assert "No space left on device" in refused(ground, *argv)
+        assert "No space left on device" in refused(ground.ran(*argv))
         assert names(disk.path) == set()
         disk.grow("64m")
         assert ground.ran(*argv).code == 0

@@ -1,34 +1,77 @@
-"""A target that is killed, and there again without its people, under lanes that go on."""
+"""A target that is stopped, or killed and there again, under lanes that go on."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.faults.served import LANES, LOCALES, PEOPLE, Served
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
-from tests.support.mortal import mortal
+from tests.support.mortal import Mortal, mortal
 from tests.support.waiting import eventually
 
 GONE = {"connect-refused", "closed", "reset", "truncated"}
 NOBODY = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site": "status:404"}
 
+pytestmark = pytest.mark.parametrize("kind", list(NOBODY))
 
-@pytest.mark.parametrize("kind", list(NOBODY))
-def test_a_target_that_is_killed_and_comes_back_empty_is_named(
-    ground: Ground, tmp_path: Path, kind: str
+
+@pytest.fixture
+def target(kind: str, tmp_path: Path) -> Iterator[Mortal]:
+    with mortal(kind, tmp_path / "target", PEOPLE, LOCALES) as made:
+        yield made
+
+
+def measured(
+    ground: Ground, target: Mortal, befalls: Callable[[], object], *how: str
+) -> dict[str, Any]:
+    """Return a point in whose window something befalls its target, once lanes are at work."""
+    load = (*Served(target.scheme, target.port).run(), "--warmup", "0s", *how)
+    with ground.started(*load, "--json", "--out", str(ground.run)) as process:
+        assert eventually(lambda: "measure" in ground.phases(), 60)
+        befalls()
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    (point,) = Ran(0, out, err).objects
+    return point
+
+
+def test_a_target_that_is_stopped_costs_timeouts_and_goes_on(
+    ground: Ground, target: Mortal
 ) -> None:
-    with mortal(kind, tmp_path / "target", PEOPLE, LOCALES) as target:
-        load = Served(target.scheme, target.port).run()
-        how = ("--warmup", "0s", "--measure", "12s", "--json", "--out", str(ground.run))
-        with ground.started(*load, *how) as process:
-            assert eventually(lambda: "measure" in ground.phases(), 60)
-            target.kill()
-            target.start(empty=True)
-            out, err = process.communicate(timeout=60)
-    ran = Ran(process.returncode, out, err)
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    def stop() -> None:
+        with target.stopped():
+            assert eventually(lambda: ground.failures() >= 4 * LANES, 30)
+
+    point = measured(ground, target, stop, "--measure", "8s", "--timeout", "500ms")
+    assert set(point["failures_by_kind"]) == {"timeout"}
+    assert point["failures"] >= LANES
+    assert ground.right_at_the_end()
+
+
+def test_a_target_that_is_killed_and_comes_back_is_found_again(
+    ground: Ground, target: Mortal
+) -> None:
+    def restart() -> None:
+        target.kill()
+        target.start(empty=False)
+
+    point = measured(ground, target, restart, "--measure", "10s")
+    assert set(point["failures_by_kind"]) <= GONE
+    assert point["failures"] >= LANES
+    assert ground.right_at_the_end()
+
+
+def test_a_target_that_is_killed_and_comes_back_empty_is_named(
+    ground: Ground, target: Mortal, kind: str
+) -> None:
+    def restart() -> None:
+        target.kill()
+        target.start(empty=True)
+
+    point = measured(ground, target, restart, "--measure", "12s")
     kinds = set(point["failures_by_kind"])
     assert NOBODY[kind] in kinds <= GONE | {NOBODY[kind]}
     # Each lane lost its connection, and came back.

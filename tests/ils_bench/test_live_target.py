@@ -229,35 +229,3 @@ def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenTarget) -> None:
     )
     assert again.objects[0]["failures"] == 0
     assert not list(journal.entries())
-
-
-OUT_OF_PORTS = """
-ip link set lo up
-ip addr add 10.9.9.9/32 dev lo
-echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range
-"$@" ils serve --host 10.9.9.9 --port 3890 --entries 100 --locales en_US > serving &
-for _ in $(seq 100); do grep -q serving serving && break; sleep 0.1; done
-"$@" ils run connect --target ldap://10.9.9.9:3890 --entries 100 --locales en_US \
-    --users 8 --warmup 100ms --measure 1s
-code=$?
-kill $!
-exit $code
-"""
-
-
-def test_out_of_local_ports_is_the_testers_limit(tmp_path: Path) -> None:
-    # A network of its own with a hundred ports; 127/8, with its many addresses, is not used.
-    own = ["unshare", "--user", "--map-root-user", "--net"]
-    if subprocess.run([*own, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this machine lets nobody have a network namespace")
-    done = subprocess.run(
-        [*own, "bash", "-c", OUT_OF_PORTS, "bash", *SITEBENCH],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        timeout=100,
-    )
-    assert done.returncode == 1, done.stderr
-    assert "local port" in done.stderr
-    assert "ip_local_port_range" in done.stderr

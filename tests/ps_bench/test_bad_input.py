@@ -3,8 +3,6 @@
 import shutil
 import socket
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 
 from ps_bench.targets.target import OpenSite
 from sitebench.ports import free_port
-from sitebench.store import RunStore
 from tests.ps_bench.conftest import SHORT, SIZE
 from tests.support.cli import Ran, sitebench
 
@@ -161,34 +158,3 @@ def test_a_database_that_somebody_else_holds(mine: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     ran = sitebench("ps", "seed", str(tmp_path / "absent" / "upd.sqlite"), *SIZE)
     refused(ran, 2, "cannot write")
-
-
-def test_a_full_disk_leaves_what_was_there(mine: Path) -> None:
-    # A limit on the size of files ends in the same refusal of the system as a full disk.
-    before = mine.read_bytes()
-    ran = _with_files_of_at_most(1 << 16, "ps", "seed", str(mine), *SIZE[2:], "--entries", "5000")
-    refused(ran, 2, str(mine))
-    assert mine.read_bytes() == before
-    assert [each.name for each in mine.parent.iterdir()] == [mine.name]
-
-
-def _with_files_of_at_most(limit: int, *argv: str) -> Ran:
-    code = (
-        "import resource, runpy, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}));"
-        "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli', run_name='__main__')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False, timeout=60
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
-
-
-def test_what_was_measured_before_a_site_broke_is_kept(site: OpenSite, tmp_path: Path) -> None:
-    out = ("--out", str(tmp_path / "run"))
-    here = ("ps", "run", "page", "--target", str(site.address), *SIZE, *SHORT, *out)
-    assert sitebench(*here).code == 0
-    gone = ("--target", f"http://127.0.0.1:{free_port()}")
-    refused(sitebench("ps", "run", "page", *gone, *SIZE, *SHORT, *out), 1, "nothing answers")
-    with RunStore(tmp_path / "run", create=False) as store:
-        assert [result.failures for result in store.results()] == [0]

@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import psutil
 import pytest
 
+from sitebench.runfile import RunFile
 from sitebench.store import RunStore
 from tests.ps_bench.conftest import LOCALES
+from tests.support.aftermath import Ground
 from tests.support.cli import sitebench
+from tests.support.waiting import eventually
 
 LOAD = ("--users", "8", "--threads", "1", "--locales", ",".join(LOCALES))
 SHORT = ("--warmup", "200ms", "--measure", "1s")
@@ -23,6 +27,30 @@ def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
         assert store.manifest()["population"]["digest"]
     again = sitebench(*argv, "--json", cwd=tmp_path)
     assert [point["resumed"] for point in again.objects] == [True, True]
+
+
+def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path) -> None:
+    ground = Ground(tmp_path)
+    argv = ("ps", "sweep", "--sizes", "100,200", *LOAD, "--warmup", "0s", "--measure", "2s")
+    with ground.started(*argv, "--json", "--out", str(ground.run)) as sweep:
+        assert eventually(lambda: ground.windows() == 2 or sweep.poll() is not None, 60)
+        finished = ground.done()
+        children = psutil.Process(sweep.pid).children(recursive=True)
+        (site,) = [each for each in children if "ps_bench.targets.embedded" in each.cmdline()]
+        site.kill()
+        _, said = sweep.communicate(timeout=60)
+    assert sweep.returncode == 1
+    what, remedy = said.strip().splitlines()
+    assert what.startswith("sitebench: embedded at http://127.0.0.1:")
+    assert "ended during the measurement" in what
+    assert "points already measured are kept" in remedy
+    with RunFile(ground.run) as run:
+        assert [point.status for point in run.points()] == ["done", "failed"]
+    assert ground.done() == finished
+    # What a site leaves that is killed, whoever comes next removes.
+    resumed = ground.ran("resume", str(ground.run))
+    assert [point["resumed"] for point in resumed.objects] == [True, False]
+    ground.assert_clean()
 
 
 @pytest.mark.parametrize("operation", ["page", "create", "update", "image"])

@@ -1,23 +1,19 @@
 """kill -9 at ten random moments of a sweep: nothing that was finished is lost, nothing stays."""
 
 import json
+import os
 import random
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from sitebench.errors import BadRunFile
 from sitebench.locust_process import GRACE_S
 from sitebench.runfile import RunFile
-from tests.support.aftermath import Ground
+from tests.support.aftermath import Ground, Points
 from tests.support.waiting import eventually
-
-Points = dict[str, list[dict[str, Any]]]
-"""The rows of each point, by its key."""
 
 KILLS = 10
 SIZES = (20, 30, 40)
@@ -36,20 +32,6 @@ class Killed(Ground):
         super().__init__(folder)
         # One that is killed leaves what it was making there, and the next goes on with it.
         self.environment["XDG_CACHE_HOME"] = str(folder / "cache")
-
-    def done(self) -> Points:
-        """Return every byte of the points that are done."""
-        try:
-            with RunFile(self.run) as run:
-                rows = {table: run.rows(table) for table in ("steps", "timeline", "samples")}
-                points = [row for row in run.rows("points") if row["status"] == "done"]
-        except BadRunFile:
-            return {}
-        return {
-            point["key"]: [point]
-            + [row for table in rows.values() for row in table if row["point"] == point["id"]]
-            for point in points
-        }
 
     def wait_for_one_more(self, known: Points, process: subprocess.Popen[str]) -> None:
         """Wait until another point is done, or nothing is left to be done."""
@@ -119,32 +101,34 @@ def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, half: s
 NARROW = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000));"
 
 
-def test_a_sweep_that_runs_out_of_room_says_so_and_is_completed_when_there_is_some(
+def test_a_sweep_whose_run_file_may_not_grow_says_so_and_is_completed_when_it_may(
     tmp_path: Path,
 ) -> None:
     sweep = Killed(tmp_path)
     short = ("--locales", "en_US", "--users", "2", "--warmup", "100ms", "--measure", "300ms")
     argv = ("ils", "sweep", "--sizes", "20", *short, "--json", "--out", str(sweep.run))
-    with sweep.started(*argv, "--operations", "lookup") as process:
-        process.communicate()
-        assert process.returncode == 0
+    assert sweep.ran(*argv, "--operations", "lookup").code == 0
     finished = sweep.done()
     assert len(finished) == 1
-    # A file that may not grow is what a full disk is to SQLite.
     command = [*argv, "--operations", "lookup,connect"]
     code = (
         f"{NARROW} import sys; sys.argv[1:] = {command!r}; from sitebench.cli import main; main()"
     )
     ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=GRACE_S
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **sweep.environment},
+        timeout=GRACE_S,
     )
     assert ran.returncode == 1
     first, remedy = ran.stderr.splitlines()
-    assert first.startswith(f"sitebench: cannot write run file {sweep.run}: ")
-    assert "run the same command again" in remedy
+    assert first == f"sitebench: cannot write run file {sweep.run}: disk I/O error"
+    assert "look at the disk it is on" in remedy
+    sweep.assert_over()
     assert {key: sweep.done()[key] for key in finished} == finished
-    with sweep.started("resume", str(sweep.run)) as process:
-        out, said = process.communicate()
-        assert process.returncode == 0, said
-    assert [json.loads(line)["resumed"] for line in out.splitlines()] == [True, False]
-    sweep.assert_whole()
+    completed = sweep.ran("resume", str(sweep.run))
+    assert completed.code == 0, completed.err
+    assert [point["resumed"] for point in completed.objects] == [True, False]
+    sweep.assert_clean()

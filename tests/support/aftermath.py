@@ -22,6 +22,9 @@ MARK = "SITEBENCH_TEST_OF_FAULTS"
 
 ENDS_WITHIN_S = 100.0
 
+Points = dict[str, list[dict[str, Any]]]
+"""The rows of each point, by its key."""
+
 
 class Ground:
     """One run file, and the processes and temporary files of all commands over it."""
@@ -86,21 +89,38 @@ class Ground:
                 continue
         return found
 
-    def phases(self) -> set[str]:
-        """Return the phases that the points have been in."""
+    def _timeline(self) -> list[dict[str, Any]]:
         try:
             with RunFile(self.run) as run:
-                return {row["phase"] for row in run.rows("timeline")}
+                return run.rows("timeline")
         except BadRunFile:
-            return set()
+            return []
+
+    def phases(self) -> set[str]:
+        """Return the phases that the points have been in."""
+        return {row["phase"] for row in self._timeline()}
+
+    def windows(self) -> int:
+        """Count the points whose measured window has begun."""
+        return len({row["point"] for row in self._timeline() if row["phase"] == "measure"})
 
     def failures(self) -> int:
         """Return how much has failed until now."""
+        return sum(int(row["failures"]) for row in self._timeline())
+
+    def done(self) -> Points:
+        """Return every byte of the points that are done."""
         try:
             with RunFile(self.run) as run:
-                return sum(int(row["failures"]) for row in run.rows("timeline"))
+                rows = {table: run.rows(table) for table in ("steps", "timeline", "samples")}
+                points = [row for row in run.rows("points") if row["status"] == "done"]
         except BadRunFile:
-            return 0
+            return {}
+        return {
+            point["key"]: [point]
+            + [row for table in rows.values() for row in table if row["point"] == point["id"]]
+            for point in points
+        }
 
     def right_at_the_end(self) -> bool:
         """Whether lanes were at work in the last two drains, and nothing failed in them."""
@@ -124,13 +144,18 @@ class Ground:
                     assert sum(row.count for row in rows) == sum(step.count for step in steps)
                     assert sum(row.failures for row in rows) == failed
 
-    def assert_clean(self) -> None:
-        """Check that nothing runs or lies about any more, and that the run file can be used."""
+    def assert_over(self) -> None:
+        """Check that nothing runs or lies about any more."""
         assert eventually(lambda: not self.processes(), 60), self.processes()
         assert list(self.temporary.iterdir()) == []
+
+    def assert_clean(self) -> None:
+        """Check that it is over, and that the run file can be used and lies alone."""
+        self.assert_over()
         if self.run.exists():
             self.assert_whole()
             with RunFile(self.run) as run:
                 assert list(jsonl.write(run))
-        beside = {each.name for each in self.folder.iterdir() if each.is_file()}
+        folders = (self.folder, self.run.parent)
+        beside = {each.name for at in folders for each in at.iterdir() if each.is_file()}
         assert not [name for name in beside if name.startswith((".", self.run.name + "-"))], beside

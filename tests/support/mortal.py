@@ -1,9 +1,10 @@
-"""Servers in processes of their own that a test can kill, and start again without their people."""
+"""Servers in processes of their own that a test can stop or kill, and start with people or not."""
 
 import contextlib
 import json
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -51,6 +52,16 @@ class Mortal:
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Keep it from doing anything, as SIGSTOP does; the kernel still takes connections."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def _listens(self) -> bool:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):

@@ -1,0 +1,50 @@
+"""A tester without local ports: that is its own limit, and never a number of the target's."""
+
+import shlex
+import subprocess
+
+from sitebench.runfile import RunFile
+from tests.faults.groups import unavailable
+from tests.support.aftermath import Ground
+from tests.support.cli import SITEBENCH
+from tests.support.programs import required_program
+
+WHO = "--entries 100 --locales en_US"
+FEW_PORTS = f"""
+ip link set lo up
+ip addr add 10.9.9.9/32 dev lo
+echo '40000 40099' > /proc/sys/net/ipv4/ip_local_port_range
+{shlex.join(SITEBENCH)} ils serve --host 10.9.9.9 --port 3890 {WHO} > serving &
+for _ in $(seq 300); do grep -q serving serving && break; sleep 0.1; done
+"$@"
+code=$?
+kill $!
+wait
+exit $code
+"""
+"""Runs a command beside a directory in a network with a hundred local ports; its address is not of
+127/8, where lanes spread over many addresses."""
+
+
+def test_out_of_local_ports_is_the_testers_limit(ground: Ground) -> None:
+    required_program("ip")
+    own = (str(required_program("unshare")), "--user", "--map-root-user", "--net")
+    done = subprocess.run([*own, "true"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        unavailable(f"no network namespace can be made: {done.stderr.strip()}")
+    load = ("ils", "run", "connect", "--target", "ldap://10.9.9.9:3890", *WHO.split())
+    how = ("--users", "8", "--threads", "1", "--warmup", "100ms", "--measure", "1s")
+    out = ("--out", str(ground.run))
+    ran = ground.ran(*load, *how, *out, before=(*own, "bash", "-c", FEW_PORTS, "bash"))
+    assert ran.code == 1, ran.err
+    what, remedy = ran.err.strip().splitlines()[-2:]
+    assert "ip_local_port_range" in remedy
+    with RunFile(ground.run) as run:
+        (point,) = run.points()
+    assert point.status == "failed"
+    assert point.error is not None
+    assert point.error["kind"] == "OutOfPorts"
+    assert point.result is not None
+    kinds = point.result.failures_by_kind
+    assert set(kinds) == {"out-of-ports"}
+    assert f"{kinds['out-of-ports']:,} connections found no local port" in what
