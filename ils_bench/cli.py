@@ -23,7 +23,7 @@ from ils_bench.options import (
 from ils_bench.schema import FILES, text
 from sitebench import units
 from sitebench.option import choice
-from sitebench.options import run_file
+from sitebench.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
 from sitebench.spelling import command_options
 
 app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
@@ -53,6 +53,9 @@ def run(
     sitebench ils run lookup --rate 5k --objective 'p99<5ms,failures<0.1%' --junit run.xml
 
     sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
+
+    sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
+    --names 'uid=user.{i}' --entries 5k
     """
     from ils_bench.identity import password_asked
 
@@ -66,7 +69,7 @@ def sweep(
     options: SweepOptions,
     sizes: Annotated[
         str | None,
-        typer.Option(help="Directory sizes, separated by commas.", metavar="LIST"),
+        typer.Option(help=SIZES_HELP, metavar="LIST"),
     ] = None,
     operations: Annotated[
         str,
@@ -83,6 +86,7 @@ def sweep(
             help="As in 1997: 600 s per point, sizes 500, 1,000, 5,000 and 10,000.",
         ),
     ] = False,
+    _: Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)] = None,
 ) -> None:
     """Measure operations over directory sizes and print the paper's tables.
 
@@ -97,7 +101,7 @@ def sweep(
     if paper:
         window = known.PAPER_WINDOW_S
         options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
-    default = known.PAPER_SIZES if paper else (1_000, 10_000, 100_000)
+    default = known.PAPER_SIZES if paper else DEFAULT_SIZES
     chosen = default if sizes is None else units.parse_sizes(sizes)
     from ils_bench.identity import password_asked
     from ils_bench.sweep import with_size
@@ -174,7 +178,8 @@ def peak(
 
     sitebench ils peak lookup --objective 'p99<5ms,failures<0.1%'
 
-    sitebench ils peak lookup --objective 'p99<5ms' --target ldap://127.0.0.1:389 --start 500
+    sitebench ils peak lookup --objective 'p99<5ms' --target ldap://127.0.0.1:389
+    --base ou=people,dc=example,dc=com --start 500
 
     An interrupted search goes on where it stopped when it is given the same --out again.
     """
@@ -340,7 +345,8 @@ def clean(
 
     sitebench ils clean
 
-    sitebench ils clean --seeded --target ldap://127.0.0.1:389 --entries 10k
+    sitebench ils clean --seeded --target ldap://127.0.0.1:389/ou=people,dc=example,dc=com
+    --entries 10k
     """
     from ils_bench.seeding import clean_all
 

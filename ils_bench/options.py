@@ -50,7 +50,7 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
     )
     password_file: str | None = option(
         None,
-        f"File whose first line is the password; or set ${PASSWORD_VARIABLE}.",
+        f"File whose first line is the password; or set ${PASSWORD_VARIABLE}, or type it.",
         metavar="FILE",
         panel="Target",
         identity=False,
@@ -68,7 +68,7 @@ class DirectoryOptions(OwnershipOption, TlsOptions):
     )
     names: str | None = option(
         None,
-        "RDN template of people who are there already, such as 'uid=user.{i}'.",
+        "RDN of people who are there already, such as 'uid=user.{i}'; nobody is added.",
         metavar="TEMPLATE",
         panel="Target",
     )
@@ -145,6 +145,14 @@ class PeakOptions(SearchOptions, IlsOptions):
 @dataclass(frozen=True)
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
     """What filling a directory takes, and emptying it."""
+
+    target: str = option(
+        "",
+        "The directory, by its ldap:// or ldaps:// address; it may name the base.",
+        parse=secret.address,
+        metavar="TARGET",
+        panel="Target",
+    )
 
 
 def people_or_none(text: str) -> int:

@@ -66,9 +66,9 @@ def parse_place(text: str) -> Place:
     if "://" in text:
         base = unquote(urlsplit(text).path.removeprefix("/"))
         return Live(parse_address(text), base or None)
-    if text in ("embedded", "openldap"):
+    if text in ("", "embedded", "openldap"):
         raise UnknownValue(
-            f"there is no running directory named {text!r}",
+            f"there is no running directory named {text!r}" if text else "no place is named",
             "name people.ldif, slapd:/folder or ldap://host:port",
         )
     return LdifFile(Path(text))

@@ -21,7 +21,7 @@ from seeders.contents import contents_meanwhile
 from seeders.ldif import pieces, write_ldif
 from seeders.people import Spec, generate
 from sitebench._engine import Contents, LdifCount, Population, read_people
-from sitebench.errors import EXIT_FAILED, BadFile, MeasurementFailed, SitebenchError
+from sitebench.errors import EXIT_FAILED, BadFile, BadInput, MeasurementFailed, SitebenchError
 from sitebench.measuring import say
 from sitebench.native_errors import translated
 from sitebench.progress import bar
@@ -81,10 +81,14 @@ def _place(options: SeedOptions, where: str) -> tuple[SeedOptions, Place]:
     """Return the place, and options that name its base where it does."""
     place = parse_place(where)
     if isinstance(place, Live):
-        options = replace(options, target=str(place.address), base=place.base or options.base)
+        options = _at(options, place)
         _warn(options)
         options = password_asked(options)
     return options, place
+
+
+def _at(options: SeedOptions, place: Live) -> SeedOptions:
+    return replace(options, target=str(place.address), base=place.base or options.base)
 
 
 def _warn(options: SeedOptions) -> None:
@@ -163,6 +167,9 @@ def _going_on(title: str, size: int) -> Iterator[Move]:
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
     """Remove what the journal says was left, and on demand what `seed` put there."""
+    if seeded:
+        # What it lacks is said before anybody is removed.
+        options = _to_empty(options)
     _warn(options)
     failed: SitebenchError | None = None
     left = [each for each in journal.entries() if each.abandoned]
@@ -180,6 +187,17 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
         say("nothing was left behind")
     if failed is not None:
         raise failed
+
+
+def _to_empty(options: SeedOptions) -> SeedOptions:
+    """Return options for the running directory that they name."""
+    place = parse_place(options.target) if "://" in options.target else None
+    if not isinstance(place, Live):
+        raise BadInput(
+            "--seeded does not say which directory to empty",
+            "name the directory with --target ldap://host:port",
+        )
+    return _at(options, place)
 
 
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:

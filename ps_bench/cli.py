@@ -22,13 +22,12 @@ from ps_bench.options import (
 )
 from sitebench import units
 from sitebench.errors import UnknownValue
-from sitebench.options import run_file
+from sitebench.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
 from sitebench.spelling import command_options
 
 app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
 
 OPERATIONS = ("scenario", "page", "create", "update", "image")
-DEFAULT_SIZES = (1_000, 10_000, 100_000)
 
 
 @app.command(rich_help_panel="Measure")
@@ -48,7 +47,7 @@ def run(
 
     sitebench ps run page --keepalive --json
 
-    sitebench ps run --rate 200 --objective 'p99<50ms,failures<0.1%' --junit run.xml
+    sitebench ps run --rate 200 --measure 60s --objective 'p99<50ms,failures<0.1%' --junit run.xml
 
     sitebench ps run --target http://127.0.0.1:5000 --scenario site.toml --entries 1k
     """
@@ -69,7 +68,7 @@ def sweep(
     options: SweepOptions,
     sizes: Annotated[
         str | None,
-        typer.Option(help="Sizes of the database, separated by commas.", metavar="LIST"),
+        typer.Option(help=SIZES_HELP, metavar="LIST"),
     ] = None,
     paper: Annotated[
         bool,
@@ -78,6 +77,7 @@ def sweep(
             help="As in 1997: 300 s of warm-up, 600 s measured, 1,000 to 1,000,000 people.",
         ),
     ] = False,
+    _: Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)] = None,
 ) -> None:
     """Measure the scenario over sizes of the database and print the paper's tables.
 

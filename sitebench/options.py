@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import NoReturn
 
 from sitebench import units
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.exporter_address import parse_exporter
 from sitebench.objective import Objective
 from sitebench.option import choice, joined, one_address, option, sequence_of, whole
@@ -347,6 +348,18 @@ class PointOptions:
     least_workers: int | None = option(
         None, "How many workers will do when time is up.", parse=whole(1), hidden=True
     )
+
+
+DEFAULT_SIZES = (1_000, 10_000, 100_000)
+SIZES_HELP = (
+    "Sizes to measure, separated by commas; "
+    f"{','.join(map(units.format_size, DEFAULT_SIZES))} unless told otherwise."
+)
+
+
+def sizes_only(_: str) -> NoReturn:
+    """Refuse what `run` takes and a sweep does not."""
+    raise BadInput("a sweep takes --sizes, not --entries", "write --sizes 10k, or --sizes 1k,10k")
 
 
 def run_file(kind: str) -> str:

@@ -67,6 +67,21 @@ def test_an_unknown_size_in_a_list() -> None:
     refused(sitebench("ils", "sweep", "--sizes", "1k,many"), 2, "'many'")
 
 
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_one_size_for_a_sweep(half: str) -> None:
+    refused(sitebench(half, "sweep", "--entries", "10k"), 2, "--entries", "write --sizes 10k")
+
+
+@pytest.mark.parametrize("target", [(), ("--target", "embedded"), ("--target", "slapd:/folder")])
+def test_emptying_no_directory_in_particular(target: tuple[str, ...]) -> None:
+    ran = sitebench("ils", "clean", "--seeded", *target)
+    refused(ran, 2, "which directory", "--target ldap://host:port")
+
+
+def test_filling_no_place_in_particular() -> None:
+    refused(sitebench("ils", "seed", "--entries", "10"), 2, "no place is named", "people.ldif")
+
+
 def test_an_unknown_operation() -> None:
     refused(sitebench("ils", "run", "fly"), 2, "unknown operation 'fly'", "connect, add, lookup")
 

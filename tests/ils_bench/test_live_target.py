@@ -175,6 +175,9 @@ def test_seeding_makes_the_base(live: Live) -> None:
     assert live.people == 10 + 2
     ran = live.ils("run", "lookup", "--entries", "10", *base, *SHORT)
     assert ran.code == 0, ran.err
+    emptied = ("ils", "clean", "--seeded", "--target", f"{live.url}/{base[1]}", "--entries", "10")
+    assert sitebench(*emptied, *LOCALES).code == 0
+    assert live.people == 2
 
 
 def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> None:
