@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand
 
 from sitebench import units
 from sitebench.errors import EXIT_FAILED, UnknownValue
@@ -46,12 +47,31 @@ def told() -> None:
     tell("")
 
 
+def names_rows(halves: Callable[[], Sequence[Half]]) -> type[TyperCommand]:
+    """Make the class of a command whose help ends with the rows, imported when that is shown."""
+
+    class NamesRows(TyperCommand):
+        @property
+        def epilog(self) -> str | None:
+            return f"Rows: {', '.join(row.key for half in halves() for row in half.rows)}."
+
+        @epilog.setter
+        def epilog(self, _: str | None) -> None:
+            """Take none: every command is given one when it is made."""
+
+    return NamesRows
+
+
 def bench_command(halves: Callable[[], Sequence[Half]]) -> Callable[..., None]:
     """Make the command; the halves are imported when it runs, not when the shell completes."""
 
     def bench(
         rows: Annotated[
-            str | None, typer.Option(help="Rows to measure, separated by commas.", metavar="LIST")
+            str | None,
+            typer.Option(
+                help="Rows to measure, separated by commas; all unless told otherwise.",
+                metavar="LIST",
+            ),
         ] = None,
         repeats: Annotated[int, typer.Option(help="Interleaved repeats.", min=1, metavar="N")] = 5,
         window: Annotated[

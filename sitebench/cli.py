@@ -14,7 +14,7 @@ import typer
 from ils_bench.bench_cli import calibrate
 from ils_bench.cli import app as ils
 from ps_bench.cli import app as ps
-from sitebench.bench_cli import Half, bench_command
+from sitebench.bench_cli import Half, bench_command, names_rows
 from sitebench.compare_cli import compare
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, leave
 from sitebench.exchange_cli import export, import_run
@@ -66,7 +66,9 @@ def _report_halves() -> dict[str, ReportHalf]:
 
 app.command(rich_help_panel="This machine")(calibrate)
 app.command(rich_help_panel="This machine")(worker)
-app.command("bench", rich_help_panel="This machine")(bench_command(_halves))
+app.command("bench", cls=names_rows(_halves), rich_help_panel="This machine")(
+    bench_command(_halves)
+)
 app.command(rich_help_panel="Results")(compare)
 app.command("report", rich_help_panel="Results")(report_command(_report_halves))
 app.command(rich_help_panel="Results")(resume)

@@ -43,14 +43,14 @@ def page() -> str:
 
 
 def _section(path: tuple[str, ...], command: Any) -> str:
-    return "\n".join(
-        [f"## sitebench {' '.join(path)}", "", *_prose(command.help), *_table(command)]
-    )
+    head = f"## sitebench {' '.join(path)}"
+    foot = _prose(command.epilog or "")
+    return "\n".join([head, "", *_prose(command.help), *_table(command), *foot])
 
 
 def _prose(text: str) -> Iterator[str]:
     """Yield the help's paragraphs; those that are a command are set as one."""
-    for paragraph in text.split("\n\n"):
+    for paragraph in filter(None, text.split("\n\n")):
         if paragraph.startswith("sitebench "):
             yield f"    {' '.join(paragraph.split())}"
         else:
@@ -63,10 +63,18 @@ def _table(command: Any) -> Iterator[str]:
     yield "|---|---|---|"
     shown = [each for each in command.params if not each.hidden and each.name not in OWN]
     for each in sorted(shown, key=lambda each: each.param_type_name):
-        untold = each.default is None or isinstance(each.default, bool)
-        said = "required" if each.required else "" if untold else f"`{each.default}`"
-        yield f"| {_spelled(each)} | {_cell(each.help or '')} | {said} |"
+        yield f"| {_spelled(each)} | {_cell(each.help or '')} | {_default(each)} |"
     yield ""
+
+
+def _default(each: Any) -> str:
+    """Return what holds unless told otherwise: of a pair one of both, of a lone switch nothing."""
+    if each.required:
+        return "required"
+    said = each.default
+    if isinstance(said, bool):
+        said = (each.opts if said else each.secondary_opts or [""])[0]
+    return "" if said in (None, "") else f"`{said}`"
 
 
 def _spelled(each: Any) -> str:
