@@ -35,7 +35,7 @@ class SiteOptions(OwnershipOption, TlsOptions):
     )
     scenario: str | None = option(
         None,
-        "TOML file that says what users of your own site do; without it, the paper's.",
+        "TOML file of what users of your own site do (docs/scenarios.md); without it, the paper's.",
         metavar="FILE",
         panel="Target",
     )

@@ -17,8 +17,8 @@
 `{env.NAME}` in any of these texts is the variable of that name. A file is kept in the run file, for
 who reads the results; passwords stay in the environment, and headers made for them take no other.
 
-Everything that a request may say is in `scenario.Request`. A file is read in whole before anything
-starts, and what is wrong with it is said with its line and column.
+Everything that a file may say is in docs/scenarios.md. It is read in whole before anything starts,
+and what is wrong with it is said with its line and column.
 """
 
 from __future__ import annotations

@@ -1,0 +1,75 @@
+"""What pages list is what there is: columns, keys, fields, warnings, defaults."""
+
+import dataclasses
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ps_bench import scenario
+from ps_bench.scenario_file import parse
+from sitebench.doubt import DoubtKind
+from tests.docs import cli_page
+from tests.docs.cli_page import ROOT
+from tests.docs.shown import KNOWN, blocks
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text()
+
+
+def section(text: str, title: str) -> str:
+    """Return what stands below a heading, up to the next one."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def first_cells(text: str) -> list[str]:
+    """Return the code in the first cells of a text's tables."""
+    rows = re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+    return [code for row in rows for code in re.findall("`([^`]+)`", row)]
+
+
+def names(kind: Any) -> set[str]:
+    """Return the names of a dataclass's fields."""
+    return {each.name for each in dataclasses.fields(kind)}
+
+
+@pytest.mark.user_property_db(entries=1)
+def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path) -> None:
+    told = section(page("personalized-site.md"), "The database")
+    with closing(sqlite3.connect(user_property_db)) as db:
+        people = [(row[1], row[2]) for row in db.execute("PRAGMA table_info(people)")]
+        facts = {key for (key,) in db.execute("SELECT key FROM meta")}
+    types = re.findall(r"^\| (`.+?) \| (\w+) \|", told, re.MULTILINE)
+    assert [(name, kind) for cell, kind in types for name in first_cells(f"| {cell} |")] == people
+    assert facts <= set(re.findall("`([^`]+)`", told.partition("Table `meta`")[2]))
+
+
+def test_the_scenario_that_is_shown_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "secret")
+    (text,) = blocks(page("scenarios.md"), "toml")
+    assert [each.name for each in parse(text, "site.toml").operations] == ["page", "note"]
+
+
+def test_every_key_and_field_of_a_scenario_is_told() -> None:
+    told = first_cells(page("scenarios.md"))
+    keys = names(scenario.Operation) | names(scenario.Request) | {"request"}
+    answer = {f"expect.{name}" for name in names(scenario.Expect)}
+    fields = {f"{{{name}}}" for name in (*scenario.FIELDS, "env.NAME")}
+    assert set(told) == keys - {"expect", "requests"} | answer | fields
+
+
+def test_every_kind_of_warning_is_told() -> None:
+    assert set(first_cells(section(page("verdict.md"), "Warnings"))) == set(DoubtKind)
+
+
+def test_the_command_line_page_tells_defaults_and_rows() -> None:
+    told = cli_page.page()
+    assert "``" not in told
+    assert "new connections; without it each makes a full handshake. | `--no-tls-resume` |" in told
+    assert "Check every answer against the population. | `--verify` |" in told
+    assert "Rows: lookup, cpu," in KNOWN["bench",].epilog
+    assert KNOWN["bench",].epilog in told
