@@ -11,7 +11,7 @@ from sitebench.bridge import Bridge
 from sitebench.cockpit.cockpit import open_cockpit
 from sitebench.cockpit.session import Session
 from sitebench.errors import SitebenchError, leave
-from sitebench.spelling import add_arguments, show_for_lanes
+from sitebench.spelling import add_arguments, suit_lanes
 from sitebench.workload import Workload
 
 
@@ -28,7 +28,7 @@ def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorklo
 
     def add(parser: Any, **_: Any) -> None:
         add_arguments(parser, options, title)
-        show_for_lanes(parser)
+        suit_lanes(parser)
 
     def begin(environment: Any, **_: Any) -> None:
         try:

@@ -99,10 +99,12 @@ def _turn(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
     return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
-def show_for_lanes(parser: argparse.ArgumentParser) -> None:
-    """Have Locust's web UI begin as lanes need it, where nobody said otherwise."""
-    # Every class can be run by itself from the first screen on; only this machine sees the page.
-    parser.set_defaults(class_picker=True, web_host="127.0.0.1")
+def suit_lanes(parser: argparse.ArgumentParser) -> None:
+    """Have Locust begin as lanes need it, where nobody said otherwise."""
+    # Every class can be run by itself from the first screen on. Only this machine sees the page,
+    # and finds the master: where workers look for it is an option of their own.
+    here = "127.0.0.1"
+    parser.set_defaults(class_picker=True, web_host=here, master_bind_host=here)
 
 
 def narrowed(cls: type[T], options: Any) -> T:

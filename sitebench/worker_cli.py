@@ -42,8 +42,9 @@ def worker(
 
     sitebench worker --master 10.0.0.1 --processes 2 --threads 1
 
-    The master is `sitebench ils sweep --workers N --bind 10.0.0.1`, or `locust --master`. What it
-    sends is run here: let only masters that you trust be reached.
+    The master is `sitebench ils sweep --workers N --bind 10.0.0.1`, or `locust --master
+    --master-bind-host 10.0.0.1`. What it sends is run here: let only masters that you trust be
+    reached.
     """
     from sitebench.measuring import say
     from sitebench.option import choice

@@ -4,6 +4,7 @@ import contextlib
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 from ils_bench.options import RunOptions
+from ils_bench.sweep import locustfile
 from sitebench.ports import free_port
 from tests.support.cli import SITEBENCH
 
@@ -19,6 +21,10 @@ PEOPLE = ("--entries", "10", "--locales", "en_US")
 MEASURED = (*PEOPLE, "--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s")
 ALONE = (*MEASURED, "--workers", "1", "--workers-wait", "3s")
 """A master whose worker never comes."""
+LOCUST = (sys.executable, "-m", "locust", "-f", str(locustfile()))
+PAGE = (*LOCUST, "--web-port", "{port}")
+MASTER = (*LOCUST, "--master", "--headless", "--master-bind-port", "{port}")
+"""It waits for its worker for ever."""
 DEADLINE_S = 60.0
 LOOPBACK = {"127.0.0.1", "::1"}
 
@@ -42,7 +48,7 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
     # What it keeps while it runs is no business of the tests beside it.
     env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder)}
     with subprocess.Popen(
-        [*SITEBENCH, *argv],
+        argv,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -58,7 +64,7 @@ def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
 def heard_at(folder: Path, *argv: str) -> set[str]:
     """Return where a command listens: until it ends, or a little longer than it begins to."""
     give_up, seen = time.monotonic() + DEADLINE_S, set[str]()
-    serves = argv[1] in ("serve", "ui")
+    serves = not {"serve", "ui", "locust"}.isdisjoint(argv)
     with started(folder, *(each.format(port=free_port()) for each in argv)) as process:
         while process.poll() is None and time.monotonic() < give_up:
             if seen and serves:
@@ -84,12 +90,18 @@ def heard_at(folder: Path, *argv: str) -> set[str]:
     ids=" ".join,
 )
 def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path: Path) -> None:
-    assert heard_at(tmp_path, *argv) <= LOOPBACK
+    assert heard_at(tmp_path, *SITEBENCH, *argv) <= LOOPBACK
 
 
 @pytest.mark.parametrize("half", ["ils", "ps"])
 def test_so_is_the_web_page(half: str, tmp_path: Path) -> None:
-    assert heard_at(tmp_path, half, "ui", "--no-browser", "--web-port", "{port}") <= LOOPBACK
+    page = (half, "ui", "--no-browser", "--web-port", "{port}")
+    assert heard_at(tmp_path, *SITEBENCH, *page) <= LOOPBACK
+
+
+@pytest.mark.parametrize("argv", [PAGE, MASTER], ids=["page", "master"])
+def test_so_is_a_locust_that_is_started_by_hand(argv: tuple[str, ...], tmp_path: Path) -> None:
+    assert heard_at(tmp_path, *argv) <= LOOPBACK
 
 
 def test_workers_are_awaited_on_loopback_too() -> None:
@@ -120,4 +132,13 @@ def test_who_asks_for_another_address_is_heard_there(
     argv: tuple[str, ...], other: str, tmp_path: Path
 ) -> None:
     address = f"{other}:{{port}}" if argv[-1] == "--bind" else other
-    assert other in heard_at(tmp_path, *argv, address)
+    assert other in heard_at(tmp_path, *SITEBENCH, *argv, address)
+
+
+@pytest.mark.parametrize(
+    "argv", [(*PAGE, "--web-host"), (*MASTER, "--master-bind-host")], ids=["page", "master"]
+)
+def test_so_is_a_locust_by_hand_that_is_told_another(
+    argv: tuple[str, ...], other: str, tmp_path: Path
+) -> None:
+    assert other in heard_at(tmp_path, *argv, other)
