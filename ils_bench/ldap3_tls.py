@@ -33,5 +33,7 @@ def server_of(address: Address, trust: Trust, connect_timeout_s: float) -> ldap3
         use_ssl=address.scheme == "ldaps",
         tls=None if address.scheme == "ldap" else _Tls(trust),
         get_info=ldap3.NONE,
+        # Else it would follow referrals to any machine, to write there, with our password.
+        allowed_referral_hosts=[],
         connect_timeout=connect_timeout_s,
     )

@@ -2,11 +2,15 @@
 
 import pytest
 
+from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.probe import connected
 from ils_bench.targets.target import OpenTarget
 from tests.support.cli import sitebench
 
 SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")
 LOCALES = ("--locales", "en_US,de_DE,ja_JP")
+MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
+"""The control by which a referral is itself what is meant (RFC 3296)."""
 
 
 @pytest.mark.parametrize("operation", ["connect", "add", "lookup", "retrieve", "register"])
@@ -40,6 +44,19 @@ def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenTar
     assert set(point["failures_by_kind"]) == {"wrong-answer"}
     assert ran.code == 1
     assert "wrong-answer" in ran.err
+
+
+def test_a_referral_is_followed_nowhere(openldap: OpenTarget) -> None:
+    away, classes = "cn=away,o=Intranet", ["referral", "extensibleObject"]
+    with LdapDirectory(0) as elsewhere, connected(openldap.address) as connection:
+        connection.add(away, classes, {"cn": "away", "ref": f"{elsewhere.url}/{away}"})
+        assert connection.result["description"] == "success", connection.result
+        connection.delete(f"cn=somebody,{away}")
+        said = connection.result
+        connection.delete(away, controls=[MANAGE_DSA_IT])
+        assert connection.result["description"] == "success", connection.result
+        assert said["description"] == "referral", said
+        assert elsewhere.stats()["connections"] == 0
 
 
 def test_think_times_slow_a_user_down(slapd: object) -> None:
