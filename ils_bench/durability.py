@@ -1,4 +1,4 @@
-"""What a directory's Adds are worth: whether they would survive the power going."""
+"""What writes to a directory are worth: whether they would survive the power going."""
 
 from __future__ import annotations
 

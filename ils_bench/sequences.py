@@ -236,8 +236,8 @@ class Sequence:
 
     @property
     def writes(self) -> bool:
-        """Whether a run of it leaves people in the target that were not there before."""
-        return bool(self.adding)
+        """Whether a run of it may change the target: what it holds, or for how long."""
+        return any(_writes(step) for step in walk(self.steps))
 
     @property
     def adding(self) -> frozenset[str]:
@@ -265,6 +265,19 @@ def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield step
         if isinstance(step, Repeat):
             yield from walk(step.steps)
+
+
+READING = (Connect, Bind, Unbind, Repeat, Think, Compare, Retrieve)
+"""Steps that change nothing, however they are filled in; no other is taken for one."""
+
+
+def _writes(step: Step) -> bool:
+    if isinstance(step, Lookup):
+        return step.refresh_minutes is not None
+    if isinstance(step, Search):
+        # Whom such a filter finds, an ILS keeps online.
+        return "sttl" in step.filter.lower()
+    return not isinstance(step, READING)
 
 
 def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ...]:

@@ -12,11 +12,13 @@ from typing import Any
 
 from ils_bench import sweep
 from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.operations import LEFT_FOR_LAST
 from ils_bench.options import IlsOptions
 from ils_bench.probe import parse_address
 from ils_bench.sequences import Sequence
 from ils_bench.sweep import IlsEndpoint
-from ils_bench.targets.opening import open_target
+from ils_bench.targets.live import assure_own
+from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.point import PointSpec
 from sitebench.scratch import scratch
@@ -47,13 +49,17 @@ def stage(
     """Return the one point that `sitebench.run` measures."""
     options = _options(target, entries, load)
     if isinstance(operation, str):
+        writes = operation in LEFT_FOR_LAST
         spec = sweep.point(options, operation)
     else:
+        writes = operation.writes
         spec = sweep.point(options, operation.name)
         spec = replace(spec, settings={**spec.settings, "sequence": repr(operation)})
 
     @contextlib.contextmanager
     def opened() -> Iterator[IlsEndpoint]:
+        if writes and isinstance(target, str) and target not in OWN_TARGETS:
+            assure_own(options, f"the operation {spec.operation!r}")
         with contextlib.ExitStack() as stack:
             there = stack.enter_context(_open(options, target))
             if isinstance(operation, str):

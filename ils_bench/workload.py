@@ -22,7 +22,7 @@ from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.people import spec_of
 from ils_bench.probe import parse_address
 from ils_bench.sequences import Sequence as Program
-from ils_bench.targets.live import open_live, seed
+from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget
 from seeders.people import generate
@@ -76,6 +76,9 @@ class IlsWorkload:
         if options.target in OURS:
             target = self._after.enter_context(open_target(options, options.entries))
         else:
+            for sequence in self._sequences(options):
+                if sequence.writes:
+                    assure_own(options, f"the sequence {sequence.name!r}")
             target = open_live(options)
             if environment.web_ui is not None and not options.disposable and not options.names:
                 self._seed(options, target, preparing)
@@ -199,10 +202,9 @@ class IlsWorkload:
 
         In a directory that is somebody's own they are reserved, and removed at the test's end.
         """
-        writes = any(each.writes for each in self._sequences(options))
-        if target.disposable or options.disposable or not writes:
+        adds = any(each.adding for each in self._sequences(options))
+        if target.disposable or options.disposable or not adds:
             return [journal.FIRST_ADDED + index * options.ring for index in range(places)]
-        target.assure_own("this test")
         return [self._reserve(options, target).start for _ in range(places)]
 
     def _reserve(self, options: CockpitOptions, target: OpenTarget) -> Reservation:

@@ -15,7 +15,7 @@ from ps_bench.options import PsOptions
 from ps_bench.personalized_site import PersonalizedSite
 from ps_bench.scenario import Scenario
 from ps_bench.sweep import SiteEndpoint
-from ps_bench.targets.opening import open_target
+from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.target import OpenSite
 from sitebench.point import PointSpec
 from sitebench.scratch import scratch
@@ -45,13 +45,17 @@ def stage(
     """Return the one point that `sitebench.run` measures."""
     options = _options(target, entries, load)
     if isinstance(operation, str):
+        writes = sweep.SCENARIOS[operation].writes
         spec = sweep.point(options, operation)
     else:
+        writes = operation.writes
         spec = sweep.point(options, operation.name)
         spec = replace(spec, settings={**spec.settings, "scenario": repr(operation)})
 
     @contextlib.contextmanager
     def opened() -> Iterator[SiteEndpoint]:
+        if writes and isinstance(target, str) and target != "embedded":
+            assure_own(options, f"the operation {spec.operation!r}")
         with contextlib.ExitStack() as stack:
             there = stack.enter_context(_open(options, target))
             if isinstance(operation, str):

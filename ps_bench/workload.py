@@ -67,10 +67,10 @@ class SiteWorkload:
             preparing.beside(lambda progress: database_of(options, progress))
             site = self._after.enter_context(open_target(options))
         else:
-            site = live(options)
             for scenario in self._scenarios(options):
                 if scenario.writes:
                     assure_own(options, f"the scenario {scenario.name!r}")
+            site = live(options)
         self._facts = {"name": site.name, **site.facts}
         return {
             "options": spelling.texts(options),

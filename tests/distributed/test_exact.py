@@ -95,7 +95,7 @@ def directory(ground: Ground) -> Iterator[Directory]:
 def screen(ground: Ground, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
     """A master with its web UI, and the master's port with it."""
     folder = tmp_path_factory.mktemp("screen") / "master"
-    options = ("--disposable", *POPULATION)
+    options = ("--disposable", FLAG, *POPULATION)
     with master(folder, "witnessed_ils.py", ground.net.address, free_port(), *options) as made:
         yield made
 
@@ -212,7 +212,7 @@ def test_ended_by_its_measured_window(ground: Ground, directory: Directory, tmp_
 
 @contextlib.contextmanager
 def headless(folder: Path, ground: Ground, directory: Directory, *more: str) -> Iterator[Master]:
-    target = ("--disposable", "--target", f"ldap://{directory.address}", *POPULATION)
+    target = ("--disposable", FLAG, "--target", f"ldap://{directory.address}", *POPULATION)
     run = folder / "master"
     with master(
         run, "witnessed_ils.py", ground.net.address, free_port(), *HEADLESS, *target, *more

@@ -11,7 +11,9 @@ from ils_bench.probe import Address
 from ils_bench.sequences import (
     Add,
     Bind,
+    Compare,
     Connect,
+    Delete,
     Lookup,
     Repeat,
     Search,
@@ -83,10 +85,16 @@ def test_a_sequence_may_only_count_what_it_does() -> None:
         Sequence("s", (Connect(), Search()), counts="lookup")
 
 
-def test_who_adds_writes() -> None:
+def test_who_changes_anything_writes() -> None:
     assert sequences.ADD.writes
-    assert not sequences.LOOKUP.writes
     assert sequences.register("paper").writes
+    assert Sequence("inner", (Connect(), Repeat(2, (Repeat(2, (Delete(),)),)))).writes
+
+
+def test_who_only_asks_does_not() -> None:
+    for each in (sequences.CONNECT, sequences.LOOKUP, sequences.RETRIEVE, sequences.ils_user(1)):
+        assert not each.writes, each.name
+    assert not Sequence("ask", (Connect(), Bind(), Search(), Compare(), Think(1), Unbind())).writes
 
 
 def test_credentials_go_into_every_anonymous_bind_and_no_other() -> None:

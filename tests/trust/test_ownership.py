@@ -1,16 +1,37 @@
 """Nothing is written to another machine's target unless somebody says that it is theirs."""
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.sequences import (
+    Add,
+    Bind,
+    Change,
+    Connect,
+    Delete,
+    Lookup,
+    Modify,
+    Refresh,
+    Repeat,
+    Search,
+    Sequence,
+    Step,
+)
 from ps_bench.personalized_site import PersonalizedSite
+from ps_bench.scenario import Operation, Request, Scenario
+from sitebench import run
 from sitebench.errors import NotYours
 from sitebench.ownership import FLAG, assure_own, on_loopback, own_targets
 from tests.distributed.network import network
 from tests.ils_bench.test_bad_input import refused
+from tests.locustfiles.conftest import arguments
 from tests.support.cli import sitebench
+from tests.support.screen import Screen, screen_of
+from tests.support.waiting import eventually
 
 STRANGER = "192.0.2.1"
 """Nobody has it (RFC 5737): were it asked anything, the test would wait."""
@@ -89,6 +110,97 @@ def test_a_scenario_file_is_refused_for_what_it_does_and_not_for_its_name(tmp_pa
     request = '[[operation]]\nname = "a"\n[[operation.request]]\nmethod = "{}"\n'
     scenario.write_text(request.format("POST"))
     refused(sitebench(*start, *PEOPLE, cwd=tmp_path), 2, FLAG)
+
+
+CHANGES = {
+    "add": Add(),
+    "delete": Delete("random"),
+    "modify": Modify((Change("replace", "description", ("x",)),), "random"),
+    "refresh": Refresh(person="random"),
+    "lookup that refreshes": Lookup(refresh_minutes=10),
+    "search that refreshes": Search("(&(cn=Anna*)(sttl=10))"),
+}
+
+
+@pytest.mark.parametrize("step", CHANGES.values(), ids=CHANGES)
+def test_each_step_that_changes_something_is_refused_before_anybody_is_asked(step: Step) -> None:
+    sequence = Sequence("own", (Connect(), Bind(), Repeat(2, (step,))))
+    with pytest.raises(NotYours, match=STRANGER):
+        run(sequence, f"ldap://{STRANGER}", entries=10)
+
+
+@pytest.mark.parametrize("request_", [Request("a", method="PUT"), Request("a", does="update")])
+def test_so_is_each_request(request_: Request) -> None:
+    scenario = Scenario("own", (Operation("a", 1, (request_,)),))
+    with pytest.raises(NotYours, match=STRANGER):
+        run(scenario, f"http://{STRANGER}", entries=10)
+
+
+DELETING = """
+from ils_bench.sequences import Bind, Connect, Delete, Sequence
+from ils_bench.users import SequenceUser
+
+class OwnUser(SequenceUser):
+    sequence = Sequence("empty", (Connect(), Bind(), Delete("random")), counts="delete")
+"""
+POSTING = """
+from ps_bench.scenario import Operation, Request, Scenario
+from ps_bench.users import SiteUser
+
+class OwnUser(SiteUser):
+    scenario = Scenario("press", (Operation("press", 1, (Request("press", method="POST"),)),))
+"""
+
+
+@pytest.mark.parametrize(
+    ("locustfile", "target"),
+    [
+        (DELETING, (f"ldap://{STRANGER}",)),
+        (DELETING, (f"ldap://{STRANGER}", "--disposable")),
+        (POSTING, (f"http://{STRANGER}",)),
+    ],
+    ids=["directory", "disposable", "site"],
+)
+def test_a_locustfile_that_writes_is_refused_before_anybody_is_asked(
+    locustfile: str, target: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(locustfile)
+    argv = arguments(file, None, "--headless", "-u", "1", "-t", "2s", "--target", *target)
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 2, said
+    assert STRANGER in said
+    assert FLAG in said
+    assert "Traceback" not in said
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[LdapDirectory]:
+    """A directory with its people, at an address that is not loopback."""
+    with network(0) as net, LdapDirectory(10, locales=("en_US",), host=net.address) as directory:
+        yield directory
+
+
+@pytest.fixture
+def screen(elsewhere: LdapDirectory, tmp_path: Path) -> Iterator[Screen]:
+    """The page of a locustfile that deletes, pointed there."""
+    file = tmp_path / "own.py"
+    file.write_text(DELETING)
+    yield from screen_of(file, tmp_path, *PEOPLE, "--target", elsewhere.url)
+
+
+def test_a_test_from_the_page_that_writes_fails_and_writes_nothing(
+    screen: Screen, elsewhere: LdapDirectory
+) -> None:
+    screen.start("OwnUser", 1)
+    assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
+    (said,) = [row for row in screen.live()["verdict"] if row["what"] == "Error"]
+    assert elsewhere.host in said["said"]
+    assert FLAG in said["remedy"]
+    assert elsewhere.stats()["deletes"] == 0
 
 
 def test_a_directory_elsewhere_is_filled_by_its_owner_only(config: Path) -> None:
