@@ -21,7 +21,6 @@ from ils_bench.targets.live import assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.point import PointSpec
-from sitebench.scratch import scratch
 from sitebench.sweep import Stage
 from sitebench.tls import Trust
 from sitebench.trial import own_locustfile
@@ -31,13 +30,12 @@ from sitebench.trial import own_locustfile
 class _OwnEndpoint(IlsEndpoint):
     """A directory at which a sequence is measured that has no class in the locustfile."""
 
-    sequence: Sequence
-    folder: Path
+    own: tuple[Path, str]
+    """A locustfile with one, and its class."""
 
     def users(self, spec: PointSpec) -> tuple[Path, str]:
-        """Return a locustfile with that sequence."""
-        module = "ils_bench.users"
-        return own_locustfile(self.folder, module, "SequenceUser", "sequence", self.sequence)
+        """Return that locustfile."""
+        return self.own
 
 
 def stage(
@@ -65,8 +63,9 @@ def stage(
             if isinstance(operation, str):
                 yield IlsEndpoint(there, options)
             else:
-                folder = stack.enter_context(scratch())
-                yield _OwnEndpoint(there, options, operation, folder)
+                module = "ils_bench.users"
+                made = own_locustfile(module, "SequenceUser", "sequence", operation)
+                yield _OwnEndpoint(there, options, stack.enter_context(made))
 
     return Stage(options.target, [spec], opened)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ps_bench.errors import BadScenario
@@ -46,6 +46,9 @@ PERSONS = ("random", "own", "current", "new")
 DOES = ("read", "create", "update")
 _ABOUT = {"read": "random", "create": "new", "update": "own"}
 MATCHES = ("html", "json", "plain")
+
+FOR_CREDENTIALS = ("authorization", "proxy-authorization")
+"""Headers whose values belong into no run file."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,21 @@ class Scenario:
         """Whether any request may change the site: all that HTTP does not call safe."""
         requests = (request for each in self.operations for request in each.requests)
         return any(each.method not in SAFE or each.does != "read" for each in requests)
+
+    def without_credentials(self) -> Scenario:
+        """Return it as a run file may hold it."""
+
+        def shown(header: tuple[str, str]) -> tuple[str, str]:
+            name, _ = header
+            return (name, "...") if name.lower() in FOR_CREDENTIALS else header
+
+        def told(request: Request) -> Request:
+            return replace(request, headers=tuple(map(shown, request.headers)))
+
+        operations = (
+            replace(each, requests=tuple(map(told, each.requests))) for each in self.operations
+        )
+        return replace(self, operations=tuple(operations))
 
     @property
     def counted(self) -> list[tuple[str, str]]:

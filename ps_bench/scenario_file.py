@@ -36,6 +36,7 @@ from ps_bench.errors import BadScenario, BadScenarioFile
 from ps_bench.scenario import (
     DOES,
     FIELDS,
+    FOR_CREDENTIALS,
     MATCHES,
     METHODS,
     PERSONS,
@@ -51,7 +52,6 @@ from ps_bench.toml_places import place
 
 _WHERE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$")
 _VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
-_FOR_CREDENTIALS = ("authorization", "proxy-authorization")
 NAME = "scenario"
 """What a scenario from a file is called in results."""
 
@@ -235,7 +235,7 @@ def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, Mapping):
         raise _Error(key, "headers are no table", 'write headers = { Name = "value" }')
     for name, value in found.items():
-        if name.lower() in _FOR_CREDENTIALS and not _VARIABLE.search(_text(value, (*key, name))):
+        if name.lower() in FOR_CREDENTIALS and not _VARIABLE.search(_text(value, (*key, name))):
             raise _Error(
                 (*key, name),
                 f"{name!r} holds credentials, and this file goes into the run file",

@@ -18,7 +18,6 @@ from ps_bench.sweep import SiteEndpoint
 from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.target import OpenSite
 from sitebench.point import PointSpec
-from sitebench.scratch import scratch
 from sitebench.sweep import Stage
 from sitebench.tls import Trust
 from sitebench.trial import own_locustfile
@@ -28,12 +27,12 @@ from sitebench.trial import own_locustfile
 class _OwnEndpoint(SiteEndpoint):
     """A site at which a scenario is measured that has no class in the locustfile."""
 
-    scenario: Scenario
-    folder: Path
+    own: tuple[Path, str]
+    """A locustfile with one, and its class."""
 
     def users(self, spec: PointSpec) -> tuple[Path, str]:
-        """Return a locustfile with that scenario."""
-        return own_locustfile(self.folder, "ps_bench.users", "SiteUser", "scenario", self.scenario)
+        """Return that locustfile."""
+        return self.own
 
 
 def stage(
@@ -50,7 +49,8 @@ def stage(
     else:
         writes = operation.writes
         spec = sweep.point(options, operation.name)
-        spec = replace(spec, settings={**spec.settings, "scenario": repr(operation)})
+        shown = repr(operation.without_credentials())
+        spec = replace(spec, settings={**spec.settings, "scenario": shown})
 
     @contextlib.contextmanager
     def opened() -> Iterator[SiteEndpoint]:
@@ -61,8 +61,9 @@ def stage(
             if isinstance(operation, str):
                 yield SiteEndpoint(there, options)
             else:
-                folder = stack.enter_context(scratch())
-                yield _OwnEndpoint(there, options, operation, folder)
+                module = "ps_bench.users"
+                made = own_locustfile(module, "SiteUser", "scenario", operation)
+                yield _OwnEndpoint(there, options, stack.enter_context(made))
 
     return Stage(options.target, [spec], opened)
 

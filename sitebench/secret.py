@@ -1,18 +1,20 @@
 """Secrets: read from a file or the environment, or typed at the terminal; never an argument.
 
-What was typed lives in a file without a name, in memory (memfd_create(2)): its path, which says
-nothing, goes where that of any other password file goes, and whoever is started with `handed_on`
-can open it, as often as they need to. No other user can, and it ends with the last of them.
+What was typed, or is in a program's hands, lives in a file without a name, in memory
+(memfd_create(2)): its path, which says nothing, goes where that of any other password file goes,
+and whoever is started with `handed_on` can open it, as often as they need to. No other user can,
+and it ends with the last of them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sitebench.errors import BadFile, BadInput, UnknownValue
@@ -22,7 +24,7 @@ KEY_PASSWORD = "SITEBENCH_TLS_KEY_PASSWORD"
 UI_LOGIN = "SITEBENCH_UI_LOGIN"
 VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN)
 
-_typed: list[int] = []
+_held: list[int] = []
 
 
 _UNSCHEMED = re.compile(r"[^/@]*:[^/@]*@")
@@ -77,16 +79,38 @@ def typed(prompt: str, none: BadInput) -> str:
             raise none from None
     if not text:
         raise none
-    # Without MFD_CLOEXEC: Locust's web UI is this process with another program.
-    descriptor = os.memfd_create("secret", 0)
-    os.write(descriptor, text.encode())
-    _typed.append(descriptor)
+    descriptor = _hold(text.encode())
+    # Locust's web UI is this process with another program.
+    os.set_inheritable(descriptor, True)
+    return _path(descriptor)
+
+
+@contextlib.contextmanager
+def held(content: bytes) -> Iterator[str]:
+    """Yield a path at which processes of ours, and nobody else, can read this until the end."""
+    descriptor = _hold(content)
+    try:
+        yield _path(descriptor)
+    finally:
+        _held.remove(descriptor)
+        os.close(descriptor)
+
+
+def _hold(content: bytes) -> int:
+    descriptor = os.memfd_create("secret")
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    _held.append(descriptor)
+    return descriptor
+
+
+def _path(descriptor: int) -> str:
     return f"/proc/self/fd/{descriptor}"
 
 
 def handed_on() -> tuple[int, ...]:
-    """Return the descriptors that a process of ours needs to read what was typed."""
-    return tuple(_typed)
+    """Return the descriptors that a process of ours needs to read what is held here."""
+    return tuple(_held)
 
 
 def without_secrets(environment: Mapping[str, str], *kept: str) -> dict[str, str]:

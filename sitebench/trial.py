@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sitebench import secret
 from sitebench.limits import allow_descriptors
 from sitebench.point import PointResult, PointSpec
 from sitebench.result import Result
@@ -54,19 +57,17 @@ def measure(stage: Stage, out: Path | str | None = None) -> Result:
         return Result.of(path, spec)
 
 
+@contextlib.contextmanager
 def own_locustfile(
-    folder: Path, module: str, base: str, attribute: str, value: Any
-) -> tuple[Path, str]:
-    """Write a locustfile whose one class does what `value` says; return it and the class.
+    module: str, base: str, attribute: str, value: Any
+) -> Iterator[tuple[Path, str]]:
+    """Yield a locustfile whose one class does what `value` says, and the name of the class.
 
-    The value lies beside it, readable by nobody else: a sequence may hold a password.
+    The value itself is in no file that has a name: a sequence may hold a password.
     """
-    kept, path = folder / "own.pickle", folder / "own.py"
-    kept.touch(mode=0o600)
-    kept.write_bytes(pickle.dumps(value))
-    path.write_text(
-        _LOCUSTFILE.format(
-            module=module, base=base, name=CLASS, attribute=attribute, kept=str(kept)
+    with scratch() as folder, secret.held(pickle.dumps(value)) as kept:
+        path = folder / "own.py"
+        path.write_text(
+            _LOCUSTFILE.format(module=module, base=base, name=CLASS, attribute=attribute, kept=kept)
         )
-    )
-    return path, CLASS
+        yield path, CLASS

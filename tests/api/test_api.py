@@ -13,6 +13,7 @@ import pytest
 
 import sitebench
 from ps_bench.scenario import PAGE
+from ps_bench.trial import stage
 from sitebench import Result
 
 
@@ -73,16 +74,29 @@ def test_a_sequence_of_ones_own_is_measured() -> None:
     assert result.point.operations > 0
 
 
-def test_a_sequence_may_hold_a_password() -> None:
+def test_a_sequence_may_hold_a_password(tmp_path: Path) -> None:
     """It reaches the lanes, and neither the run file nor what the point is called."""
+    kept = tmp_path / "kept.sitebench"
     bind = sitebench.Bind(dn="cn=admin,o=Intranet", password="s3cret-word")
     sequence = sitebench.Sequence("bound", (sitebench.Connect(), bind, sitebench.Unbind()))
     with sitebench.LdapDirectory(
         entries=10, locales=("en_US",), admin_dn="cn=admin,o=Intranet", admin_password="s3cret-word"
     ) as directory:
-        result = measured(sequence, directory)
+        result = measured(sequence, directory, out=kept)
     assert (result.failures, result.point.operations > 0) == (0, True)
     assert "s3cret-word" not in result.point.spec.canonical()
+    assert "cn=admin" in result.point.spec.canonical()
+    assert [b"s3cret-word" in each.read_bytes() for each in tmp_path.iterdir()] == [False]
+
+
+def test_a_scenario_may_hold_credentials() -> None:
+    headers = (("Authorization", "Bearer s3cret-word"), ("Accept", "text/html"))
+    request = sitebench.Request("page", headers=headers)
+    scenario = sitebench.Scenario("mine", (sitebench.Operation("page", 1, (request,)),))
+    (spec,) = stage(scenario, "embedded", 10, {}).points
+    assert "s3cret-word" not in spec.canonical()
+    assert "text/html" in spec.canonical()
+    assert scenario.operations[0].requests[0].headers == headers
 
 
 def test_a_site_is_measured_where_it_runs() -> None:

@@ -18,6 +18,7 @@ from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.programs import required_program
 
 ADMIN = "cn=admin,o=Intranet"
+SERVE = ("ils", "serve", "--entries", "0", "--port", "0", "--admin-dn", ADMIN)
 
 
 READ_BYTES = 16 << 20
@@ -27,6 +28,38 @@ READ_BYTES = 16 << 20
 def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(READ_BYTES)
+
+
+def codings(secret: bytes) -> Iterator[bytes]:
+    """Yield how a secret may be written: as it is, in hex, and in base64 with more around it."""
+    yield from (secret, secret.hex().encode(), secret.hex().upper().encode())
+    for before in range(3):
+        # Six bits make a letter; those that hold bits of a neighbour are left out.
+        begin, end = 8 * before, 8 * (before + len(secret))
+        yield base64.b64encode(bytes(before) + secret)[-(-begin // 6) : end // 6]
+
+
+@dataclass
+class Terminal:
+    """A command at a terminal of its own, at which the secret is typed when it is asked for."""
+
+    process: subprocess.Popen[bytes]
+    secret: str
+    screen: int
+    shown: bytes = b""
+    typed: bool = False
+
+    def until(self, words: str | None = None) -> str:
+        """Return what has been shown once these words are, or else when the command has ended."""
+        # A terminal whose programs have all ended says so by an error.
+        with contextlib.suppress(OSError):
+            while (words is None or words.encode() not in self.shown) and (
+                part := os.read(self.screen, 65536)
+            ):
+                self.shown += part
+                if not self.typed and b"Password of" in self.shown:
+                    self.typed = bool(os.write(self.screen, f"{self.secret}\n".encode()))
+        return self.shown.decode(errors="replace")
 
 
 @dataclass
@@ -65,7 +98,14 @@ class Searched:
         assert ran.code == 0, (argv, ran.err)
 
     def typing(self, *argv: str) -> tuple[int, str]:
-        """Run a command at a terminal, type the secret when it asks, and keep what it showed."""
+        """Run a command at a terminal, and return its exit code and what it showed."""
+        with self.terminal(*argv) as there:
+            shown = there.until()
+            return there.process.wait(110), shown
+
+    @contextlib.contextmanager
+    def terminal(self, *argv: str) -> Iterator[Terminal]:
+        """Start a command at a terminal, and keep what it shows there."""
         master, slave = os.openpty()
         environment = {**os.environ, **self.environment(), "TERM": "dumb", "COLUMNS": "160"}
         # The terminal is its own: it is asked for there, not at whoever runs the tests.
@@ -78,21 +118,15 @@ class Searched:
             env=environment,
         )
         os.close(slave)
-        shown, typed = b"", False
+        there = Terminal(process, self.secret, master)
         try:
-            # A terminal whose programs have all ended says so by an error.
-            with contextlib.suppress(OSError):
-                while part := os.read(master, 65536):
-                    shown += part
-                    if not typed and b"Password of" in shown:
-                        typed = bool(os.write(master, f"{self.secret}\n".encode()))
-            code = process.wait(110)
+            yield there
+            process.terminate()
+            self.heard.append(there.until())
         finally:
             process.kill()
             process.wait()
             os.close(master)
-        self.heard.append(shown.decode())
-        return code, self.heard[-1]
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:
@@ -127,22 +161,21 @@ class Searched:
             yield from (path for name in names if (path := Path(folder, name)).is_file())
 
     def _in(self, text: str) -> bool:
-        return any(each in text for each in (self.secret, *self.more))
+        return self._within(text.encode(errors="surrogateescape"))
 
     def _within(self, content: bytes) -> bool:
-        plain = [each.encode() for each in (self.secret, *self.more)]
-        coded = [base64.b64encode(each).rstrip(b"=")[:-1] for each in plain]
-        return any(each in content for each in (*plain, *coded))
+        secrets = (each.encode() for each in (self.secret, *self.more))
+        return any(coded in content for each in secrets for coded in codings(each))
 
     def traces(self) -> list[str]:
-        """Return everything that holds a secret, as it is or in base64."""
+        """Return everything that holds a secret, however it is written."""
         found = [f"said: {text}" for text in self.heard if self._in(text)]
         found += [f"process: {title}" for title in list(self.titles) if self._in(title)]
         found += [f"file, for a while: {path}" for path in list(self.passing)]
         for path in self._files():
             content = _content(path)
             if content.startswith(b"SQLite format 3"):
-                # A long text is cut over pages, which a search of the bytes may miss.
+                # A long value is cut over pages, which a search of the bytes may miss.
                 with contextlib.closing(sqlite3.connect(path)) as database:
                     content += "\n".join(database.iterdump()).encode()
             if self._within(content):
@@ -153,12 +186,11 @@ class Searched:
 @contextlib.contextmanager
 def administered(searched: Searched, *options: str, **env: str) -> Iterator[str]:
     """Serve a directory with an administrator; all it says is searched too."""
-    argv = ("ils", "serve", "--entries", "0", "--port", "0", "--admin-dn", ADMIN, *options)
     log = searched.folder / "serve.log"
     with (
         log.open("wb") as said,
         subprocess.Popen(
-            [*SITEBENCH, *argv],
+            [*SITEBENCH, *SERVE, *options],
             stdout=subprocess.PIPE,
             stderr=said,
             text=True,
