@@ -58,6 +58,8 @@ class Child:
             start_new_session=True,
         )
         self.pid = self._process.pid
+        self._heard = b""
+        self._owed = 0
         try:
             self.ready: dict[str, Any] = self._greet(request, timeout_s)
         except BaseException:
@@ -77,19 +79,24 @@ class Child:
         return told
 
     def _exchange(self, said: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Say one line, and return the answer: those that came too late are still ahead of it."""
         assert self._process.stdin is not None
+        self._owed += 1
         try:
             self._process.stdin.write(json.dumps(said).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             raise self._silent() from None
-        answer: dict[str, Any] = json.loads(self._line(timeout_s))
+        while self._owed:
+            line = self._line(timeout_s)
+            self._owed -= 1
+        answer: dict[str, Any] = json.loads(line)
         return answer
 
     def _line(self, timeout_s: float) -> bytes:
         assert self._process.stdout is not None
-        pipe, give_up, line = self._process.stdout.fileno(), time.monotonic() + timeout_s, b""
-        while not line.endswith(b"\n"):
+        pipe, give_up = self._process.stdout.fileno(), time.monotonic() + timeout_s
+        while b"\n" not in self._heard:
             if not select.select([pipe], [], [], max(0.0, give_up - time.monotonic()))[0]:
                 raise MeasurementFailed(
                     f"{self.name} did not answer within {timeout_s:.0f} s",
@@ -98,7 +105,8 @@ class Child:
             part = os.read(pipe, 65536)
             if not part:
                 raise self._silent()
-            line += part
+            self._heard += part
+        line, _, self._heard = self._heard.partition(b"\n")
         return line
 
     def _silent(self) -> MeasurementFailed:

@@ -1,3 +1,4 @@
+import contextlib
 import subprocess
 import sys
 import time
@@ -8,10 +9,11 @@ import pytest
 
 from sitebench.child import Child, dump, revive
 from sitebench.errors import MeasurementFailed, PortInUse, SitebenchError
+from tests.support.waiting import eventually
 
 ROOT = str(Path(__file__).parents[2])
 ECHO = """
-import time
+import os, time
 from sitebench.child import Service, serve
 from sitebench.errors import PortInUse
 def start(request):
@@ -24,11 +26,11 @@ def start(request):
     if "refuse" in request:
         raise PortInUse("it is taken", "choose another")
     asked = iter(range(10))
-    return Service(
-        {"heard": request},
-        lambda: open(request["leaves"], "w").close(),
-        lambda: {"asked": next(asked)},
-    )
+    def tell():
+        while not os.path.exists(request.get("until", "/")):
+            time.sleep(0.01)
+        return {"asked": next(asked)}
+    return Service({"heard": request}, lambda: open(request["leaves"], "w").close(), tell)
 if __name__ == "__main__":
     serve(start)
 """
@@ -42,12 +44,12 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def gone(pid: int, within_s: float = 5.0) -> bool:
-    give_up = time.monotonic() + within_s
-    while time.monotonic() < give_up:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.02)
-    return False
+    def ended() -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return True
+
+    return eventually(ended, within_s)
 
 
 def test_a_child_answers_once_and_ends_in_order(module: str, tmp_path: Path) -> None:
@@ -88,6 +90,23 @@ def test_a_child_tells_what_it_is_asked_as_often_as_it_is(module: str, tmp_path:
     child = Child(module, {"leaves": str(tmp_path / "left")})
     try:
         assert [child.ask() for _ in range(3)] == [{"asked": 0}, {"asked": 1}, {"asked": 2}]
+    finally:
+        child.stop()
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until = tmp_path / "until"
+    child = Child(module, {"leaves": str(tmp_path / "left"), "until": str(until)})
+    try:
+        with monkeypatch.context() as patience:
+            patience.setattr("sitebench.child.TELL_S", 0.05)
+            for _ in range(2):
+                with pytest.raises(MeasurementFailed, match="did not answer within"):
+                    child.ask()
+        until.touch()
+        assert [child.ask() for _ in range(2)] == [{"asked": 2}, {"asked": 3}]
     finally:
         child.stop()
 
