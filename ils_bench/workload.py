@@ -6,7 +6,6 @@ import contextlib
 from dataclasses import replace
 from typing import Any
 
-import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
 from ils_bench import clean, journal
@@ -32,7 +31,7 @@ from sitebench.errors import BadInput, SitebenchError
 from sitebench.lanes import Session
 from sitebench.native_errors import translated
 from sitebench.place import Place
-from sitebench.preparing import Preparing
+from sitebench.preparing import Preparing, apart
 from sitebench.recorder import Recorder, Subject, asked, operation
 from sitebench.spelling import from_namespace, from_texts
 from sitebench.threads import engine_threads
@@ -102,7 +101,7 @@ class IlsWorkload:
         Those too who are there when it is stopped while they are being added.
         """
         people = spec_of(options, options.entries)
-        self._after.callback(gevent.get_hub().threadpool.apply, clean.remove_seeded, (target,))
+        self._after.callback(apart, lambda: clean.remove_seeded(target))
         preparing.beside(lambda progress: seed(target, people, progress, keep=False))
 
     def record(self, prepared: dict[str, Any]) -> Recording:
@@ -222,8 +221,8 @@ class IlsWorkload:
 
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
-            pool, added = gevent.get_hub().threadpool, self._added(options)
-            pool.apply(clean.remove, (reservation, target), {"added": added})
+            added = self._added(options)
+            apart(lambda: clean.remove(reservation, target, added=added))
 
         self._after.callback(remove)
         return reservation

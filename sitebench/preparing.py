@@ -18,6 +18,32 @@ class Abandoned(Exception):  # noqa: N818 -- nobody sees it: it ends work that n
     """Whoever waited for the work has been told to stop."""
 
 
+def apart(work: Callable[[], T], abandon: Callable[[], object] = lambda: None) -> T:
+    """Have a thread of the hub's pool do what would stop the hub; what it raises is raised here.
+
+    Whoever is killed while waiting calls `abandon`, and waits for the end all the same.
+    """
+    task = gevent.get_hub().threadpool.spawn(_caught, work)
+    try:
+        found, error = task.get()
+    except gevent.GreenletExit:
+        abandon()
+        task.wait()
+        raise
+    if error is not None:
+        raise error
+    result: T = found
+    return result
+
+
+def _caught(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
+    """Return what work returns, or raises: gevent would print a traceback of that at once."""
+    try:
+        return work(), None
+    except Exception as error:
+        return None, error
+
+
 @dataclass
 class Preparing:
     """How far a target is, for whoever watches."""
@@ -41,7 +67,7 @@ class Preparing:
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
     def beside(self, work: Callable[[Progress], T]) -> T:
-        """Have a thread of the hub's pool do what would stop the hub; it ends with who waits."""
+        """Do work apart, as far as it comes until whoever waits for it is killed."""
         abandoned = False
 
         def progress(done: int, total: int) -> None:
@@ -49,11 +75,8 @@ class Preparing:
                 raise Abandoned
             self.tell(done, total)
 
-        task = gevent.get_hub().threadpool.spawn(work, progress)
-        try:
-            found: T = task.get()
-            return found
-        except gevent.GreenletExit:
+        def abandon() -> None:
+            nonlocal abandoned
             abandoned = True
-            task.wait()
-            raise
+
+        return apart(lambda: work(progress), abandon)
