@@ -1,5 +1,7 @@
 """Temporary folders that go away with their process, and with the next one where it was killed.
 
+They lie among the machine's temporary files, or beside what is made in them.
+
 Whoever makes one keeps it locked. The kernel lets go of a lock when its process ends, however that
 was: a folder that can be locked is nobody's any more.
 """
@@ -18,11 +20,12 @@ PREFIX = "sitebench-scratch-"
 
 
 @contextlib.contextmanager
-def scratch() -> Iterator[Path]:
-    """Yield an empty folder; before it is made, those of dead processes are removed."""
-    _clear()
+def scratch(where: Path | None = None) -> Iterator[Path]:
+    """Yield an empty folder; before it is made, those of dead processes are removed there."""
+    where = where or Path(tempfile.gettempdir())
+    _clear(where)
     # Locked before it has the name by which others find it.
-    unlocked = Path(tempfile.mkdtemp(prefix="sitebench-"))
+    unlocked = Path(tempfile.mkdtemp(prefix="sitebench-", dir=where))
     try:
         lock = os.open(unlocked, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -38,8 +41,8 @@ def scratch() -> Iterator[Path]:
         os.close(lock)
 
 
-def _clear() -> None:
-    for each in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+def _clear(where: Path) -> None:
+    for each in where.glob(f"{PREFIX}*"):
         lock = _locked(each)
         if lock is not None:
             shutil.rmtree(each, ignore_errors=True)

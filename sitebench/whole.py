@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from sitebench.errors import BadFile
+from sitebench.scratch import scratch
 
 WRITABLE = "name a file in a folder that exists and that you may write, with enough room"
 
@@ -17,14 +18,15 @@ WRITABLE = "name a file in a folder that exists and that you may write, with eno
 def whole(path: Path) -> Iterator[Path]:
     """Yield a place beside `path`; what is written there becomes `path` when all went well.
 
-    A link stays one: what it leads to is replaced. A pipe or a device is written as it is.
+    A link stays one: what it leads to is replaced, or made. A pipe or a device is written as it is.
     """
-    target = path.resolve() if path.is_file() else path
-    if target.exists() and not target.is_file():
-        yield target
+    if path.exists() and not path.is_file():
+        yield path
         return
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as folder:
-        fresh = Path(folder) / target.name
+    # Unlike Path.resolve it has an answer for links that lead in a circle, too.
+    target = Path(os.path.realpath(path))
+    with scratch(target.parent) as folder:
+        fresh = folder / target.name
         yield fresh
         if target.exists():
             shutil.copymode(target, fresh)
