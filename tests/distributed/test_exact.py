@@ -156,9 +156,10 @@ class TestWithTheWebUi:
         counted, saw = screen.counted() - before, seen_by_process(ground.folder)
         lost = saw.pop(killed.pid)
         of_the_others = sum(saw.values(), Counter())
-        # Its last drain may have been on its way.
-        sent = counted - of_the_others
-        assert all(0 < sent[step] <= lost[step] for step in lost)
+        # Its last drain may have been on its way; those before were not.
+        sent, told = counted - of_the_others, Counter(json.loads(first))
+        assert told.total() > 0
+        assert all(told[step] <= sent[step] <= lost[step] for step in lost)
         assert counted == of_the_others + sent
         unsent = directory.stats()["searches"] - LOOKS - counted["lookup"]
         assert unsent >= 0

@@ -120,8 +120,8 @@ def test_windows_follow_one_another(directory: Directory) -> None:
 
 
 def test_a_closed_schedule_has_one_clock_and_an_open_one_three(directory: Directory) -> None:
-    closed = run(Engine(config(directory.port), PEOPLE), "lookup", 1, 0.1)
-    (lookup,) = (step for step in closed[0].steps if step.step == "lookup")
+    closed = run(Engine(config(directory.port), PEOPLE), "lookup", 1, 0.3)
+    lookup = next(step for one in closed for step in one.steps if step.step == "lookup")
     assert lookup.latency is lookup.service
     assert lookup.service.count + lookup.censored.count == lookup.count
     assert lookup.lag.count == 0
@@ -162,7 +162,8 @@ def test_waiting_for_an_answer_does_not_hold_up_python() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         engine = Engine(config(deaf.getsockname()[1]), PEOPLE)
         engine.start_lanes("lookup", 1)
-        time.sleep(0.1)
+        accepted, _ = deaf.accept()
+        assert accepted.recv(1)  # It has asked, and waits.
         ticker = threading.Thread(target=tick)
         ticker.start()
         last = engine.stop(0.5)

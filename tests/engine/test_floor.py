@@ -37,10 +37,13 @@ def test_it_answers_a_request_with_a_response_whatever_they_say(responder: NullR
 def test_a_loop_reports_what_it_traded(
     responder: NullResponder, measure: Callable[..., dict[str, float]], connections: int
 ) -> None:
-    found = measure(responder.port, connections, 0.2, REQUEST, RESPONSE)
+    for seconds in (0.2, 1, 5):  # A busy machine needs more to get something done.
+        found = measure(responder.port, connections, seconds, REQUEST, RESPONSE)
+        if found["operations"] > 100:
+            break
     assert set(found) == {"operations", "seconds", "cpu_ns", "p50_ns", "p99_ns", "max_ns"}
     assert found["operations"] > 100
-    assert 0.2 <= found["seconds"] < 5
+    assert seconds <= found["seconds"] < seconds + 5
     assert 0 < found["cpu_ns"] <= found["seconds"] * 1e9
     assert 0 < found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
 

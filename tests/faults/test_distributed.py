@@ -1,14 +1,12 @@
 """Masters that are killed and workers that may open no more files, with real workers."""
 
-import contextlib
 from pathlib import Path
-
-import psutil
 
 from sitebench.ports import free_port
 from tests.distributed.masters import worker
 from tests.faults.served import LANES, Served
 from tests.support.aftermath import Ground
+from tests.support.killing import killed
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
@@ -23,10 +21,7 @@ def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
         out = ("--measure", "60s", "--out", str(ground.run))
         with ground.started(*load, *out) as process:
             assert eventually(lambda: "measure" in ground.phases(), 60)
-            for each in psutil.Process(process.pid).children(recursive=True):
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    each.kill()
-            process.kill()
+            killed(process)
         assert eventually(lambda: not ground.processes(), 60)
         ground.assert_whole()
         ground.run.unlink()

@@ -2,16 +2,21 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.faults.holding import grades, measured
 from tests.faults.links import directory, throttled_link
 
 
+@pytest.mark.alone
+@pytest.mark.timeout(300)
 def test_a_throttled_link_is_called_the_bottleneck(tmp_path: Path) -> None:
     with throttled_link("20mbit") as (there, here), directory(there) as url:
         point = measured(
             tmp_path,
             *("ils", "run", "lookup", "--entries", "1k", "--users", "64", "--target", url),
             prefix=here.prefix,
+            spared="generator",
         )
     assert (point["verdict"], point["valid"]) == ("network", True), point["evidence"]
     assert grades(point)["network"] == "primary"

@@ -60,6 +60,9 @@ def waited_in_vain(point: dict[str, Any], least_us: float) -> int:
     return sum(int(each["n"]) for each in steps)
 
 
+LONGER = ("--measure", "6s")
+"""Where the end of the window has to be as if nothing had been."""
+
 both = pytest.mark.parametrize("served", ["directory", "site"], indirect=True)
 
 
@@ -76,7 +79,7 @@ def test_a_network_that_delays_is_seen_in_the_latencies(ground: Ground, served: 
 def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_come_back(
     ground: Ground, served: Served, client: str
 ) -> None:
-    point = measured(ground, served, client, lambda: losing(1.5), "--timeout", "400ms")
+    point = measured(ground, served, client, lambda: losing(1.5), "--timeout", "400ms", *LONGER)
     assert set(point["failures_by_kind"]) == {"timeout"}
     # Each lane gave its connection up and tried with another one, which was silent as well.
     assert point["failures"] >= 2 * LANES
@@ -105,7 +108,7 @@ def test_an_answer_that_trickles_is_right_and_one_that_trickles_for_too_long_is_
     ground: Ground, served: Served, client: str
 ) -> None:
     def some_for_long() -> Way:
-        quickly, slowly = trickling(0.001, single=150), trickling(0.02, single=150)
+        quickly, slowly = trickling(0.016, single=10), trickling(0.02, single=150)
         return in_turn(quickly, slowly, slowly, slowly)
 
     point = measured(ground, served, client, some_for_long, "--timeout", "1s")

@@ -138,7 +138,8 @@ def test_a_point_keeps_what_slapd_said_of_itself() -> None:
     assert said["search_completed_total"] > 0
     assert said["search_completed_total"] < 5 * point["operations"]
     assert said["connections"] >= 4
-    assert point["resources"]["gaps"] == []
+    # One that is slow to answer has a gap, and the window a beginning and an end.
+    assert all(gap["missing"] < gap["asked"] for gap in point["resources"]["gaps"])
 
 
 def test_a_point_is_measured_though_its_exporter_is_missing(tmp_path: Path) -> None:

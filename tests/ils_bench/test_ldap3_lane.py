@@ -15,11 +15,13 @@ MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
 
 @pytest.mark.parametrize("operation", ["connect", "add", "lookup", "retrieve", "register"])
 def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) -> None:
-    ran = sitebench(
-        *("ils", "run", operation, "--target", "openldap", "--entries", "300"), *LOCALES, *SHORT
-    )
-    assert ran.code == 0, ran.err
-    (point,) = ran.objects
+    load = ("ils", "run", operation, "--target", "openldap", "--entries", "300", *LOCALES, *SHORT)
+    for measure in ("1s", "8s"):  # Where all is busy slapd gets little done: its CPU has ticks.
+        ran = sitebench(*load, "--measure", measure)
+        assert ran.code == 0, ran.err
+        (point,) = ran.objects
+        if point["operations"] > 50:
+            break
     assert point["operation"] == operation
     assert point["entries"] == 300
     assert point["ops_per_s"] > 0

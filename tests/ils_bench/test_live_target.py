@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 
 from ils_bench import clean, journal
@@ -19,6 +18,7 @@ from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench._engine import Directory, seed_directory
 from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.killing import killed
 from tests.support.waiting import eventually
 
 LOCALES = ("--locales", "en_US,de_DE,ja_JP")
@@ -92,9 +92,7 @@ def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
     with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.DEVNULL) as process:
         assert eventually(lambda: live.directory.stats()["adds"] > 3 * CHUNK, within_s=60)
         if crashed:
-            for child in psutil.Process(process.pid).children(recursive=True):
-                child.send_signal(signal.SIGKILL)
-            process.kill()
+            killed(process)
         else:
             process.send_signal(signal.SIGINT)
             process.wait(60)
@@ -187,9 +185,7 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> N
         while live.people < 2_000:
             assert time.monotonic() < give_up
             time.sleep(0.05)
-        for child in psutil.Process(process.pid).children(recursive=True):
-            child.send_signal(signal.SIGKILL)
-        process.kill()
+        killed(process)
     assert live.people >= 2_000
     # What was killed takes a moment to be gone.
     assert eventually(lambda: all(each.abandoned for each in journal.entries()))

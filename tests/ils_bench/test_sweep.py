@@ -53,8 +53,13 @@ def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def children(pid: int, name: str) -> list[psutil.Process]:
-    found = psutil.Process(pid).children(recursive=True)
-    return [each for each in found if name in " ".join(each.cmdline())]
+    def called(process: psutil.Process) -> bool:
+        try:
+            return name in " ".join(process.cmdline())
+        except psutil.NoSuchProcess:
+            return False
+
+    return [each for each in psutil.Process(pid).children(recursive=True) if called(each)]
 
 
 def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_reset_stats_forgets_what_was_before_all_users_ran(
     with RunStore(tmp_path / "run") as store:
         store.begin(spec)
     recorded = ("--store", "run", "--point", spec.key)
-    ramp = ("-u", "4", "-r", "2", "-t", "3s", "--reset-stats")
+    ramp = ("-u", "4", "-r", "2", "-t", "5s", "--reset-stats")
     ran = headless(tmp_path, counting, *ramp, *recorded, "LookupUser")
     assert ran.code == 0, ran.said
     since, whole = Counter[tuple[str, str]](), Counter[tuple[str, str]]()

@@ -58,12 +58,12 @@ def asked_for(ran: Finished) -> list[int]:
 def test_users_come_and_go_as_a_shape_says(
     tmp_path: Path, counting: Counting, asked: tuple[str, ...], users: list[int]
 ) -> None:
-    times = ("--calm-time", "1s", "--spike-time", "1s")
+    times = ("--calm-time", "1s", "--spike-time", "2s")
     ran = shaped(tmp_path, counting, "-r", "100", *asked, *times)
     assert ran.code == 0, ran.said
     assert ran.counts["lookup", "lookup"] > 100
     agrees(ran, counting)
-    # It is looked at once a second, and that may miss a stage of one.
+    # It is looked at once a second, and that may miss a stage of one second.
     told = asked_for(ran)
     assert told[0] == users[0]
     assert len(told) > 1

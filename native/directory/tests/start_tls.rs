@@ -104,7 +104,7 @@ fn it_has_no_value() {
 
 #[test]
 fn a_handshake_may_come_byte_by_byte() {
-    let directory = started(LDAPS);
+    let directory = started(r#"{"tls": {}}"#);
     let mut stream = Stream::new(Slow(TcpStream::connect(directory.addr()).unwrap()));
     stream.connect(&trusting(&directory)).unwrap();
     assert!(stream.shake().unwrap());

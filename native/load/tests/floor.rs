@@ -11,8 +11,22 @@ use load::floor::{FloorError, Load, NullResponder, Sizes, connect_cycles, exchan
 const LOOKUP: Sizes = Sizes { request: 104, response: 1283 };
 const BIND: Sizes = Sizes { request: 14, response: 14 };
 
+const SHORT: Duration = Duration::from_millis(200);
+
 fn load(target: SocketAddr, connections: usize, sizes: Sizes) -> Load {
-    Load { target, connections, duration: Duration::from_millis(200), sizes }
+    Load { target, connections, duration: SHORT, sizes }
+}
+
+/// Whether a trial did something worth looking at; on a busy machine it gets more time for it.
+fn does_enough(trial: impl Fn(Duration) -> u64) -> bool {
+    [1, 5, 25].into_iter().any(|times| trial(SHORT * times) > 100)
+}
+
+/// So much comes, and nothing behind it.
+fn assert_comes(stream: &mut TcpStream, bytes: usize) {
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.read_exact(&mut vec![0; bytes]).unwrap();
+    assert_eq!(everything(stream), 0);
 }
 
 /// What comes until the other side is silent or gone.
@@ -40,9 +54,9 @@ fn each_request_is_answered_once_however_it_is_cut() {
     stream.write_all(&[0; 100]).unwrap();
     assert_eq!(everything(&mut stream), 0);
     stream.write_all(&[0; 4]).unwrap();
-    assert_eq!(everything(&mut stream), 1283);
+    assert_comes(&mut stream, 1283);
     stream.write_all(&[0; 104 * 50 + 3]).unwrap();
-    assert_eq!(everything(&mut stream), 1283 * 50);
+    assert_comes(&mut stream, 1283 * 50);
     assert_eq!(responder.answered(), 51);
 }
 
@@ -52,7 +66,7 @@ fn responses_wait_for_a_client_that_does_not_read() {
     let mut stream = TcpStream::connect(responder.address()).unwrap();
     stream.write_all(&[0; 500]).unwrap();
     std::thread::sleep(Duration::from_millis(100));
-    assert_eq!(everything(&mut stream), 30_000_000);
+    assert_comes(&mut stream, 30_000_000);
 }
 
 #[test]
@@ -72,24 +86,29 @@ fn a_client_that_closes_is_closed() {
 #[test]
 fn the_client_counts_what_the_responder_answered() {
     for connections in [1, 64] {
-        let responder = NullResponder::start(LOOKUP, 0).unwrap();
-        let measured = exchange(&load(responder.address(), connections, LOOKUP)).unwrap();
-        let answered = settled(&responder);
-        assert!(measured.operations > 100, "{}", measured.operations);
-        assert!((measured.operations..=measured.operations + connections as u64).contains(&answered));
-        assert!(measured.elapsed_ns >= 200_000_000);
-        assert!(measured.cpu_ns > 0 && measured.cpu_ns <= measured.elapsed_ns + 10_000_000);
-        assert!((1..=measured.operations).contains(&measured.latency.len()));
+        assert!(does_enough(|duration| {
+            let responder = NullResponder::start(LOOKUP, 0).unwrap();
+            let load = Load { duration, ..load(responder.address(), connections, LOOKUP) };
+            let measured = exchange(&load).unwrap();
+            let answered = settled(&responder);
+            assert!((measured.operations..=measured.operations + connections as u64).contains(&answered));
+            assert!(u128::from(measured.elapsed_ns) >= duration.as_nanos());
+            assert!(measured.cpu_ns > 0 && measured.cpu_ns <= measured.elapsed_ns + 10_000_000);
+            assert!((1..=measured.operations).contains(&measured.latency.len()));
+            measured.operations
+        }));
     }
 }
 
 #[test]
 fn a_cycle_is_a_connection_of_its_own() {
-    let responder = NullResponder::start(BIND, 0).unwrap();
-    let measured = connect_cycles(&load(responder.address(), 8, BIND)).unwrap();
-    assert!(measured.operations > 100, "{}", measured.operations);
-    // Farewells are no requests: seven bytes are half of one.
-    assert!((measured.operations..=measured.operations + 8).contains(&settled(&responder)));
+    assert!(does_enough(|duration| {
+        let responder = NullResponder::start(BIND, 0).unwrap();
+        let measured = connect_cycles(&Load { duration, ..load(responder.address(), 8, BIND) }).unwrap();
+        // Farewells are no requests: seven bytes are half of one.
+        assert!((measured.operations..=measured.operations + 8).contains(&settled(&responder)));
+        measured.operations
+    }));
 }
 
 #[test]
@@ -102,7 +121,7 @@ fn a_cycle_sends_what_an_ldap_client_sends() {
         let (mut stream, peer) = listener.accept().unwrap();
         stream.read_exact(&mut [0; 14]).unwrap();
         stream.write_all(&[0; 14]).unwrap();
-        assert_eq!(everything(&mut stream), 7);
+        assert_comes(&mut stream, 7);
         seen.push(peer.ip());
     }
     drop(listener);

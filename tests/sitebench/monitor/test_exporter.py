@@ -21,6 +21,9 @@ from sitebench.ports import free_port
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
+PATIENCE_S = 20
+"""How long a busy machine may take for a page."""
+
 
 @dataclass(frozen=True)
 class Running:
@@ -48,7 +51,7 @@ def exporting(*options: str) -> Iterator[Running]:
 
 
 def _answering(url: str) -> str:
-    exporter = Exporter(url, timeout_s=20)
+    exporter = Exporter(url, timeout_s=PATIENCE_S)
 
     def answers() -> bool:
         try:
@@ -97,7 +100,7 @@ def _counters(sample: MachineSample) -> list[float]:
 
 
 def test_its_counters_lie_between_two_readings_of_proc(running: Running) -> None:
-    own, exporter = MachineReader(), Exporter(running.url)
+    own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
     before, there, after = own.read(), exporter.read(), own.read()
     exporter.close()
     assert len(there.cores) == os.cpu_count()
@@ -108,7 +111,7 @@ def test_its_counters_lie_between_two_readings_of_proc(running: Running) -> None
 
 
 def test_its_disks_and_interfaces_are_ours(running: Running) -> None:
-    own, exporter = MachineReader(), Exporter(running.url)
+    own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
     before, there, after = own.read(), exporter.read(), own.read()
     exporter.close()
     for name, disk in there.disks.items():
@@ -128,7 +131,7 @@ def test_its_disks_and_interfaces_are_ours(running: Running) -> None:
 
 def test_what_is_switched_off_there_is_missing_and_nothing_else() -> None:
     with exporting("--no-collector.pressure") as found:
-        exporter = Exporter(found.url)
+        exporter = Exporter(found.url, timeout_s=PATIENCE_S)
         sample = exporter.read()
         exporter.close()
     assert sample.pressure_s == {}

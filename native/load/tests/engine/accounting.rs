@@ -7,7 +7,7 @@ use people::Profile;
 use serde_json::json;
 use wire::ldap::op;
 
-use crate::harness::{Totals, config, lookups, people, run, run_until, session, start};
+use crate::harness::{Totals, config, eventually, lookups, people, run, run_until, session, start};
 use crate::responder::{Do, Responder};
 
 #[test]
@@ -38,7 +38,10 @@ fn counts_add_up_to_the_last_operation_while_lanes_come_and_go_and_recorders_are
     let seen = &responder.seen;
     assert_eq!(totals.count("lookup"), seen.answered(op::SEARCH_REQUEST));
     assert_eq!(totals.count("bind"), seen.answered(op::BIND_REQUEST));
-    assert_eq!(totals.count("connect"), seen.connections.load(Ordering::SeqCst));
+    // The kernel takes a client in before the responder hears of it.
+    let accepted = || seen.connections.load(Ordering::SeqCst);
+    assert!(eventually(|| accepted() >= totals.count("connect")));
+    assert_eq!(totals.count("connect"), accepted());
     assert!(totals.count("lookup") > 500, "{}", totals.count("lookup"));
     assert_eq!(totals.count("sequence"), totals.count("unbind"));
 }
@@ -169,11 +172,12 @@ fn stopping_does_not_wait_for_a_target_that_says_nothing() {
     let responder = Responder::lookups(&people, Do::Never);
     let mut engine = start(&config(responder.address, "lookup", lookups(7)), Some(&people));
     engine.start_lanes("p", 5).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
+    // Each has bound and asked.
+    assert!(eventually(|| responder.seen.messages.lock().unwrap().len() == 10));
     let begun = std::time::Instant::now();
     let mut totals = Totals::default();
     totals.add(engine.stop(Duration::from_millis(100)).unwrap());
-    assert!(begun.elapsed() < Duration::from_millis(400), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     assert_eq!(totals.of("lookup").failures["timeout"], 5);
     assert_eq!(totals.lanes, 0);
 }

@@ -65,10 +65,18 @@ pub fn run(config: &Value, people: Option<&Arc<Population>>, lanes: u64, ms: u64
 }
 
 /// Runs until `done`, at most ten seconds.
+pub fn eventually(happened: impl Fn() -> bool) -> bool {
+    let begun = Instant::now();
+    while !happened() && begun.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    happened()
+}
+
 pub fn run_until(engine: &mut Engine, totals: &mut Totals, done: impl Fn(&Totals) -> bool) {
     let begun = Instant::now();
     while !done(totals) {
-        assert!(begun.elapsed() < Duration::from_secs(10), "not done after ten seconds: {totals:?}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "not done after half a minute: {totals:?}");
         std::thread::sleep(Duration::from_millis(5));
         totals.add(engine.drain().unwrap());
     }

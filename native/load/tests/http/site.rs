@@ -186,8 +186,9 @@ fn serve(shared: &Shared, mut stream: TcpStream, connection: u64) {
             let what = (shared.rule)(&path, n);
             let answer = answer(shared, &message, what);
             shared.gate.pass(connection, asked_ns, path == "/");
-            let goes_on = send(&mut stream, &answer, what).unwrap_or(false);
+            // Before the client can know.
             *shared.seen.answered.lock().unwrap().entry(path).or_default() += 1;
+            let goes_on = send(&mut stream, &answer, what).unwrap_or(false);
             let mut requests = shared.seen.requests.lock().unwrap();
             requests.push(message);
             if requests.len() > 64 {
