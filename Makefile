@@ -70,7 +70,7 @@ audit: build ## look for known vulnerabilities in what the lock files name (need
 	@$(BIN)/uv export --frozen --quiet --no-emit-project --all-groups --output-file build/requirements.txt >/dev/null
 	@$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes --requirement build/requirements.txt
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install cargo-deny" >&2; exit 1; }
-	@cargo-deny $(MANIFEST) check --config deny.toml advisories
+	@cargo-deny $(MANIFEST) check --config $(CURDIR)/deny.toml advisories
 
 .PHONY: check
 check: build rust ## lint, format, types and stubs of both languages
@@ -82,7 +82,7 @@ check: build rust ## lint, format, types and stubs of both languages
 	@$(CARGO) fmt $(MANIFEST) --all --check
 	@$(CARGO) clippy $(MANIFEST) --workspace --all-targets -- -D warnings
 	@! command -v cargo-deny >/dev/null || \
-	    cargo-deny --offline $(MANIFEST) check --config deny.toml licenses bans sources
+	    cargo-deny --offline $(MANIFEST) check --config $(CURDIR)/deny.toml licenses bans sources
 
 .PHONY: docs
 docs: build ## write the command reference anew and build the docs site into build/site

@@ -162,11 +162,11 @@ def test_waiting_for_an_answer_does_not_hold_up_python() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         engine = Engine(config(deaf.getsockname()[1]), PEOPLE)
         engine.start_lanes("lookup", 1)
-        accepted, _ = deaf.accept()
-        assert accepted.recv(1)  # It has asked, and waits.
-        ticker = threading.Thread(target=tick)
-        ticker.start()
-        last = engine.stop(0.5)
+        with deaf.accept()[0] as accepted:
+            assert accepted.recv(1)  # It has asked, and waits.
+            ticker = threading.Thread(target=tick)
+            ticker.start()
+            last = engine.stop(0.5)
         done.set()
         ticker.join()
     assert failures([last]) == {"timeout": 1}
