@@ -19,6 +19,7 @@ _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
+_RATE_REMEDY = "write operations/s, such as 500 or 20k"
 
 
 def parse_size(text: str) -> int:
@@ -86,9 +87,12 @@ def parse_rate(text: str) -> float:
     try:
         rate = float(bare)
     except ValueError:
-        rate = float(parse_size(bare))
+        try:
+            rate = float(parse_size(bare))
+        except UnknownValue:
+            raise UnknownValue(f"unknown rate {text!r}", _RATE_REMEDY) from None
     if not rate > 0 or math.isinf(rate):
-        raise UnknownValue(f"rate {text!r} is not above zero", "write operations/s, such as 500")
+        raise UnknownValue(f"rate {text!r} is not above zero", _RATE_REMEDY)
     return rate
 
 

@@ -70,9 +70,15 @@ def test_rates_are_operations_per_second(text: str, rate: float) -> None:
     assert units.parse_rate(text) == rate
 
 
-@pytest.mark.parametrize("text", ["0", "-3", "inf", "nan", "fast"])
+@pytest.mark.parametrize("text", ["0", "-3", "inf", "nan"])
 def test_a_rate_is_above_zero(text: str) -> None:
-    with pytest.raises(UnknownValue):
+    with pytest.raises(UnknownValue, match="is not above zero; write operations/s"):
+        units.parse_rate(text)
+
+
+@pytest.mark.parametrize("text", ["fast", "20kk", "1,00", "1/min"])
+def test_what_is_no_rate_is_not_called_a_size(text: str) -> None:
+    with pytest.raises(UnknownValue, match=f"unknown rate '{text}'; write operations/s"):
         units.parse_rate(text)
 
 
