@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -88,19 +89,32 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
     try:
         with part.open("ab"), part.open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield file
-            file.flush()
-            part.replace(path)
+            with _gone_if_empty(part, file):
+                yield file
+                file.flush()
+                part.replace(path)
     except BlockingIOError:
         raise BadInput(
             f"another program is writing {path}", "wait for it, or name another file"
         ) from None
     except OSError as error:
         raise cannot_write(path, error.strerror) from error
-    finally:
-        # What was never begun need not be gone on with.
-        if part.exists() and part.stat().st_size == 0:
-            part.unlink()
+
+
+@contextmanager
+def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
+    """Remove what was never begun, and need not be gone on with, while it is locked.
+
+    Another program may have made, or begin to write, a file of that name at any other time.
+    """
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            file.flush()
+        if os.fstat(file.fileno()).st_size == 0:
+            part.unlink(missing_ok=True)
+        raise
 
 
 def cannot_write(path: Path, why: str | None) -> BadInput:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from seeders.ldif import pieces, write_ldif
+from seeders.ldif import complete_or_resumable, pieces, write_ldif
 from seeders.people import People, Spec, generate
 from sitebench.errors import BadInput
 from tests.conformance.ldif_output import Entry, parse_entries
@@ -154,3 +154,23 @@ def test_two_do_not_write_the_same_file(cache: Path, tmp_path: Path) -> None:
 
     write_ldif(population, path, progress=another)
     assert path.exists()
+
+
+def test_whoever_is_refused_leaves_the_others_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "people.ldif"
+    with complete_or_resumable(path) as first:
+        # Nothing is in it yet.
+        with (
+            pytest.raises(BadInput, match="another program is writing"),
+            complete_or_resumable(path),
+        ):
+            pytest.fail("two write the same file")
+        first.write(b"whole")
+    assert path.read_bytes() == b"whole"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_was_never_begun_is_not_left(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), complete_or_resumable(tmp_path / "people.ldif"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
