@@ -196,6 +196,9 @@ class Bridge:
             self.fail(MeasurementFailed(what, "report this, with the traceback above"))
 
     def _begin(self) -> None:
+        if self._ticker is not None:
+            # Asleep since the test before, it would take this one for its own.
+            self._ticker.kill(block=False)
         self._load, self._crew, self.lanes, self.recording = None, None, None, None
         self._failed, self._concluded, self._ending, self._ended = False, False, False, Event()
         self._watch = Watch()

@@ -3,13 +3,11 @@
 When a new Locust breaks one of these, the bridge must be looked at before its pin is raised.
 """
 
-import inspect
-import json
-import subprocess
-import sys
-from typing import Any
+from functools import partial
 
 import pytest
+
+from tests.support import in_locust as support
 
 CHECKS = """
 import json, sys
@@ -28,14 +26,7 @@ def fed(*drains):
 """
 
 
-def in_locust(body: str) -> Any:
-    """Run `body` in a process of its own, because importing Locust patches this one."""
-    code = f"{CHECKS}\n{inspect.cleandoc(body)}"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+in_locust = partial(support.in_locust, before=CHECKS)
 
 
 def test_a_batch_counts_as_the_requests_it_stands_for() -> None:

@@ -1,0 +1,17 @@
+"""Code in a process that has imported Locust, which patches whichever one it is imported into."""
+
+import inspect
+import json
+import subprocess
+import sys
+from typing import Any
+
+
+def in_locust(body: str, before: str = "") -> Any:
+    """Run `body` there, after `before`, and return what it printed last, as JSON."""
+    code = f"import locust\n{before}\n{inspect.cleandoc(body)}"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
