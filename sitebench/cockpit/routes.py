@@ -10,8 +10,9 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
+import gevent  # type: ignore[import-untyped]
 from flask import Blueprint, Response, jsonify, make_response, request
-from gevent import subprocess  # type: ignore[import-untyped]
+from gevent import subprocess
 from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.web import WebUI
 
@@ -53,20 +54,18 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
 
     def run() -> Response:
         with scratch() as folder:
-            copy = _snapshot(session, folder)
-            return _attached(copy.read_bytes(), "application/vnd.sqlite3", "ui.sitebench")
+            copied = _read(_snapshot(session, folder))
+            return _attached(copied, "application/vnd.sqlite3", "ui.sitebench")
 
     def report() -> Response:
         with scratch() as folder:
-            try:
-                with one_report:
-                    made = _report(session, folder)
-            except SitebenchError as error:
-                return Response(f"{error}\n", status=500, mimetype="text/plain")
+            with one_report:
+                made = _report(session, folder)
             if "download" in request.args:
                 return _attached(made, "text/html", "ui.html")
             return Response(made, mimetype="text/html")
 
+    ours.register_error_handler(SitebenchError, _refused)
     page("/live", live)
     page("/live.json", live_data)
     page("/frame.js", frame)
@@ -139,6 +138,16 @@ def _attached(content: bytes, kind: str, name: str) -> Response:
     return answer
 
 
+def _refused(error: SitebenchError) -> Response:
+    return Response(f"{error}\n", status=500, mimetype="text/plain")
+
+
+def _read(path: Path) -> bytes:
+    """Return what may be hundreds of megabytes, without keeping the hub from everything else."""
+    content: bytes = gevent.get_hub().threadpool.apply(path.read_bytes)
+    return content
+
+
 def _snapshot(session: Session, folder: Path) -> Path:
     copy = folder / "ui.sitebench"
     session.snapshot(copy)
@@ -167,4 +176,4 @@ def _report(session: Session, folder: Path) -> bytes:
         raise MeasurementFailed(
             str(done.stderr).strip().removeprefix("sitebench: "), "run a test first"
         )
-    return page.read_bytes()
+    return _read(page)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import gevent  # type: ignore[import-untyped]
+
 from sitebench.child import dump
 from sitebench.cockpit.live import Live
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
@@ -39,6 +41,10 @@ class Test:
     def ended(self) -> bool:
         """Whether it has been stopped."""
         return self.result is not None or self.error is not None
+
+    def file_away(self) -> None:
+        """Forget what only the test that runs, or the last one, is asked: it takes megabytes."""
+        self.live, self.judge = Live(()), lambda: self.result
 
 
 class Session:
@@ -70,6 +76,8 @@ class Session:
             subject.monitor(exporter), PointFile(self.store, self.store.point_id(spec.key)), live
         )
         live.windows = windows
+        if (before := self.current) is not None:
+            before.file_away()
         test = Test(spec, live, lambda: subject.result(spec, windows))
         self.tests.append(test)
         return Recording(
@@ -133,9 +141,13 @@ class Session:
 
     def snapshot(self, path: Path) -> None:
         """Write the run file as it is now, whole and in one piece, while tests go on."""
-        with sqlite3.connect(self.store.path) as database:
-            database.execute("VACUUM INTO ?", (str(path),))
-        database.close()
+        # In the hub itself it would keep every drain waiting.
+        pool = gevent.get_hub().threadpool
+        if (why := pool.apply(_copied, (self.store.path, path))) is not None:
+            raise MeasurementFailed(
+                f"cannot copy the run file to {path.parent}: {why}",
+                "make room there, or begin with a $TMPDIR that has more",
+            )
 
     def close(self) -> str | None:
         """Close the run file; returns what to say about it, once, if any test was recorded."""
@@ -146,3 +158,13 @@ class Session:
         n = len(self.tests)
         tests = "1 test" if n == 1 else f"{n} tests"
         return f"the run file of {tests} is gone: --out FILE keeps it" if n else None
+
+
+def _copied(run: Path, path: Path) -> str | None:
+    """Copy a run file; return why it cannot be done: the hub prints what a thread of it raises."""
+    try:
+        with contextlib.closing(sqlite3.connect(run)) as database:
+            database.execute("VACUUM INTO ?", (str(path),))
+    except sqlite3.Error as error:
+        return str(error)
+    return None

@@ -15,6 +15,7 @@ from sitebench.runfile import RunFile, StoredPoint
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, headless
 from tests.support.cli import SITEBENCH
 from tests.support.cockpit import web_ui
+from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
 
@@ -150,6 +151,57 @@ def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: 
     assert point.status == "done"
     assert total(recorded(kept, point), "add") == ran.counts["add", "add"]
     assert ran.counts["add", "add"] == counting.since()["adds"]
+
+
+SESSION = """
+import gc, json, weakref
+from pathlib import Path
+import gevent
+from sitebench.cockpit.session import Session
+from sitebench.recorder import Subject
+from tests.support.points import a_spec
+
+session = Session(None)
+there = ("127.0.0.1", 1)
+subject = Subject(a_spec, lambda sizes: {}, None, None, there, [], True, lambda: None, {})
+"""
+
+
+def test_of_the_test_before_only_what_is_listed_is_kept() -> None:
+    found = in_locust(
+        """
+        windows = weakref.ref(session.recording(subject, None).windows)
+        kept = [windows() is not None]
+        session.recording(subject, None)
+        gc.collect()
+        kept.append(windows() is not None)
+        print(json.dumps([kept, [each.spec.repeat for each in session.tests]]))
+        session.close()
+        """,
+        SESSION,
+    )
+    assert found == [[True, False], [0, 1]]
+
+
+def test_the_run_file_is_copied_beside_what_goes_on(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    turns = in_locust(
+        f"""
+        session.recording(subject, None)
+        turns = []
+        def turn():
+            while True:
+                turns.append(None)
+                gevent.sleep(0.001)
+        gevent.spawn(turn)
+        session.snapshot(Path({str(copy)!r}))
+        print(json.dumps(len(turns)))
+        session.close()
+        """,
+        SESSION,
+    )
+    assert turns > 0
+    assert len(points(copy)) == 1
 
 
 @contextmanager

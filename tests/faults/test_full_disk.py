@@ -1,6 +1,7 @@
 """A disk that is full: one line says so, nothing is half-written, and with room it goes on."""
 
 import contextlib
+import urllib.error
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tests.faults.disks import Disk, small_disk
 from tests.faults.served import LOCALES, Served
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
+from tests.support.cockpit import web_ui
+from tests.support.screen import Screen
 from tests.support.serving import serving
 from tests.support.waiting import eventually
 
@@ -144,3 +147,35 @@ def test_what_is_made_of_a_run_is_whole_or_not_there(
         disk.grow("64m")
         assert ground.ran(*argv).code == 0
         assert names(disk.path) == {out.name}
+
+
+def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
+    ground: Ground, disk: Disk, tmp_path: Path
+) -> None:
+    few = ("--entries", "300", "--locales", ",".join(LOCALES), "--threads", "1")
+    said: list[str] = []
+    there = ground.environment | {"TMPDIR": str(disk.path)}
+    with web_ui(ground.folder, "ils", *few, "--out", str(ground.run), said=said, **there) as (
+        _,
+        root,
+    ):
+        screen = Screen(root)
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        # The first one is made while there is room: Python takes another folder than a full one.
+        screen.download(tmp_path / "copy")
+        fill(disk.path / "filler")
+        for copied in ("run", "report"):
+            with pytest.raises(urllib.error.HTTPError) as refusal:
+                screen.get(f"/sitebench/{copied}")
+            (line,) = refusal.value.read().decode().splitlines()
+            assert line.startswith("cannot copy the run file to ")
+            assert line.endswith(
+                ": database or disk is full; make room there, or begin with a $TMPDIR that has more"
+            )
+        disk.grow("64m")
+        screen.stop()
+        assert screen.download(tmp_path / "copy").stat().st_size > 0
+    (words,) = said
+    assert "Traceback" not in words
+    assert names(disk.path) == {"filler"}
