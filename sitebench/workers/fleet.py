@@ -29,7 +29,8 @@ from sitebench.workers.seen import WorkerSeen
 log = logging.getLogger("sitebench")
 
 OPENS_S = 600.0
-"""A million people are made in seconds; a slow worker gets ten minutes."""
+"""How long lanes may take to open while their workers are heard of. One whose hub is too busy with
+it to send a heartbeat for some five seconds is lost to Locust, and so to its test."""
 QUIET_S = 30.0
 """A worker that does not answer for as long is lost, whatever Locust's heartbeats say."""
 LOOK_S = 0.02
