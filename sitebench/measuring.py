@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console, RenderableType
 
-from sitebench.errors import BadInput
+from sitebench.errors import BadInput, SitebenchError
 from sitebench.gate import judge_points, missed, refuse
 from sitebench.junit import junit
 from sitebench.limits import allow_descriptors
@@ -65,7 +65,7 @@ def recording(
             raise BadInput("--resume does not say what to go on with", "name the file with --out")
         if out is None:
             out = str(stack.enter_context(scratch()) / "run")
-        store = stack.enter_context(RunStore(out, create=not options.resume))
+        store = stack.enter_context(_opened(out, create=not options.resume))
         stack.enter_context(reporter)
         try:
             yield Recording(store, reporter, kept)
@@ -73,6 +73,25 @@ def recording(
             if kept:
                 say(f"interrupted; go on with: {_again(out)}")
             raise
+
+
+@contextlib.contextmanager
+def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
+    """Open a run file; one that this has made goes away where no point could even begin.
+
+    After Ctrl-C it stays: whoever is told how to go on goes on with it.
+    """
+    new, unused = not Path(out).exists(), False
+    try:
+        with RunStore(out, create=create) as store:
+            try:
+                yield store
+            except SitebenchError:
+                unused = new and not store.begun()
+                raise
+    finally:
+        if unused:
+            Path(out).unlink(missing_ok=True)
 
 
 def measure(

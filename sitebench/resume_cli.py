@@ -13,6 +13,9 @@ import typer
 
 from sitebench.errors import BadRunFile
 
+ONE_PIECE = (["ils", "soak"],)
+"""Commands whose run has no part that could be kept while the others are measured again."""
+
 
 def resume(
     run: Annotated[Path, typer.Argument(help="Run file of an interrupted run.", metavar="RUN")],
@@ -27,12 +30,17 @@ def resume(
     from sitebench.runfile import RunFile
 
     with RunFile(run) as opened:
-        command = opened.manifest().get("command")
+        command: Any = opened.manifest().get("command")
     argv = again(command, run)
     if argv is None:
         raise BadRunFile(
             f"{run} does not tell which command it was made by",
             "give that command again, with --out and the name of the file",
+        )
+    if argv[:2] in ONE_PIECE:
+        raise BadRunFile(
+            f"{run} was made by `{shlex.join(command)}`, which is measured in one piece",
+            "give that command again, with --out and the name of a new file",
         )
     say(f"going on with: {shlex.join(['sitebench', *argv])}")
     # The command in its own right: what it notes of itself is then what was typed first.

@@ -177,6 +177,10 @@ class RunStore:
                 (now, point),
             )
 
+    def begun(self) -> bool:
+        """Return whether any point was ever begun."""
+        return bool(self._rows("SELECT 1 FROM points WHERE started IS NOT NULL LIMIT 1"))
+
     def point_id(self, key: str) -> int:
         """Return a planned point's row."""
         return int(self._planned("id", key))

@@ -15,6 +15,7 @@ from ils_bench.targets import openldap as openldap_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.errors import ProgramMissing
 from sitebench.ports import free_port
+from sitebench.store import RunStore
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import Ran, sitebench
 
@@ -94,6 +95,24 @@ def test_an_unknown_target(target: str) -> None:
 def test_an_unreachable_target(unused_port: int) -> None:
     ran = sitebench("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{unused_port}", *SHORT)
     refused(ran, 1, f"nothing answers at ldap://127.0.0.1:{unused_port}", "is running")
+
+
+@pytest.mark.parametrize("out", [(), ("--out", "run")])
+def test_what_cannot_begin_leaves_no_run_file(
+    unused_port: int, tmp_path: Path, out: tuple[str, ...]
+) -> None:
+    target = f"ldap://127.0.0.1:{unused_port}"
+    argv = ("ils", "sweep", "--sizes", "100", "--target", target, *out, *SHORT)
+    refused(sitebench(*argv, cwd=tmp_path), 1, f"nothing answers at {target}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_file_that_was_there_stays(unused_port: int, tmp_path: Path) -> None:
+    RunStore(tmp_path / "run").close()
+    target = f"ldap://127.0.0.1:{unused_port}"
+    argv = ("ils", "sweep", "--sizes", "100", "--target", target, "--out", "run", *SHORT)
+    assert sitebench(*argv, cwd=tmp_path).code == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
 
 def test_a_host_that_does_not_exist() -> None:

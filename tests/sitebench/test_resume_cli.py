@@ -40,6 +40,19 @@ def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
     assert "does not tell which command it was made by" in ran.err
 
 
+def test_a_soak_is_in_one_piece_and_refused_in_words(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with RunStore(run) as store:
+        store.set_manifest({"command": ["sitebench", "ils", "soak", "--measure", "1h"]})
+    ran = sitebench("resume", str(run))
+    assert ran.code == 2
+    assert ran.err.splitlines() == [
+        f"sitebench: {run} was made by `sitebench ils soak --measure 1h`, which is measured in "
+        "one piece",
+        "  give that command again, with --out and the name of a new file",
+    ]
+
+
 def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:
     ran = sitebench("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path)
     assert ran.code == 2
