@@ -3,15 +3,21 @@
 One file per reservation under `$XDG_STATE_HOME/sitebench/journal`, one line of JSON in it,
 written before the first Add and deleted after the last Delete. A file whose process is gone is
 what a crash left: `sitebench ils clean` goes by it. Passwords are never in it.
+
+Somebody else who measures the same directory has another journal. So that both do not add the same
+people, each begins somewhere in a wide range, by chance; person i is the same for everybody.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import json
 import os
+import secrets
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +26,8 @@ import psutil
 FIRST_ADDED = 1_000_000_000
 """Index of the first person a run adds: far beyond anyone who is ever seeded, so that what is
 removed afterwards cannot be somebody's own."""
+ROOM = 9 * FIRST_ADDED
+"""How many from there on have as many digits, and so names of the same length."""
 
 
 @dataclass(frozen=True)
@@ -82,24 +90,40 @@ def reserve(
 
     Who is seeded is given, whatever an earlier crash left of them; who is added is not.
     """
-    start = _first_free(target, base, keys) if first is None else first
     process = psutil.Process()
-    made = Reservation(
-        uuid.uuid4().hex,
-        target,
-        base,
-        bind_dn,
-        profile,
-        seed,
-        locales,
-        start,
-        start + keys,
-        process.pid,
-        process.create_time(),
-        sparse,
-    )
-    _write(made)
+    with _alone():
+        start = _first_free(target, base, keys) if first is None else first
+        made = Reservation(
+            uuid.uuid4().hex,
+            target,
+            base,
+            bind_dn,
+            profile,
+            seed,
+            locales,
+            start,
+            start + keys,
+            process.pid,
+            process.create_time(),
+            sparse,
+        )
+        _write(made)
     return made
+
+
+def owed_by(pid: int) -> Reservation | None:
+    """Return a reservation of a running process, or None where nothing of it is left to remove."""
+    return next((each for each in entries() if each.pid == pid and not each.abandoned), None)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let nobody else of this user's look for free people until those found are reserved."""
+    folder().mkdir(parents=True, exist_ok=True)
+    with folder().with_suffix(".lock").open("a") as file:
+        with suppress(OSError):  # Some disks have no locks.
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def advance(reservation: Reservation, start: int) -> None:
@@ -109,7 +133,6 @@ def advance(reservation: Reservation, start: int) -> None:
 
 def _write(reservation: Reservation) -> None:
     path = _path(reservation)
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".new")
     with draft.open("w") as file:
         file.write(json.dumps(dataclasses.asdict(reservation)) + "\n")
@@ -120,7 +143,7 @@ def _write(reservation: Reservation) -> None:
 
 def _first_free(target: str, base: str, keys: int) -> int:
     """Return the first of `keys` people in a row that no reservation of this directory has."""
-    start = FIRST_ADDED
+    start = FIRST_ADDED + secrets.randbelow(max(1, ROOM // keys)) * keys
     for other in sorted(entries(), key=lambda each: each.start):
         here = (other.target, other.base) == (target, base)
         if here and other.start < start + keys and start < other.stop:

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,17 +37,58 @@ def test_it_is_one_line_in_the_state_folder(state: Path) -> None:
     assert path.read_text().count("\n") == 1
 
 
+ALL = {**ASKED, "keys": journal.ROOM}
+"""So many that there is one place to begin."""
+
+
 def test_reservations_of_one_directory_never_overlap() -> None:
-    first, second = (journal.reserve("ldap://a:389", **ASKED) for _ in range(2))
-    elsewhere = journal.reserve("ldap://b:389", **ASKED)
+    first, second = (journal.reserve("ldap://a:389", **ALL) for _ in range(2))
+    elsewhere = journal.reserve("ldap://b:389", **ALL)
     assert first.start == elsewhere.start == journal.FIRST_ADDED
     assert second.start == first.stop
 
 
+def test_testers_who_know_nothing_of_each_other_add_other_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = set()
+    for person in range(20):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / str(person)))
+        made = journal.reserve("ldap://a:389", **ASKED)
+        assert journal.FIRST_ADDED <= made.start < journal.FIRST_ADDED + journal.ROOM
+        assert (made.start - journal.FIRST_ADDED) % ASKED["keys"] == 0
+        starts.add(made.start)
+    # Of nine million places to begin.
+    assert len(starts) == 20
+
+
+RESERVING = f"""
+from ils_bench import journal
+for _ in range(25):
+    journal.reserve("ldap://a:389", **{ALL!r})
+"""
+
+
+def test_runs_that_reserve_at_the_same_time_never_overlap() -> None:
+    runs = [subprocess.Popen([sys.executable, "-c", RESERVING]) for _ in range(4)]
+    assert [each.wait(60) for each in runs] == [0] * 4
+    found = sorted((each.start, each.stop) for each in journal.entries())
+    assert [start for start, _ in found[1:]] == [stop for _, stop in found[:-1]]
+    assert len(found) == 4 * 25
+
+
+def test_what_a_process_still_owes_is_known_until_it_is_released() -> None:
+    made = journal.reserve("ldap://a:389", **ASKED)
+    assert journal.owed_by(os.getpid()) == made
+    assert journal.owed_by(os.getppid()) is None
+    journal.release(made)
+    assert journal.owed_by(os.getpid()) is None
+
+
 def test_a_gap_left_by_a_finished_run_is_used_again() -> None:
-    first, second, third = (journal.reserve("ldap://a:389", **ASKED) for _ in range(3))
+    first, second, third = (journal.reserve("ldap://a:389", **ALL) for _ in range(3))
     journal.release(second)
-    again = journal.reserve("ldap://a:389", **ASKED)
+    again = journal.reserve("ldap://a:389", **ALL)
     assert (again.start, again.stop) == (second.start, second.stop)
     assert first.stop == again.start
     assert third.start == again.stop
