@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from ils_bench import operations as known
 from ils_bench.options import (
     CockpitOptions,
     IlsOptions,
+    LoadTestOptions,
     PeakOptions,
     RunOptions,
     SeedOptions,
@@ -141,20 +142,32 @@ def _measure(
         facts=lambda: points.manifest(output, [each.entries for each in sizes]),
         report=report,
         default_out=default_out,
-        afterwards=_tell_what_is_left,
+        afterwards=_telling_what_is_left(output),
     )
 
 
-def _tell_what_is_left() -> None:
-    """Say so when people of this run are still in somebody's directory."""
+def _telling_what_is_left(options: LoadTestOptions) -> Callable[[], None]:
+    """Return what says so when people of the run that now begins stay in somebody's directory.
+
+    Its own process adds some of them, those of its points the others.
+    """
     import os
 
     from ils_bench import journal
+    from ils_bench.targets.opening import OWN_TARGETS
     from sitebench.measuring import say
 
-    for left in journal.entries():
-        if left.pid == os.getpid():
-            say(f"{left.target} still holds people of this run: `sitebench ils clean` removes them")
+    before = {each.id for each in journal.entries()}
+
+    def tell() -> None:
+        if options.target in OWN_TARGETS:
+            return
+        new = [each for each in journal.entries() if each.id not in before]
+        left = [each.target for each in new if each.abandoned or each.pid == os.getpid()]
+        for target in dict.fromkeys(left):
+            say(f"{target} still holds people of this run: `sitebench ils clean` removes them")
+
+    return tell
 
 
 @app.command(rich_help_panel="Measure")
@@ -195,7 +208,7 @@ def peak(
         facts=lambda: points.manifest(each, [each.entries]),
         window_s=each.measure or 0.0,
         default_out=run_file("ils-peak"),
-        afterwards=_tell_what_is_left,
+        afterwards=_telling_what_is_left(options),
     )
     find_peak(options, job)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ils_bench import journal
 from ils_bench.operations import LEFT_FOR_LAST, USER_CLASSES
 from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
 from ils_bench.people import spec_of
@@ -73,6 +74,7 @@ class IlsEndpoint:
             self.target.pid,
             self.target.cores,
             Gathering.of(self.options),
+            _removing,
         )
 
     def users(self, spec: PointSpec) -> tuple[Path, str]:
@@ -86,6 +88,12 @@ class IlsEndpoint:
     def facts(self) -> dict[str, Any]:
         """Return its name, version and configuration, as far as it tells."""
         return {"name": self.target.name, **self.target.facts}
+
+
+def _removing(pid: int) -> str | None:
+    """Return whom a point's process still has to remove, in words."""
+    owed = journal.owed_by(pid)
+    return None if owed is None else f"removing the people that were added to {owed.target}"
 
 
 def stage(

@@ -30,6 +30,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 import locust.runners
 from gevent.event import Event  # type: ignore[import-untyped]
+from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.env import Environment
 from locust.runners import (
     STATE_INIT,
@@ -96,6 +97,7 @@ class Bridge:
         self._failed = self._concluded = False
         self._ending = False
         self._ended = Event()
+        self._putting_back = BoundedSemaphore()
         self._watch = Watch()
         self._hub_cpu = (time.thread_time(), time.monotonic())
         environment.sitebench = self  # type: ignore[attr-defined]
@@ -461,7 +463,9 @@ class Bridge:
         if isinstance(self.runner, WorkerRunner):
             return
         try:
-            self.workload.finish()
+            # Whoever quits meanwhile, at Ctrl-C too, waits until everything is put back.
+            with self._putting_back:
+                self.workload.finish()
         except SitebenchError as error:
             # Locust would log where it was raised, and not what to do.
             log.error("%s", error)

@@ -7,6 +7,7 @@ through the run file; the command that was run can be typed by hand and means th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
@@ -28,7 +29,12 @@ from sitebench.workers.address import MasterAddress
 
 POLL_S = 0.25
 GRACE_S = 60.0
-"""How much longer than its windows a point may take, for its start and its cleaning up."""
+"""How much longer than its windows a point may take, for its start; and to end, with nothing left
+to put back at its target."""
+SAID_AFTER_S = 2.0
+"""How long it may take to put things back before anybody is told."""
+DECIDED = ("measured", "failed")
+"""What a point's process reports before it ends."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,9 @@ class PointCommand:
     target_pid: int | None = None
     target_cores: int | None = None
     gathering: Gathering | None = None
+    owing: Callable[[int], str | None] = lambda pid: None
+    """What the process of a point, known by its id, is putting back at the target, in words; None
+    where nothing of it is left there."""
 
     @property
     def wait_s(self) -> float:
@@ -97,9 +106,12 @@ def run_point(
     store.begin(spec)
     lost = command.gathering is not None and _lost_before(store)
     argv = command.argv(spec, store.path.resolve(), lost_before=lost)
-    deadline = command.wait_s + spec.warmup_s + spec.measure_s + GRACE_S
     with tempfile.TemporaryFile("w+") as output:
-        code = _run(argv, output.fileno(), deadline, watch)
+        process = _started(argv, output.fileno())
+        try:
+            code = _attended(process, spec, store, command, watch)
+        finally:
+            _end(process, command)
         output.seek(0)
         said = output.read()
     if failure := store.failure(spec.key):
@@ -119,10 +131,10 @@ def _lost_before(store: RunStore) -> bool:
     return any(worker.ended for result in store.results() for worker in result.workers)
 
 
-def _run(argv: list[str], output: int, deadline_s: float, watch: Callable[[float], None]) -> int:
+def _started(argv: list[str], output: int) -> subprocess.Popen[bytes]:
     needed = secret.without_secrets(os.environ, secret.BIND_PASSWORD, secret.KEY_PASSWORD)
     environment = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
-    process = subprocess.Popen(
+    return subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -131,29 +143,62 @@ def _run(argv: list[str], output: int, deadline_s: float, watch: Callable[[float
         pass_fds=secret.handed_on(),
         start_new_session=True,
     )
+
+
+def _attended(
+    process: subprocess.Popen[bytes],
+    spec: PointSpec,
+    store: RunStore,
+    command: PointCommand,
+    watch: Callable[[float], None],
+) -> int:
+    """Return how a point's process ended: decided in time, and then as soon as it can."""
     began = time.monotonic()
-    try:
-        while (elapsed := time.monotonic() - began) < deadline_s:
-            try:
-                return process.wait(POLL_S)
-            except subprocess.TimeoutExpired:
-                watch(elapsed)
-        raise PointFailed(
-            f"a point did not end within {deadline_s:.0f} s",
-            "the target may have stopped answering: look at it, then run the same command again",
-        )
-    finally:
-        _end(process)
+    deadline_s = command.wait_s + spec.warmup_s + spec.measure_s + GRACE_S
+    while (elapsed := time.monotonic() - began) < deadline_s:
+        if store.status(spec) in DECIDED:
+            if (code := _ended(process, command, GRACE_S)) is None:
+                break
+            return code
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(POLL_S)
+        watch(elapsed)
+    raise PointFailed(
+        f"a point did not end within {time.monotonic() - began:.0f} s",
+        "the target may have stopped answering: look at it, then run the same command again",
+    )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _ended(
+    process: subprocess.Popen[bytes], command: PointCommand, patience_s: float, hint: str = ""
+) -> int | None:
+    """Return how a process ended, whatever it takes to put back what it owes.
+
+    A target that does not answer ends that too. None: nothing is owed, and it has not ended for
+    `patience_s`.
+    """
+    began = last = time.monotonic()
+    told = False
+    while time.monotonic() - last < patience_s:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(POLL_S)
+        if (owed := command.owing(process.pid)) is None:
+            continue
+        last = time.monotonic()
+        if not told and last - began > SAID_AFTER_S:
+            told = True
+            print(f"{owed}{hint}", file=sys.stderr, flush=True)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes], command: PointCommand) -> None:
     """Let Locust end in order, so that what was added gets removed; then insist."""
     if process.poll() is not None:
         return
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(GRACE_S / 4)
-    except subprocess.TimeoutExpired:
+        _ended(process, command, GRACE_S / 4, "; Ctrl-C now leaves the others there")
+    finally:
         process.kill()
         process.wait()
 

@@ -2,23 +2,32 @@
 
 import json
 import signal
+import socket
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from ils_bench import clean, journal
 from ils_bench.clean import CHUNK
+from ils_bench.options import IlsOptions
 from ils_bench.probe import parse_address
+from ils_bench.sweep import IlsEndpoint, point
 from ils_bench.targets.live import engine_target
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
+from sitebench import locust_process
 from sitebench._engine import Directory, seed_directory
+from sitebench.store import RunStore
 from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.killing import killed
+from tests.support.relay import relayed
 from tests.support.waiting import eventually
 
 LOCALES = ("--locales", "en_US,de_DE,ja_JP")
@@ -209,6 +218,111 @@ def test_ctrl_c_removes_what_was_added(live: Live, tmp_path: Path) -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(40) == 130
+    assert live.people == 0
+    assert not list(journal.entries())
+
+
+REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))
+"""A DelResponse that says success (RFC 4511 section 4.8)."""
+
+
+@dataclass
+class Slow:
+    """A way on which the word that somebody was removed is held back until it may go on."""
+
+    removing: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+
+    def __call__(self, piece: bytes, client: socket.socket) -> None:
+        """Bring a piece of an answer to a client."""
+        if REMOVED in piece:
+            self.removing.set()
+            self.go_on.wait(60)
+        client.sendall(piece)
+
+
+def test_a_measured_point_is_waited_for_while_its_people_are_removed(
+    live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow, owed = Slow(), list[str | None]()
+    with relayed(live.directory.port, slow) as port, RunStore(tmp_path / "run") as store:
+        options = IlsOptions(
+            entries=1,
+            target=f"ldap://127.0.0.1:{port}",
+            locales=("en_US",),
+            users=2,
+            warmup=0.1,
+            measure=0.5,
+        )
+        target = OpenTarget("slow", parse_address(options.target), options.base)
+        spec = point(options, "add")
+        command = IlsEndpoint(target, options).command(spec)
+
+        def owing(pid: int) -> str | None:
+            owed.append(command.owing(pid))
+            if len(owed) == 4:
+                slow.go_on.set()
+            # Locust, too, takes a moment to end.
+            return owed[-1] or owed[0]
+
+        def watch(elapsed_s: float) -> None:
+            if store.latest(spec.key) is not None:
+                # It runs: whatever needs longer from now on is given up.
+                monkeypatch.setattr(locust_process, "GRACE_S", locust_process.POLL_S / 2)
+
+        result = locust_process.run_point(spec, store, replace(command, owing=owing), watch)
+    assert result.failures == 0
+    assert owed[:4] == [f"removing the people that were added to {options.target}"] * 4
+    assert live.people == 0
+    assert not list(journal.entries())
+
+
+# So short that it is over before anything is said of what is waited for.
+HURRIED = """
+import sys
+from sitebench import cli, locust_process
+locust_process.GRACE_S, locust_process.SAID_AFTER_S = float(sys.argv.pop(1)), 0.5
+cli.main()
+"""
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("measure", "grace", "again"),
+    [("60s", "0.4", False), ("60s", "0.4", True), ("500ms", "60", False)],
+    ids=["while it measures", "twice", "while it removes"],
+)
+def test_ctrl_c_waits_for_a_slow_removal_and_a_second_one_does_not(
+    live: Live, measure: str, grace: str, again: bool
+) -> None:
+    slow = Slow()
+    with relayed(live.directory.port, slow) as port:
+        url = f"ldap://127.0.0.1:{port}"
+        argv = ["ils", "run", "add", "--target", url, "--entries", "1", "--locales", "en_US"]
+        argv += ["--users", "2", "--warmup", "0s", "--measure", measure]
+        with subprocess.Popen(
+            [sys.executable, "-c", HURRIED, grace, *argv], stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            if measure == "60s":
+                assert eventually(lambda: live.directory.stats()["adds"] > 1_000, 60)
+            else:
+                assert slow.removing.wait(60)
+            (load,) = psutil.Process(process.pid).children()
+            process.send_signal(signal.SIGINT)
+            said = iter(process.stderr.readline, "")
+            waiting = f"removing the people that were added to {url}; Ctrl-C now leaves"
+            assert any(line.startswith(waiting) for line in said)
+            if again:
+                process.send_signal(signal.SIGINT)
+                assert eventually(lambda: not load.is_running(), 30)
+            slow.go_on.set()
+            assert process.wait(60) == 130
+            left = f"{url} still holds people of this run: `sitebench ils clean` removes them\n"
+            assert (left in said) == again
+        if again:
+            assert live.people > 0
+            assert sitebench("ils", "clean").code == 0
     assert live.people == 0
     assert not list(journal.entries())
 
