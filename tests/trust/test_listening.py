@@ -47,14 +47,17 @@ def listening(pid: int) -> set[str]:
 def started(folder: Path, *argv: str) -> Iterator[subprocess.Popen[bytes]]:
     # What it keeps while it runs is no business of the tests beside it.
     env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "TMPDIR": str(folder)}
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=folder,
-        env=env,
-    ) as process:
+    with (
+        (folder / "said").open("wb") as said,
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            cwd=folder,
+            env=env,
+        ) as process,
+    ):
         try:
             yield process
         finally:
@@ -73,7 +76,7 @@ def heard_at(folder: Path, *argv: str) -> set[str]:
                 serves = False
             seen |= listening(process.pid)
             time.sleep(0.05)
-    assert seen, "nobody listened at all"
+    assert seen, (folder / "said").read_text()
     return seen
 
 
