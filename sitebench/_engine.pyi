@@ -36,6 +36,9 @@ __all__ = [
 class EngineError(Exception):
     """The engine refused or failed; the message says what, to what, and what to do."""
 
+    kind: str
+    """Which class of `sitebench.errors` it is, by its name."""
+
 @final
 class Histogram:
     """Durations in nanoseconds at three significant digits (HdrHistogram)."""

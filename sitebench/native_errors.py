@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 
 from sitebench import errors
 from sitebench._engine import EngineError
-from sitebench.errors import BadInput, SitebenchError
+from sitebench.errors import SitebenchError
 
-_KINDS: tuple[tuple[str, type[SitebenchError], str], ...] = (
-    (r"address (already )?in use|port .* in use", errors.PortInUse, "choose another port"),
-    (r"too many open files|descriptors", errors.OutOfDescriptors, "raise `ulimit -n`"),
-    (r"\bline \d+", errors.BadFile, "correct that line"),
-    (r"no such file", errors.BadFile, "check the name"),
-    (r"invalidcredentials", errors.WrongPassword, "check the DN and the password"),
-    (r"refused|unreachable|timed out", errors.TargetUnreachable, "check host and port"),
-)
+_REMEDIES = {
+    "BadFile": "correct that file, or name another one",
+    "BadInput": "check what was asked for; if it is right, report this",
+    "OutOfDescriptors": "raise `ulimit -n`",
+    "PortInUse": "choose another port",
+}
+"""For what the engine says without a remedy."""
 
 
 def translate(error: EngineError) -> SitebenchError:
     """Return the error of our tree that says the same.
 
-    The engine writes `what happened; what to do` in one text.
+    The engine writes `what happened; what to do` in one text. What happened may be in a server's
+    words, with semicolons of its own; what to do comes last.
     """
-    said = str(error)
-    message, _, advice = said.partition("; ")
-    for pattern, kind, remedy in _KINDS:
-        if re.search(pattern, said, re.IGNORECASE):
-            return kind(message, advice or remedy)
-    return BadInput(message, advice or "check what was asked for; if it is right, report this")
+    message, _, advice = str(error).rpartition("; ")
+    if not message:
+        message, advice = (
+            advice,
+            _REMEDIES.get(error.kind, "try again; if it stays so, report this"),
+        )
+    kind: type[SitebenchError] = getattr(errors, error.kind)
+    return kind(message, advice)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from ils_bench import slapd_folder
 from ils_bench.targets.openldap import find
 from seeders.people import DEFAULT_BASE, Spec, generate
 from sitebench._engine import seed_directory
+from sitebench.errors import EXIT_FAILED
 from sitebench.units import parse_size
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import SITEBENCH, sitebench
@@ -79,7 +80,7 @@ def test_a_server_that_goes_away_is_gone_on_with(folder: Path) -> None:
             assert eventually(lambda: slapd.has(population.dn(1_000)), ARRIVES_WITHIN_S)
             slapd.process.kill()
             said = process.communicate()[1]
-        assert process.returncode != 0
+        assert process.returncode == EXIT_FAILED
         assert "run it again to go on" in said
         assert "of 20,000 people are there" in said
     with running(folder) as slapd:

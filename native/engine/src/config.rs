@@ -2,7 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-use crate::errors::EngineError;
+use crate::errors::error_of;
+use crate::kind::Kind;
 
 /// Reads a configuration; `what` it is of stands in the message.
 ///
@@ -11,6 +12,6 @@ pub fn parse<T: DeserializeOwned>(what: &str, json: &str) -> pyo3::PyResult<T> {
     serde_json::from_str(json).map_err(|error| {
         let text = error.to_string();
         let said = text.rsplit_once(" at line ").map_or(text.as_str(), |(said, _)| said);
-        EngineError::new_err(format!("not the configuration of {what}: {said}"))
+        error_of(Kind::BadInput, format!("not the configuration of {what}: {said}"))
     })
 }

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::config;
-use crate::errors::{EngineError, engine_error};
+use crate::errors::{engine_error, error_of};
+use crate::kind::Kind;
 use crate::population::Population;
 
 /// The embedded LDAP directory, served by threads of this process.
@@ -51,7 +52,8 @@ impl Directory {
             let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             running.as_ref().map(Running::stats)
         });
-        let stats = stats.ok_or_else(|| EngineError::new_err("the directory is stopped; start a new one"))?;
+        let stopped = || error_of(Kind::BadInput, "the directory is stopped; start a new one");
+        let stats = stats.ok_or_else(stopped)?;
         stats.named().into_py_dict(py)
     }
 

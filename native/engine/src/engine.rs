@@ -8,7 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::config;
-use crate::errors::{EngineError, engine_error};
+use crate::errors::{engine_error, error_of};
+use crate::kind::Kind;
 use crate::population::Population;
 use crate::snapshot::Snapshot;
 use crate::visitors::Visitors;
@@ -50,10 +51,12 @@ impl Engine {
                 py.detach(|| load::Engine::start_http(config, Some(people)))
             }
             (AnyConfig::Ldap(_), Some(_)) => {
-                return Err(EngineError::new_err("a directory's people are a Population, not Visitors"));
+                let said = "a directory's people are a Population, not Visitors";
+                return Err(error_of(Kind::BadInput, said));
             }
             (AnyConfig::Http(_), Some(_)) => {
-                return Err(EngineError::new_err("a site's people are Visitors, not a Population"));
+                let said = "a site's people are Visitors, not a Population";
+                return Err(error_of(Kind::BadInput, said));
             }
         };
         started.map(Mutex::new).map(Engine).map_err(engine_error)

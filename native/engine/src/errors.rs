@@ -1,6 +1,9 @@
 //! The one exception of the face.
 
 use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+use crate::kind::{Kind, Kinded};
 
 pyo3::create_exception!(
     sitebench._engine,
@@ -12,6 +15,13 @@ pyo3::create_exception!(
 /// Turns an engine crate's error into `EngineError` with the same words.
 ///
 /// The crates' messages already say what happened, to what, and what to do: nothing is added.
-pub fn engine_error(error: impl std::fmt::Display) -> pyo3::PyErr {
-    EngineError::new_err(error.to_string())
+pub fn engine_error(error: impl Kinded) -> PyErr {
+    error_of(error.kind(), error.to_string())
+}
+
+/// An `EngineError` that says this, and knows its kind.
+pub fn error_of(kind: Kind, said: impl Into<String>) -> PyErr {
+    let error = EngineError::new_err(said.into());
+    let noted = Python::attach(|py| error.value(py).setattr("kind", format!("{kind:?}")));
+    noted.err().unwrap_or(error)
 }

@@ -14,6 +14,7 @@ mod engine;
 mod errors;
 mod floor;
 mod histogram;
+mod kind;
 mod live;
 mod millis;
 mod pools;

@@ -5,13 +5,14 @@ use std::path::Path;
 use people::Pools;
 use pyo3::PyResult;
 
-use crate::errors::{EngineError, engine_error};
+use crate::errors::{engine_error, error_of};
+use crate::kind::Kind;
 
 /// Reads a pools file.
 pub fn read(path: &Path) -> PyResult<Pools> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         let path = path.display();
-        EngineError::new_err(format!("cannot read the pools file {path}: {error}; harvest it anew"))
+        error_of(Kind::BadFile, format!("cannot read the pools file {path}: {error}; harvest it anew"))
     })?;
     Pools::parse(&text).map_err(engine_error)
 }

@@ -8,7 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::config;
-use crate::errors::{EngineError, engine_error};
+use crate::errors::{engine_error, error_of};
+use crate::kind::Kind;
 use crate::upd::{expected, manifest_dict};
 
 /// The personalized site, served by threads of this process from a UPD.
@@ -59,7 +60,8 @@ impl Site {
 
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let stats = py.detach(|| self.running().as_ref().map(Running::stats));
-        let stats = stats.ok_or_else(|| EngineError::new_err("the site is stopped; start a new one"))?;
+        let stopped = || error_of(Kind::BadInput, "the site is stopped; start a new one");
+        let stats = stats.ok_or_else(stopped)?;
         stats.named().into_py_dict(py)
     }
 

@@ -71,6 +71,11 @@ impl Failure {
         }
     }
 
+    /// What an error of a call that makes or connects a socket means.
+    pub fn of_system(error: &io::Error) -> Self {
+        Errno::from_io_error(error).map_or(Self::Io, Self::of_connect)
+    }
+
     /// What the kernel's refusal to connect means.
     pub(crate) fn of_connect(error: Errno) -> Self {
         match error {

@@ -56,7 +56,7 @@ impl Link {
         let guard = security.map(Security::guard).transpose()?;
         match sources.connect() {
             Ok(socket) => Ok(Self::Opening(Line { socket, guard })),
-            Err(error) => Err(Failure::of_connect(Errno::from_io_error(&error).unwrap_or(Errno::IO))),
+            Err(error) => Err(Failure::of_system(&error)),
         }
     }
 

@@ -1,0 +1,170 @@
+"""What the engine cannot do is told by its kind, whatever words a server puts into it."""
+
+import itertools
+import json
+import re
+import resource
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench import errors
+from sitebench._engine import (
+    Directory,
+    LdifCount,
+    NullResponder,
+    Population,
+    remove_people,
+    seed_directory,
+)
+from sitebench.errors import EXIT_BAD_INPUT, EXIT_FAILED, SitebenchError
+from sitebench.native_errors import translated
+from tests.support.people import small_population
+from tests.support.relay import relayed
+from tests.support.waiting import eventually
+
+KIND = Path(__file__).parents[2] / "native/engine/src/kind.rs"
+PEOPLE = small_population(3_000)
+PIECES = 10
+"""A piece of what a server says answers for 64 people at most."""
+
+
+@contextmanager
+def serving(config: dict[str, Any], people: Population | None = None) -> Iterator[Directory]:
+    directory = Directory(json.dumps(config), people)
+    try:
+        yield directory
+    finally:
+        directory.stop()
+
+
+@contextmanager
+def saying(what: bytes) -> Iterator[int]:
+    """Yield the port of a server that says this to whoever comes, and then listens."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            client, _ = server.accept()
+            with client:
+                client.sendall(what)
+                while client.recv(65_536):
+                    continue
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join()
+
+
+def raised(kind: type[SitebenchError], act: Callable[[], object]) -> SitebenchError:
+    """Return the error of our tree that something ends in: of this kind and no narrower one."""
+    with pytest.raises(SitebenchError) as caught, translated():
+        act()
+    assert type(caught.value) is kind
+    return caught.value
+
+
+def at(port: int, **more: Any) -> str:
+    return json.dumps({"host": "127.0.0.1", "port": port, **more})
+
+
+def seeding(port: int, **more: Any) -> Callable[[], object]:
+    return lambda: seed_directory(at(port, **more), PEOPLE, 0, 10)
+
+
+def test_every_kind_is_a_class_of_our_tree() -> None:
+    _, _, variants = KIND.read_text().partition("pub enum Kind {")
+    names = re.findall(r"^    (\w+),$", variants.partition("}")[0], re.MULTILINE)
+    assert len(names) > 5
+    for name in names:
+        assert issubclass(getattr(errors, name), SitebenchError), name
+
+
+@pytest.mark.parametrize(
+    ("work", "counted", "there"),
+    [(seed_directory, "adds", None), (remove_people, "deletes", PEOPLE)],
+)
+def test_a_server_that_hangs_up_midway_is_no_mistake_of_whoever_asked(
+    work: Callable[..., int], counted: str, there: Population | None
+) -> None:
+    pieces = itertools.count()
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        if next(pieces) >= PIECES:
+            raise ConnectionAbortedError
+        client.sendall(piece)
+
+    with serving({}, there) as directory:
+        with relayed(directory.port, way) as port:
+            error = raised(errors.MeasurementFailed, lambda: work(at(port), PEOPLE, 0, PEOPLE.size))
+        assert eventually(lambda: directory.stats()[counted] > 0, 30)
+    assert error.exit_code == EXIT_FAILED
+    assert "closed the connection" in error.message
+    assert error.remedy.endswith("run it again to go on")
+
+
+def test_a_refusal_is_one_whatever_it_says() -> None:
+    base = "ou=refused\\; too many open files on line 5,o=Intranet"
+    people = small_population(3, base=base)
+    with serving({"read_only": True}, people) as directory:
+        error = raised(errors.BadInput, lambda: seed_directory(at(directory.port), people, 0, 10))
+    assert error.exit_code == EXIT_BAD_INPUT
+    assert "refused" in error.message
+    assert "on line 5" in error.message
+    assert "this directory is read-only" in error.message
+    assert error.remedy == "write to the server that holds this base for writing"
+
+
+def test_a_refusal_that_a_server_explains_with_a_semicolon_keeps_its_remedy() -> None:
+    admin = {"admin_dn": "cn=admin,o=Intranet", "admin_password": "right"}
+    with serving(admin, small_population(3)) as directory:
+        error = raised(errors.BadInput, seeding(directory.port))
+        assert "only the administrator may write; bind" in error.message
+        assert error.remedy == "bind as somebody who may write there"
+        wrong = seeding(directory.port, bind_dn=admin["admin_dn"], password="wrong")
+        assert raised(errors.WrongPassword, wrong).remedy == "check bind DN and password"
+
+
+def test_whoever_answers_otherwise_or_not_at_all_is_told_apart() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        port = deaf.getsockname()[1]
+        error = raised(errors.MeasurementFailed, seeding(port, timeout_ms=200))
+        assert "has not answered" in error.message
+    raised(errors.TargetUnreachable, seeding(port))
+    with saying(b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
+        raised(errors.TargetTalksNonsense, seeding(port))
+    with serving({}) as directory:
+        trusting_anybody = {"trust": {"insecure": True}}
+        raised(errors.TlsFailed, seeding(directory.port, tls=trusting_anybody))
+        raised(errors.TlsFailed, seeding(directory.port, tls={**trusting_anybody, "start": True}))
+
+
+def test_what_is_asked_for_wrongly_is_told_apart_too() -> None:
+    raised(errors.BadInput, seeding(1, window=0))
+    raised(errors.BadInput, lambda: Directory('{"no": 1}'))
+    error = raised(errors.BadFile, lambda: LdifCount().feed(b"dn: o=a\nthis is no attribute\n\n"))
+    assert "line 2" in error.message
+    raised(errors.BadFile, lambda: Directory('{"ldif": "/no/such/file"}'))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        raised(errors.PortInUse, lambda: Directory(json.dumps({"port": port})))
+        raised(errors.PortInUse, lambda: NullResponder(1, 1, port))
+
+
+def test_out_of_descriptors_is_told_apart_too() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def without_descriptors() -> None:
+        # Those that are open stay so.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            Directory("{}")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert "ulimit" in raised(errors.OutOfDescriptors, without_descriptors).remedy
