@@ -224,8 +224,9 @@ impl Driver {
         self.check_running()?;
         self.stopped = true;
         let deadline_ns = now_ns().saturating_add(nanos(timeout));
-        let replies = self.ask(|reply| Ok(Command::Finish { deadline_ns, reply }))?;
-        let snapshot = self.snapshot(replies);
+        let replies = self.ask(|reply| Ok(Command::Finish { deadline_ns, reply }));
+        let snapshot = replies.and_then(|replies| self.snapshot(replies));
+        // After an error too: once this returns, nobody loads the target.
         self.workers.iter_mut().for_each(Handle::join);
         snapshot
     }
@@ -248,6 +249,7 @@ impl Driver {
         Ok(snapshot)
     }
 
+    /// Asks every thread, also those behind one that is gone: whoever is not told to end goes on.
     fn ask<T>(
         &self,
         mut command: impl FnMut(Sender<T>) -> Result<Command, CommandError>,
@@ -257,7 +259,8 @@ impl Driver {
             worker.send(command(reply)?)?;
             Ok(receiver)
         };
-        self.workers.iter().map(ask).collect()
+        let asked: Vec<Result<_, CommandError>> = self.workers.iter().map(ask).collect();
+        asked.into_iter().collect()
     }
 
     fn program(&self, name: &str) -> Result<usize, CommandError> {

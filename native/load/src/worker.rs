@@ -172,10 +172,12 @@ impl<P: Protocol> Worker<P> {
             }
         }
         self.work_off();
-        if std::mem::take(&mut self.tick_is_due) {
+        let ticked = std::mem::take(&mut self.tick_is_due);
+        if ticked {
             self.look_over();
         }
-        if std::mem::take(&mut self.is_called) {
+        // Nobody calls once the driver is gone.
+        if std::mem::take(&mut self.is_called) || ticked {
             self.obey();
         }
         self.run_due();
