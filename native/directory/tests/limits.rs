@@ -8,7 +8,7 @@ use directory::Running;
 use wire::ber::{self, tag};
 use wire::ldap::control::{Control, PagedResults, write_control};
 use wire::ldap::filter::{write_equality, write_not, write_or, write_present};
-use wire::ldap::request::{write_bind, write_modify_dn};
+use wire::ldap::request::{write_bind, write_delete, write_modify_dn};
 use wire::ldap::{ResultCode, oid, op};
 
 const PERSON: &str = "cn=Ann 1,ou=Dynamic,o=Intranet";
@@ -237,6 +237,39 @@ fn a_connection_on_which_nothing_moves_is_closed_when_that_is_asked_for() {
     let (directory, mut client) = limited(r#""idle_ms": 1500"#);
     assert!(client.is_closed());
     assert_eq!(Client::connect(directory.addr()).bind("", "").code, ResultCode::SUCCESS);
+}
+
+#[test]
+fn messages_have_a_length_before_a_bind_and_another_after_it() {
+    let (directory, mut client) =
+        limited(r#""message_bytes_before_bind": 1000, "message_bytes_after_bind": 2000"#);
+    let message = |bytes: usize| {
+        let mut out = Vec::new();
+        // Beside the name: three bytes of the id, and four before each of name and message.
+        let name = format!("cn={},ou=Dynamic,o=Intranet", "x".repeat(bytes - 11 - 3 - 22));
+        write_delete(&mut out, 7, name.as_bytes());
+        assert_eq!(out.len(), bytes);
+        out
+    };
+    for (bound, most) in [(false, 1000), (true, 2000)] {
+        let enter = || {
+            let mut client = Client::connect(directory.addr());
+            assert!(!bound || client.bind("", "").code == ResultCode::SUCCESS);
+            client
+        };
+        let mut within = enter();
+        within.send(&message(most));
+        assert_eq!(within.done().code, ResultCode::NO_SUCH_OBJECT);
+        assert_alive(&directory, &mut within);
+        let mut beyond = enter();
+        beyond.send(&message(most + 1));
+        let notice = beyond.done();
+        assert_eq!((notice.id, notice.name.as_deref()), (0, Some(oid::NOTICE_OF_DISCONNECTION)));
+        let said = format!("a message of {} bytes, over the limit of {most}", most + 1);
+        assert_eq!((notice.code, notice.diagnostic), (ResultCode::PROTOCOL_ERROR, said));
+        assert!(beyond.is_closed());
+        assert_alive(&directory, &mut client);
+    }
 }
 
 #[test]
