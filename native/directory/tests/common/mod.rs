@@ -2,17 +2,19 @@
 #![allow(dead_code, reason = "every test file uses its own part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests use it")]
 
+pub mod slow_readers;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use directory::{Config, Running};
 use rustix::time::{ClockId, clock_gettime};
-use tls::{ClientSpec, Connector};
+use tls::{ClientSpec, Connector, Stream};
 use wire::ldap::filter::{write_equality, write_or, write_present};
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
-use wire::ldap::{Reply, Response, ResultCode, Scope, op};
+use wire::ldap::{Reply, Response, ResultCode, Scope, oid, op};
 use wire::{ber, ber::tag};
 
 /// Nothing here takes this long unless it hangs.
@@ -90,8 +92,8 @@ pub enum Message {
     Done(Answer),
 }
 
-pub struct Client {
-    pub stream: TcpStream,
+pub struct Client<S = TcpStream> {
+    pub stream: S,
     buffer: Vec<u8>,
     next_id: i32,
 }
@@ -108,6 +110,36 @@ impl Client {
         Self { stream, buffer: Vec::new(), next_id: 1 }
     }
 
+    /// The same over TLS, once it has asked for it.
+    pub fn secured(mut self, connector: &Connector) -> Client<Secured> {
+        assert_eq!(self.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+        let mut stream = Stream::new(self.stream);
+        stream.connect(connector).unwrap();
+        assert!(stream.shake().unwrap());
+        Client { stream: Secured(stream), buffer: self.buffer, next_id: self.next_id }
+    }
+}
+
+/// A connection over TLS that waits.
+pub struct Secured(Stream<TcpStream>);
+
+impl Read for Secured {
+    fn read(&mut self, room: &mut [u8]) -> std::io::Result<usize> {
+        self.0.read_some(room)
+    }
+}
+
+impl Write for Secured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<S: Read + Write> Client<S> {
     pub fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
@@ -347,8 +379,8 @@ pub const SEARCH_DONE: u8 = op::SEARCH_DONE;
 pub const ENTRIES: usize = 20_000;
 
 /// A directory of them.
-pub fn crowd() -> Running {
-    let directory = serve("{}");
+pub fn crowd(json: &str) -> Running {
+    let directory = serve(json);
     let mut client = Client::connect(directory.addr());
     let filler = "x".repeat(1000);
     for batch in (0..ENTRIES).collect::<Vec<_>>().chunks(500) {

@@ -1,0 +1,59 @@
+//! Clients that ask and do not read, whatever they speak. Whoever has them is alone in its process: what
+//! is measured is the memory of the whole process, and a neighbour's directory would count as their cost.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use directory::Running;
+use wire::ldap::ResultCode;
+
+use super::{Client, ENTRIES, Search, everybody, lookup};
+
+/// What one of them may cost: answers that the kernel did not take, and requests that came behind them,
+/// a read of each, and the buffers' spare room.
+const KIB_EACH: usize = 256;
+
+fn resident_kib() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Has so many clients ask a directory for everybody and read nothing; `talk` makes one of a connection.
+pub fn take_neither_memory_nor_turns<S: Read + Write>(
+    directory: &Running,
+    clients: usize,
+    talk: impl Fn(TcpStream) -> Client<S>,
+) {
+    let before = resident_kib();
+    let connect = || {
+        let stream = TcpStream::connect(directory.addr()).unwrap();
+        stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+        talk(stream)
+    };
+    let mut slow: Vec<_> = (0..clients).map(|_| connect()).collect();
+    let mut lookups = Vec::new();
+    for id in 1..=200 {
+        Search { filter: lookup("Person 5"), ..Search::default() }.write(&mut lookups, id);
+    }
+    for (i, client) in slow.iter_mut().enumerate() {
+        client.send(&everybody(1));
+        // One in forty asks for more and more, until neither the server nor the kernel takes any.
+        while i % 40 == 0 && client.stream.write_all(&lookups).is_ok() {}
+    }
+    // Everybody asks for 20 MB and nobody reads; meanwhile lookups go on as if nothing was.
+    let mut quick = connect();
+    let begun = Instant::now();
+    for i in 0..500 {
+        let search = Search { filter: lookup(&format!("Person {i}")), ..Search::default() };
+        assert_eq!(quick.search(&search).0.len(), 1);
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    let grown = resident_kib().saturating_sub(before);
+    println!("{grown} KiB for {clients} clients");
+    assert!(grown < clients * KIB_EACH, "{grown} KiB for {clients} clients that do not read");
+    // And then they do.
+    let (found, done) = slow[clients - 1].collect();
+    assert_eq!((found.len(), done.code), (ENTRIES + 1, ResultCode::SUCCESS));
+}
