@@ -6,6 +6,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,11 @@ from sitebench._engine import Engine
 from sitebench.errors import TlsFailed
 from sitebench.place import Place
 from sitebench.tls import ServerTls, Trust
+from tests.ils_bench.test_bad_input import refused
+from tests.support.cli import sitebench
 from tests.support.programs import required_program
 from tests.tls.certificates import Authority, Certificate
+from tests.tls.test_cli import SHORT
 
 PEOPLE = 50
 DONE = 40
@@ -101,6 +105,27 @@ def test_nginx_that_wants_a_certificate_gets_it(
     shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
     with nginx.serving(b"x" * PAGE_BYTES, shown, trust) as address:
         assert not ran(address, trust, STATIC, keepalive=True)
+
+
+def test_a_site_that_wants_a_certificate_serves_whoever_shows_one(
+    authority: Authority, server: Certificate, ann: Certificate
+) -> None:
+    trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
+    known = replace(trust, cert=ann.cert, key=ann.key)
+    with PersonalizedSite(
+        PEOPLE, tls=ServerTls(server.cert, server.key, client_ca=authority.ca)
+    ) as site:
+        address = parse_address(site.url)
+        assert "tls:certificate-wanted" in ran(address, trust, PAGE)
+        assert site.stats()["pages"] == 0
+        assert not ran(address, known, PAGE)
+        portable = ("ps", "run", "page", "--client", "fasthttp", "--entries", str(PEOPLE), *SHORT)
+        asked = (*portable, "--target", site.url, "--tls-ca", authority.ca)
+        refused(sitebench(*asked), 1, "no client without a certificate", "--tls-cert")
+        done = sitebench(*asked, "--tls-cert", ann.cert, "--tls-key", ann.key)
+    assert done.code == 0, done.err
+    assert done.objects[0]["failures"] == 0
+    assert done.objects[0]["operations"] > 0
 
 
 def test_the_probe_names_what_is_wrong() -> None:
