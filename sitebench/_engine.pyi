@@ -156,9 +156,6 @@ class Snapshot:
     def backlog(self) -> int:
         """Arrivals of an open schedule that are due and have not found a lane."""
     @property
-    def adds_used(self) -> tuple[int, int]:
-        """People that adds may have used so far, [first, last + 1): what cleaning has to cover."""
-    @property
     def decks(self) -> list[tuple[str, list[int], list[int]]]:
         """One entry per deck: program, cards of each branch, cards dealt since the start.
 

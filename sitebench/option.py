@@ -30,7 +30,6 @@ class Option:
     locust: bool
     locust_default: Any
     identity: bool
-    secret: bool
     hidden: bool
     paired: bool
     form: bool
@@ -47,7 +46,6 @@ def option(
     locust: bool = True,
     locust_default: Any = SAME,
     identity: bool = True,
-    secret: bool = False,
     hidden: bool = False,
     paired: bool = False,
     form: bool = True,
@@ -70,7 +68,6 @@ def option(
         locust,
         there,
         identity,
-        secret,
         hidden,
         paired,
         form and not hidden,

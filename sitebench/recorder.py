@@ -117,8 +117,3 @@ class Recorder:
             self._session.failed(error)
         elif self._store is not None and self._options.point is not None:
             self._store.fail(self._options.point, dump(error))
-
-    def close(self) -> None:
-        """Close the run file."""
-        if self._store is not None:
-            self._store.close()

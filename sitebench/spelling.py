@@ -90,8 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
                 action.choices = (*nothing, *spec.parse.allowed)
         # What Locust's own parser would note for its web form; a group's does not.
         action.include_in_web_ui = spec.form
-        action.is_secret = spec.secret
-        action.is_required = action.is_multiple = False
+        action.is_secret = action.is_required = action.is_multiple = False
 
 
 def _turn(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:

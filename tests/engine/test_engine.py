@@ -102,8 +102,6 @@ def test_adds_stay_within_their_ring(directory: Directory) -> None:
     snapshots = run(Engine(config(directory.port, adds=adds), PEOPLE), "add", 2, 0.3)
     assert failures(snapshots) == {}
     assert counted(snapshots, "add") == settled(directory)["adds"] > 50
-    first, end = snapshots[-1].adds_used
-    assert (first, end) == (1_000, 1_050)
     assert directory.stats()["entries"] <= 200 + 2 + 50
 
 

@@ -18,7 +18,6 @@ pub struct Snapshot {
     waiting_ns: u64,
     underway_ns: u64,
     backlog: u64,
-    adds_used: (u64, u64),
     decks: Vec<(String, Vec<u32>, Vec<u64>)>,
     steps: Vec<Py<StepStats>>,
 }
@@ -53,7 +52,6 @@ impl Snapshot {
             waiting_ns: drained.waiting_ns,
             underway_ns: drained.underway_ns,
             backlog: drained.backlog,
-            adds_used: (drained.adds_used.start, drained.adds_used.end),
             decks: decks.map(|deck| (deck.program.to_string(), deck.weights.into(), deck.dealt)).collect(),
             steps: steps.map(|step| Py::new(py, StepStats::new(py, step)?)).collect::<PyResult<_>>()?,
         })

@@ -14,7 +14,6 @@ use crate::context::{BUFFER_BYTES, Context};
 use crate::program::{Compiled, Deck, DeckPlan};
 use crate::protocol::Protocol;
 use crate::recorder::{Label, Recorders};
-use crate::ring::{Ring, Used};
 use crate::schedule::{Arrivals, Pace, Share};
 use crate::security::Security;
 use crate::snapshot::Snapshot;
@@ -34,7 +33,6 @@ pub(crate) struct Plan<R> {
     /// Arrivals per second of an open schedule.
     pub(crate) rate: Option<f64>,
     pub(crate) seed: u64,
-    pub(crate) ring: Option<Arc<Ring>>,
     pub(crate) compiled: Compiled<R>,
 }
 
@@ -104,7 +102,6 @@ pub(crate) struct Driver {
     programs: Vec<String>,
     labels: Arc<[Label]>,
     decks: Vec<DeckPlan>,
-    ring: Option<Arc<Ring>>,
     pace: Option<Pace>,
     window_start_ns: u64,
     stopped: bool,
@@ -126,7 +123,6 @@ impl Driver {
             workers: Vec::with_capacity(plan.threads),
             labels: labels.clone(),
             decks,
-            ring: plan.ring,
             pace,
             window_start_ns: now_ns(),
             stopped: false,
@@ -236,15 +232,9 @@ impl Driver {
         self.pace
     }
 
-    /// The people that adds may have used.
-    pub(crate) fn adds_used(&self) -> Used {
-        self.ring.as_ref().map(|ring| ring.used()).unwrap_or_default()
-    }
-
     fn snapshot(&mut self, replies: Vec<Receiver<Drained>>) -> Result<Snapshot, CommandError> {
         let drained = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
-        let snapshot =
-            Snapshot::merge(self.window_start_ns, &self.labels, &self.decks, drained, self.adds_used())?;
+        let snapshot = Snapshot::merge(self.window_start_ns, &self.labels, &self.decks, drained)?;
         self.window_start_ns = snapshot.t1_ns;
         Ok(snapshot)
     }

@@ -13,7 +13,7 @@ use crate::keys::Keys;
 use crate::ldap::{self, Ldap};
 use crate::program::Compiled;
 use crate::protocol::Protocol;
-use crate::ring::{Hand, Ring, Used};
+use crate::ring::{Hand, Ring};
 use crate::schedule::Pace;
 use crate::security::Security;
 use crate::snapshot::Snapshot;
@@ -36,7 +36,7 @@ impl Engine {
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
         let security = ldap::security(&config.target)?;
-        Self::launch(&config, compiled, ring.clone(), security, |seed, _| {
+        Self::launch(&config, compiled, security, |seed, _| {
             Ldap::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed)
         })
     }
@@ -49,7 +49,7 @@ impl Engine {
         let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
         let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
         let security = http::security(&config.target)?;
-        Self::launch(&config, compiled, ring.clone(), security, |seed, thread| {
+        Self::launch(&config, compiled, security, |seed, thread| {
             Http::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed, thread)
         })
     }
@@ -57,7 +57,6 @@ impl Engine {
     fn launch<P: Protocol, T: Place, S>(
         config: &Config<T, S>,
         compiled: Compiled<P::Request>,
-        ring: Option<Arc<Ring>>,
         security: Option<Security>,
         mut protocol: impl FnMut(u64, usize) -> P,
     ) -> Result<Self, StartError> {
@@ -70,7 +69,6 @@ impl Engine {
             connect_timeout: config.connect_timeout(),
             rate: config.rate(),
             seed: config.keys.seed,
-            ring,
             compiled,
         };
         let names = config.programs.iter().map(|program| program.name.clone()).collect();
@@ -103,11 +101,6 @@ impl Engine {
     /// When arrivals are due, if the schedule is open: fixed before the first one.
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
-    }
-
-    /// The people that adds may have used so far.
-    pub fn adds_used(&self) -> Used {
-        self.driver.adds_used()
     }
 }
 

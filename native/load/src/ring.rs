@@ -1,8 +1,8 @@
 //! Which people adds are about: a ring of keys shared by all threads in blocks.
 //!
 //! Adds take people from `start` on, each once. After `keys` of them the ring wraps: a key taken again
-//! is free only after its entry was removed. So a run never holds more than `keys` additions, and
-//! [`Ring::used`] names the range that cleaning up has to cover, whatever happened.
+//! is free only after its entry was removed. So whatever happens, nobody beyond `keys` people from `start`
+//! on has to be looked for to clean up after a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,17 +17,6 @@ pub struct Ring {
     keys: u64,
     block: u64,
     handed_out: AtomicU64,
-}
-
-/// The keys that additions may have used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Used {
-    /// The first.
-    pub start: u64,
-    /// The one after the last.
-    pub end: u64,
-    /// Whether the ring went round, so that keys were removed and added again.
-    pub wrapped: bool,
 }
 
 /// A key to add.
@@ -46,13 +35,6 @@ impl Ring {
         // fast one has come round to.
         let block = (keys / (threads.max(1) * 8)).clamp(1, BLOCK);
         Self { start, keys: keys.max(1), block, handed_out: AtomicU64::new(0) }
-    }
-
-    /// What has been used, in whole blocks.
-    pub fn used(&self) -> Used {
-        let handed_out = self.handed_out.load(Ordering::Relaxed);
-        let end = self.start + handed_out.min(self.keys);
-        Used { start: self.start, end, wrapped: handed_out > self.keys }
     }
 }
 
@@ -123,16 +105,5 @@ mod tests {
         assert!(first.iter().all(|key| !key.used_before));
         assert!(second.iter().all(|key| key.used_before));
         assert!(first.iter().zip(&second).all(|(a, b)| a.person == b.person));
-    }
-
-    #[test]
-    fn used_covers_what_was_taken_and_never_more_than_the_ring() {
-        let ring = Arc::new(Ring::new(100, 64, 1));
-        assert_eq!(ring.used(), Used { start: 100, end: 100, wrapped: false });
-        let mut hand = Hand::new(ring.clone());
-        let highest = (0..20).map(|_| hand.take().person).max().unwrap();
-        assert!(ring.used().end > highest && !ring.used().wrapped);
-        (0..64).for_each(|_| assert!(hand.take().person >= 100));
-        assert_eq!(ring.used(), Used { start: 100, end: 164, wrapped: true });
     }
 }

@@ -6,7 +6,6 @@ use hdrhistogram::{AdditionError, Histogram};
 
 use crate::program::DeckPlan;
 use crate::recorder::{Label, Open, Recorders};
-use crate::ring::Used;
 use crate::worker::Drained;
 
 /// Everything recorded between two drains.
@@ -32,8 +31,6 @@ pub struct Snapshot {
     pub underway_ns: u64,
     /// Arrivals of an open schedule that are due and have not found a lane.
     pub backlog: u64,
-    /// The people that adds may have used so far: what cleaning up has to cover.
-    pub adds_used: Used,
     /// One per deck of the programs.
     pub decks: Vec<DeckSnapshot>,
     /// One per (program, step) that did anything.
@@ -84,7 +81,6 @@ impl Snapshot {
         labels: &[Label],
         decks: &[DeckPlan],
         drained: Vec<Drained>,
-        adds_used: Used,
     ) -> Result<Self, AdditionError> {
         let t1_ns = drained.iter().map(|part| part.at_ns).max().unwrap_or(t0_ns);
         let cpu_ns = drained.iter().map(|part| part.cpu_ns).collect();
@@ -97,19 +93,7 @@ impl Snapshot {
         let mut all = parts.next().unwrap_or_else(Recorders::none);
         parts.try_for_each(|part| all.merge(&part))?;
         let steps = steps(labels, all);
-        Ok(Self {
-            t0_ns,
-            t1_ns,
-            cpu_ns,
-            lanes,
-            lane_ns,
-            waiting_ns,
-            underway_ns,
-            backlog,
-            adds_used,
-            decks,
-            steps,
-        })
+        Ok(Self { t0_ns, t1_ns, cpu_ns, lanes, lane_ns, waiting_ns, underway_ns, backlog, decks, steps })
     }
 }
 
