@@ -345,6 +345,8 @@ class Bridge:
 
     def measure(self) -> None:
         """Begin warm-up and measured window, now that all users run."""
+        if self._ending:
+            return  # The last of them came as the test was stopped.
         if self._timer is None:
             self._timer = self._spawn(self._time_windows)
         elif self._measuring and self._recorded_until_stopped:
@@ -355,7 +357,7 @@ class Bridge:
         """The number of users was changed: what they do from now on is what is measured."""
         if self._load is not None:
             self._load.await_users()
-            self._load.cross(Phase.MEASURE)
+            self._go_on_to(self._load, Phase.MEASURE)
 
     @property
     def _measuring(self) -> bool:
@@ -373,17 +375,23 @@ class Bridge:
         load.await_users()
         warmup_s, measure_s = self._prepared["warmup_s"], self._prepared["measure_s"]
         if warmup_s > 0:
-            load.cross(Phase.WARMUP)
+            self._go_on_to(load, Phase.WARMUP)
             gevent.sleep(warmup_s)
-        load.cross(Phase.MEASURE)
+        self._go_on_to(load, Phase.MEASURE)
         if measure_s is None:
             return
         gevent.sleep(measure_s)
-        load.cross(Phase.AFTER)
+        self._go_on_to(load, Phase.AFTER)
         load.conclude()
         self._concluded = True
         recording.finished(recording.windows)
         gevent.spawn(self._end_test)
+
+    def _go_on_to(self, load: Alone | Fleet, phase: Phase) -> None:
+        """Begin a phase; a timer that wakes while its test is being stopped ends instead."""
+        if self._ending:
+            raise gevent.GreenletExit
+        load.cross(phase)
 
     def _tick(self) -> None:
         while self._load is not None and not self._ending:
