@@ -35,7 +35,7 @@ def test_a_person_is_greeted_changes_two_preferences_and_they_hold(
 
         choose(browser, "background", "#c0ffee")
         choose(browser, "city", "Zürich & <Umgebung>")
-        browser.click("form button")
+        browser.submit("form button")
         # The form is answered with a redirect to the page, so reloading sends nothing again.
         browser.reload()
 
@@ -56,7 +56,7 @@ def test_a_stranger_joins_and_has_a_page(
         browser.open(str(site.address))
         assert browser.text("h1") == "Welcome"
         choose(browser, "name", "Ada Lovelace")
-        browser.click("form[action='/users'] button")
+        browser.submit("form[action='/users'] button")
         browser.open(str(site.address))
         assert browser.text("h1") == "Hello, Ada"
         assert int(browser.attribute("body", "data-user")) >= PEOPLE

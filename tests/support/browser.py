@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.ports import free_port
+from tests.support.waiting import eventually
 
 # The machine may have no sandbox, no screen and no network but its own.
 FLAGS = (
@@ -50,6 +51,19 @@ class Browser:
     def click(self, selector: str) -> None:
         """Click an element."""
         call("POST", f"{self._find(selector)}/click", {})
+
+    def submit(self, selector: str) -> None:
+        """Click what sends a form, and wait for the page that answers it."""
+        self.run("document.sent = true")
+        self.click(selector)
+
+        def answered() -> bool:
+            try:
+                return bool(self.run("return !document.sent && document.readyState === 'complete'"))
+            except AssertionError:  # Between two pages there is none.
+                return False
+
+        assert eventually(answered, 60), "the form was not answered"
 
     def run(self, script: str, *arguments: object) -> Any:
         """Run a script in the page."""

@@ -38,7 +38,7 @@ def test_a_page_comes_over_https_and_its_form_goes_back_so(
             assert browser.text("h1") == f"Hello, {person['given']}"
             assert browser.run(LOADED) == 4
             browser.run("document.getElementsByName('city')[0].value = 'Z\u00fcrich'")
-            browser.click("form button")
+            browser.submit("form button")
             browser.reload()
             assert browser.attribute("body", "data-city") == "Z\u00fcrich"
             assert browser.run("return location.protocol") == "https:"
