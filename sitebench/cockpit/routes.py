@@ -10,9 +10,8 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
-import gevent  # type: ignore[import-untyped]
 from flask import Blueprint, Response, jsonify, make_response, request
-from gevent import subprocess
+from gevent import subprocess  # type: ignore[import-untyped]
 from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.web import WebUI
 
@@ -21,6 +20,7 @@ from sitebench.cockpit.session import Session
 from sitebench.cockpit.state import Present, State, title
 from sitebench.cockpit.tabs import resources, verdict
 from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.preparing import apart
 from sitebench.report.page import asset as report_asset
 from sitebench.scratch import scratch
 from sitebench.secret import without_secrets
@@ -144,8 +144,7 @@ def _refused(error: SitebenchError) -> Response:
 
 def _read(path: Path) -> bytes:
     """Return what may be hundreds of megabytes, without keeping the hub from everything else."""
-    content: bytes = gevent.get_hub().threadpool.apply(path.read_bytes)
-    return content
+    return apart(path.read_bytes)
 
 
 def _snapshot(session: Session, folder: Path) -> Path:

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import gevent  # type: ignore[import-untyped]
-
 from sitebench.child import dump
 from sitebench.cockpit.live import Live
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.manifest import collect, continued
 from sitebench.point import PointResult, PointSpec
+from sitebench.preparing import apart
 from sitebench.recorder import Subject
 from sitebench.scratch import scratch
 from sitebench.store import RunStore
@@ -141,13 +140,14 @@ class Session:
 
     def snapshot(self, path: Path) -> None:
         """Write the run file as it is now, whole and in one piece, while tests go on."""
-        # In the hub itself it would keep every drain waiting.
-        pool = gevent.get_hub().threadpool
-        if (why := pool.apply(_copied, (self.store.path, path))) is not None:
+        try:
+            # In the hub itself it would keep every drain waiting.
+            apart(lambda: _copy(self.store.path, path))
+        except sqlite3.Error as error:
             raise MeasurementFailed(
-                f"cannot copy the run file to {path.parent}: {why}",
+                f"cannot copy the run file to {path.parent}: {error}",
                 "make room there, or begin with a $TMPDIR that has more",
-            )
+            ) from error
 
     def close(self) -> str | None:
         """Close the run file; returns what to say about it, once, if any test was recorded."""
@@ -160,11 +160,6 @@ class Session:
         return f"the run file of {tests} is gone: --out FILE keeps it" if n else None
 
 
-def _copied(run: Path, path: Path) -> str | None:
-    """Copy a run file; return why it cannot be done: the hub prints what a thread of it raises."""
-    try:
-        with contextlib.closing(sqlite3.connect(run)) as database:
-            database.execute("VACUUM INTO ?", (str(path),))
-    except sqlite3.Error as error:
-        return str(error)
-    return None
+def _copy(run: Path, path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(run)) as database:
+        database.execute("VACUUM INTO ?", (str(path),))
