@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from locustfiles.ils import LookupUser
-from sitebench import shapes
+from sitebench.locust.shapes import shapes
 
 __all__ = ["LookupUser", "OfficeHours"]
 

@@ -23,9 +23,9 @@ from ils_bench.options import (
 )
 from ils_bench.schema import FILES, text
 from sitebench import units
-from sitebench.option import choice
-from sitebench.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
-from sitebench.spelling import command_options
+from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.options.option import choice
+from sitebench.options.spelling import command_options
 
 app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
 
@@ -58,7 +58,7 @@ def run(
     sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
     --names 'uid=user.{i}' --entries 5k
     """
-    from ils_bench.identity import password_asked
+    from ils_bench.targets.identity import password_asked
 
     name, options = known.parse_operation(operation), password_asked(options)
     _measure([options], (name,), options, default_out=None)
@@ -104,8 +104,8 @@ def sweep(
         options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
     default = known.PAPER_SIZES if paper else DEFAULT_SIZES
     chosen = default if sizes is None else units.parse_sizes(sizes)
-    from ils_bench.identity import password_asked
-    from ils_bench.sweep import with_size
+    from ils_bench.points import with_size
+    from ils_bench.targets.identity import password_asked
 
     found, options = known.parse_operations(operations), password_asked(options)
     each = [with_size(options, size) for size in dict.fromkeys(chosen)]
@@ -118,13 +118,13 @@ def _measure(
     output: RunOptions | SweepOptions,
     default_out: str | None,
 ) -> None:
-    from ils_bench import sweep as points
-    from ils_bench.tables import tables
-    from sitebench.bottlenecks import warnings
-    from sitebench.measuring import Report, Seeding, measure
-    from sitebench.point import PointResult
-    from sitebench.sweep import Stage
-    from sitebench.tables import footnotes
+    from ils_bench import points
+    from ils_bench.paper.tables import tables
+    from sitebench.measure.command import Report, Seeding, measure
+    from sitebench.measure.sweep import Stage
+    from sitebench.runs.point import PointResult
+    from sitebench.tables.bottlenecks import warnings
+    from sitebench.tables.tables import footnotes
 
     def stages(seeding: Seeding) -> list[Stage]:
         return [points.stage(each, operations, seeding) for each in sizes]
@@ -153,9 +153,9 @@ def _telling_what_is_left(options: LoadTestOptions) -> Callable[[], None]:
     """
     import os
 
-    from ils_bench import journal
+    from ils_bench.seeding import journal
     from ils_bench.targets.opening import OWN_TARGETS
-    from sitebench.measuring import say
+    from sitebench.measure.command import say
 
     before = {each.id for each in journal.entries()}
 
@@ -196,9 +196,9 @@ def peak(
 
     An interrupted search goes on where it stopped when it is given the same --out again.
     """
-    from ils_bench import sweep as points
-    from ils_bench.identity import password_asked
-    from sitebench.load_search import Job, find_peak
+    from ils_bench import points
+    from ils_bench.targets.identity import password_asked
+    from sitebench.measure.peak.command import Job, find_peak
 
     name, options = known.parse_operation(operation), password_asked(options)
     each = points.with_size(options, options.entries)
@@ -235,7 +235,7 @@ def soak(
     fails when memory grows on either side, when an operation takes more CPU time at the end than
     at the beginning, or when lanes and directory have not counted the same.
     """
-    from ils_bench.soak.run import soak as run_soak
+    from benches.soak.run import soak as run_soak
 
     size, length = units.parse_size(entries), units.parse_duration(measure)
     run_soak(size, length, users, out or run_file("ils-soak"))
@@ -252,9 +252,9 @@ def ui(options: UiOptions) -> None:
 
     sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
     """
-    from ils_bench.identity import password_asked
-    from ils_bench.sweep import locustfile
-    from sitebench.cockpit.starting import become_locust
+    from ils_bench.points import locustfile
+    from ils_bench.targets.identity import password_asked
+    from sitebench.locust.web_ui.starting import become_locust
 
     become_locust(locustfile(), password_asked(options), CockpitOptions)
 
@@ -298,7 +298,7 @@ def seed(
 
     sitebench ils seed --to slapd:/srv/people --entries 100k
     """
-    from ils_bench.seeding import seed_place
+    from ils_bench.seeding.commands import seed_place
 
     seed_place(options, to or options.target)
 
@@ -321,7 +321,7 @@ def verify(
 
     sitebench ils verify ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
     """
-    from ils_bench.seeding import verify_place
+    from ils_bench.seeding.commands import verify_place
 
     verify_place(options, place or options.target)
 
@@ -361,6 +361,6 @@ def clean(
     sitebench ils clean --seeded --target ldap://127.0.0.1:389/ou=people,dc=example,dc=com
     --entries 10k
     """
-    from ils_bench.seeding import clean_all
+    from ils_bench.seeding.commands import clean_all
 
     clean_all(options, seeded=seeded)

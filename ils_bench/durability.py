@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sitebench.doubt import Doubt, DoubtKind
-from sitebench.point import PointSpec
+from sitebench.runs.point import PointSpec
+from sitebench.verdict.warning import Doubt, DoubtKind
 
 
 def relaxed(spec: PointSpec, *, writes: bool) -> tuple[Doubt, ...]:

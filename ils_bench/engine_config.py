@@ -7,13 +7,13 @@ import json
 from collections.abc import Sequence as Many
 from typing import Any
 
-from ils_bench.identity import ANONYMOUS, Identity
 from ils_bench.options import IlsOptions
-from ils_bench.probe import Address
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
-from sitebench.place import Place
-from sitebench.threads import engine_threads
-from sitebench.tls import SYSTEM, Trust
+from ils_bench.targets.identity import ANONYMOUS, Identity
+from ils_bench.targets.probe import Address
+from sitebench.counts.worker_slot import Place
+from sitebench.system.cores import engine_threads
+from sitebench.targets.tls import SYSTEM, Trust
 
 
 def engine_config(

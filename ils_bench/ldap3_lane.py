@@ -17,15 +17,15 @@ from typing import Any
 
 from ils_bench import sequences as steps
 from ils_bench.engine_config import placed
-from ils_bench.identity import Identity
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence, Step
+from ils_bench.targets.identity import Identity
 from ils_bench.targets.target import OpenTarget
 from sitebench._engine import Population
+from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput
-from sitebench.place import Place
-from sitebench.portable import BACKOFF_S, LaneClock, PortableLanes, within
-from sitebench.tls import fault_kind
+from sitebench.locust.portable import BACKOFF_S, LaneClock, PortableLanes, within
+from sitebench.targets.tls import fault_kind
 
 CONTROL_SIZE_LIMIT_EXCEEDED = 4
 SUCCESS, COMPARE_FALSE, COMPARE_TRUE = 0, 5, 6

@@ -7,8 +7,8 @@ from typing import Any
 
 import ldap3
 
-from ils_bench.probe import Address
-from sitebench.tls import Trust
+from ils_bench.targets.probe import Address
+from sitebench.targets.tls import Trust
 
 
 class _Tls(ldap3.Tls):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sitebench import secret, units
-from sitebench.cockpit.options import SessionOptions
-from sitebench.cockpit.options import UiOptions as UiDefaults
-from sitebench.option import choice, option, whole
-from sitebench.options import (
+from sitebench import units
+from sitebench.locust.web_ui.options import SessionOptions
+from sitebench.locust.web_ui.options import UiOptions as UiDefaults
+from sitebench.measure.options import (
     EntriesOption,
     LoadOptions,
     MeasureOptions,
@@ -17,9 +16,11 @@ from sitebench.options import (
     PeopleOptions,
     PointOptions,
 )
-from sitebench.options import PeakOptions as SearchOptions
-from sitebench.serving import whole_limits
-from sitebench.tls_options import TlsOptions, TlsServeOptions
+from sitebench.measure.options import PeakOptions as SearchOptions
+from sitebench.options.option import choice, option, whole
+from sitebench.system import secret
+from sitebench.targets.serving import whole_limits
+from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = secret.BIND_PASSWORD

@@ -6,13 +6,13 @@ import shlex
 
 from rich.console import Console
 
-from ils_bench.ldap_directory import LdapDirectory
 from ils_bench.options import PASSWORD_VARIABLE, ServeOptions
-from sitebench import secret
+from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.errors import BadInput
-from sitebench.ownership import on_loopback
-from sitebench.serving import until_stopped
-from sitebench.tls import ServerTls
+from sitebench.system import secret
+from sitebench.targets.ownership import on_loopback
+from sitebench.targets.serving import until_stopped
+from sitebench.targets.tls import ServerTls
 
 DEFAULT_PEOPLE = 10_000
 

@@ -10,20 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ils_bench import sweep
-from ils_bench.ldap_directory import LdapDirectory
+from ils_bench import points as sweep
 from ils_bench.operations import LEFT_FOR_LAST
 from ils_bench.options import IlsOptions
-from ils_bench.probe import parse_address
+from ils_bench.points import IlsEndpoint
 from ils_bench.sequences import Sequence
-from ils_bench.sweep import IlsEndpoint
+from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
+from ils_bench.targets.probe import parse_address
 from ils_bench.targets.target import OpenTarget
-from sitebench.point import PointSpec
-from sitebench.sweep import Stage
-from sitebench.tls import Trust
-from sitebench.trial import own_locustfile
+from sitebench.measure.sweep import Stage
+from sitebench.runs.point import PointSpec
+from sitebench.suites.own_locustfile import own_locustfile
+from sitebench.targets.tls import Trust
 
 
 @dataclass(frozen=True)

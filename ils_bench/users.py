@@ -20,8 +20,8 @@ from typing import ClassVar
 from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.sequences import Sequence
 from ils_bench.workload import IlsWorkload
-from sitebench.joining import join
-from sitebench.lane_user import LaneUser
+from sitebench.locust.user import LaneUser
+from sitebench.suites.joining import join
 
 
 class SequenceUser(LaneUser):

@@ -8,38 +8,38 @@ from typing import Any
 
 from locust.env import Environment
 
-from ils_bench import clean, journal
-from ils_bench import sweep as points
+from ils_bench import points
 from ils_bench.durability import relaxed
 from ils_bench.engine_config import engine_config
-from ils_bench.identity import identity_of
-from ils_bench.journal import Reservation
 from ils_bench.ldap3_lane import Ldap3Lanes
-from ils_bench.monitor import DirectoryMonitor
 from ils_bench.operations import USER_CLASSES
 from ils_bench.options import CockpitOptions, IlsOptions
-from ils_bench.people import spec_of
-from ils_bench.probe import parse_address
+from ils_bench.seeding import clean, journal
+from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
+from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import assure_own, open_live, seed
+from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.opening import open_target
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.probe import parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import generate
-from sitebench import spelling
-from sitebench.cockpit.cockpit import session_of
+from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.lanes import Session
-from sitebench.native_errors import translated
-from sitebench.place import Place
-from sitebench.preparing import Preparing, apart
-from sitebench.recorder import Recorder, Subject, asked, operation
-from sitebench.spelling import from_namespace, from_texts
-from sitebench.threads import engine_threads
-from sitebench.tls import Trust
+from sitebench.locust.lanes import Session
+from sitebench.locust.preparing import Preparing, apart
+from sitebench.locust.recorder import Recorder, Subject, asked, operation
+from sitebench.locust.web_ui.cockpit import session_of
+from sitebench.locust.workers.choice import of_this_worker
+from sitebench.locust.workload import Recording
+from sitebench.options import spelling
+from sitebench.options.spelling import from_namespace, from_texts
+from sitebench.runs.windows import Windows
+from sitebench.system.cores import engine_threads
+from sitebench.system.native_errors import translated
+from sitebench.targets.tls import Trust
 from sitebench.units import format_size
-from sitebench.windows import Windows
-from sitebench.workers.choice import of_this_worker
-from sitebench.workload import Recording
 
 OURS = ("embedded", "openldap")
 """Targets that a test starts by itself."""

@@ -7,11 +7,11 @@ locust -f locustfiles/ps.py --target http://127.0.0.1:5000 --scenario site.toml 
 
 from __future__ import annotations
 
-from ps_bench import scenario
 from ps_bench.options import PsOptions
-from ps_bench.scenario import Scenario
-from ps_bench.scenario_file import read
 from ps_bench.users import SiteUser
+from sitebench.http import scenario
+from sitebench.http.scenario import Scenario
+from sitebench.http.scenario_file import read
 
 
 class ScenarioUser(SiteUser):

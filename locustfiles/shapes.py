@@ -6,7 +6,7 @@ locust -f locustfiles/ils.py,locustfiles/shapes.py --headless -u 64 -r 64 --shap
 
 from __future__ import annotations
 
-from sitebench import shapes
+from sitebench.locust.shapes import shapes
 
 
 class Steps(shapes.Steps):

@@ -22,8 +22,8 @@ from ps_bench.options import (
 )
 from sitebench import units
 from sitebench.errors import UnknownValue
-from sitebench.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
-from sitebench.spelling import command_options
+from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.options.spelling import command_options
 
 app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
 
@@ -89,8 +89,8 @@ def sweep(
 
     An interrupted sweep goes on where it stopped when it is given the same --out again.
     """
-    from ps_bench.sweep import with_size
-    from ps_bench.tables import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
+    from ps_bench.paper.tables import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
+    from ps_bench.points import with_size
 
     if paper:
         options = replace(options, warmup=WARMUP_1997_S, measure=MEASURE_1997_S)
@@ -106,11 +106,11 @@ def _measure(
     output: RunOptions | SweepOptions,
     default_out: str | None,
 ) -> None:
-    from ps_bench import sweep as points
-    from ps_bench.tables import tables
-    from sitebench.bottlenecks import warnings
-    from sitebench.measuring import Report, measure
-    from sitebench.tables import footnotes
+    from ps_bench import points
+    from ps_bench.paper.tables import tables
+    from sitebench.measure.command import Report, measure
+    from sitebench.tables.bottlenecks import warnings
+    from sitebench.tables.tables import footnotes
 
     # What is wrong with a scenario file is said before a run file is made.
     for each in sizes:
@@ -152,8 +152,8 @@ def peak(
 
     An interrupted search goes on where it stopped when it is given the same --out again.
     """
-    from ps_bench import sweep as points
-    from sitebench.load_search import Job, find_peak
+    from ps_bench import points
+    from sitebench.measure.peak.command import Job, find_peak
 
     name = _known(operation)
     each = points.with_size(options, options.entries)
@@ -179,8 +179,8 @@ def ui(options: UiOptions) -> None:
 
     sitebench ps ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser
     """
-    from ps_bench.sweep import locustfile
-    from sitebench.cockpit.starting import become_locust
+    from ps_bench.points import locustfile
+    from sitebench.locust.web_ui.starting import become_locust
 
     become_locust(locustfile(), options, CockpitOptions)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ps_bench.options import SeedOptions
 from seeders.upd import UpdSpec, build
-from sitebench.measuring import say
-from sitebench.progress import bar
+from sitebench.measure.command import say
+from sitebench.measure.progress import bar
 
 
 def seed_file(options: SeedOptions, path: Path) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.console import Console
 
 from ps_bench.options import ServeOptions
-from ps_bench.personalized_site import PersonalizedSite
+from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import Progress
-from sitebench.ownership import on_loopback
-from sitebench.progress import bar
-from sitebench.serving import until_stopped
-from sitebench.tls import ServerTls
+from sitebench.measure.progress import bar
+from sitebench.targets.ownership import on_loopback
+from sitebench.targets.serving import until_stopped
+from sitebench.targets.tls import ServerTls
 
 DEFAULT_PEOPLE = 10_000
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ps_bench import sweep
-from ps_bench.address import parse_address
+from ps_bench import points as sweep
 from ps_bench.options import PsOptions
-from ps_bench.personalized_site import PersonalizedSite
-from ps_bench.scenario import Scenario
-from ps_bench.sweep import SiteEndpoint
+from ps_bench.points import SiteEndpoint
 from ps_bench.targets.opening import assure_own, open_target
+from ps_bench.targets.personalized_site import PersonalizedSite
 from ps_bench.targets.target import OpenSite
-from sitebench.point import PointSpec
-from sitebench.sweep import Stage
-from sitebench.tls import Trust
-from sitebench.trial import own_locustfile
+from sitebench.http.address import parse_address
+from sitebench.http.scenario import Scenario
+from sitebench.measure.sweep import Stage
+from sitebench.runs.point import PointSpec
+from sitebench.suites.own_locustfile import own_locustfile
+from sitebench.targets.tls import Trust
 
 
 @dataclass(frozen=True)

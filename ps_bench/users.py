@@ -1,6 +1,6 @@
 """Locust users that run a scenario: import this in a locustfile, and subclass.
 
-    from ps_bench.scenario import Expect, Operation, Request, Scenario
+    from sitebench.http.scenario import Expect, Operation, Request, Scenario
     from ps_bench.users import SiteUser
 
     class NewsUser(SiteUser):
@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ps_bench.options import CockpitOptions, PsOptions
-from ps_bench.scenario import Scenario
 from ps_bench.workload import SiteWorkload
-from sitebench.joining import join
-from sitebench.lane_user import LaneUser
+from sitebench.http.scenario import Scenario
+from sitebench.locust.user import LaneUser
+from sitebench.suites.joining import join
 
 
 class SiteUser(LaneUser):

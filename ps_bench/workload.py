@@ -8,30 +8,30 @@ from typing import Any
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
-from ps_bench import scenario_file
-from ps_bench import sweep as points
-from ps_bench.address import parse_address
-from ps_bench.engine_config import engine_config
-from ps_bench.figures import figures
+from ps_bench import points
 from ps_bench.options import CockpitOptions, PsOptions
-from ps_bench.scenario import Scenario
+from ps_bench.paper.figures import figures
 from ps_bench.targets.opening import assure_own, database_of, live, open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
-from sitebench import spelling
-from sitebench.cockpit.cockpit import session_of
+from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.lanes import Session
-from sitebench.native_errors import translated
-from sitebench.place import Place
-from sitebench.preparing import Preparing
-from sitebench.recorder import Recorder, Subject, asked, operation
-from sitebench.spelling import from_namespace, from_texts
-from sitebench.threads import engine_threads
-from sitebench.tls import Trust
+from sitebench.http import scenario_file
+from sitebench.http.address import parse_address
+from sitebench.http.engine_config import engine_config
+from sitebench.http.scenario import Scenario
+from sitebench.locust.lanes import Session
+from sitebench.locust.preparing import Preparing
+from sitebench.locust.recorder import Recorder, Subject, asked, operation
+from sitebench.locust.web_ui.cockpit import session_of
+from sitebench.locust.workers.choice import of_this_worker
+from sitebench.locust.workload import Recording
+from sitebench.options import spelling
+from sitebench.options.spelling import from_namespace, from_texts
+from sitebench.system.cores import engine_threads
+from sitebench.system.native_errors import translated
+from sitebench.targets.tls import Trust
 from sitebench.units import format_size
-from sitebench.workers.choice import of_this_worker
-from sitebench.workload import Recording
 
 
 class SiteWorkload:
@@ -126,7 +126,7 @@ class SiteWorkload:
                     engine_config(options, address, scenarios, place=place, trust=trust), people
                 )
             else:
-                from ps_bench.fasthttp_lane import FastHttpLanes
+                from sitebench.http.fasthttp_lane import FastHttpLanes
 
                 source = FastHttpLanes(
                     self._environment,

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from sitebench._engine import Population
 from sitebench.errors import BadInput
-from sitebench.native_errors import translated
+from sitebench.system.native_errors import translated
 
 Progress = Callable[[int, int], object]
 """Called with how many people are written, and how many are wanted."""

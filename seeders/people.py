@@ -11,7 +11,7 @@ from typing import Literal
 from seeders.pools import DEFAULT_LOCALES, PoolsFile, Progress, pools
 from sitebench._engine import Population
 from sitebench.errors import BadInput
-from sitebench.native_errors import translated
+from sitebench.system.native_errors import translated
 
 Profile = Literal["paper", "small", "ils"]
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"

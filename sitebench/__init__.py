@@ -16,7 +16,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ils_bench.ldap_directory import LdapDirectory
     from ils_bench.sequences import (
         Add,
         Bind,
@@ -34,13 +33,14 @@ if TYPE_CHECKING:
         Think,
         Unbind,
     )
-    from ps_bench.personalized_site import PersonalizedSite
-    from ps_bench.scenario import Capture, Expect, Identity, Operation, Request, Scenario
+    from ils_bench.targets.ldap_directory import LdapDirectory
+    from ps_bench.targets.personalized_site import PersonalizedSite
     from sitebench._engine import Histogram, Population
-    from sitebench.api import run
+    from sitebench.api.result import Result
+    from sitebench.api.run import run
     from sitebench.errors import SitebenchError
-    from sitebench.result import Result
-    from sitebench.runfile import RunFile
+    from sitebench.http.scenario import Capture, Expect, Identity, Operation, Request, Scenario
+    from sitebench.runs.runfile import RunFile
 
 __all__ = [
     "Add",
@@ -75,16 +75,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "LdapDirectory": "ils_bench.ldap_directory",
-    "PersonalizedSite": "ps_bench.personalized_site",
+    "LdapDirectory": "ils_bench.targets.ldap_directory",
+    "PersonalizedSite": "ps_bench.targets.personalized_site",
     "Histogram": "sitebench._engine",
     "Population": "sitebench._engine",
-    "run": "sitebench.api",
+    "run": "sitebench.api.run",
     "SitebenchError": "sitebench.errors",
-    "Result": "sitebench.result",
-    "RunFile": "sitebench.runfile",
+    "Result": "sitebench.api.result",
+    "RunFile": "sitebench.runs.runfile",
     **dict.fromkeys(
-        ("Capture", "Expect", "Identity", "Operation", "Request", "Scenario"), "ps_bench.scenario"
+        ("Capture", "Expect", "Identity", "Operation", "Request", "Scenario"),
+        "sitebench.http.scenario",
     ),
 }
 

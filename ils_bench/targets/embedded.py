@@ -11,13 +11,13 @@ import json
 from importlib.metadata import version
 from typing import Any
 
-from ils_bench.people import read_spec
-from ils_bench.probe import Address, scheme_of
+from ils_bench.targets.people import read_spec
+from ils_bench.targets.probe import Address, scheme_of
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
-from sitebench.child import Child, Service, serve
-from sitebench.native_errors import translated
-from sitebench.tls import SYSTEM, CaFile, Trust, trusting
+from sitebench.system.child import Child, Service, serve
+from sitebench.system.native_errors import translated
+from sitebench.targets.tls import SYSTEM, CaFile, Trust, trusting
 
 START_S = 600.0
 """A million people are made in seconds; a slow machine gets ten minutes."""

@@ -10,16 +10,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ils_bench import clean, journal
-from ils_bench.identity import identity_of
 from ils_bench.options import DirectoryOptions
-from ils_bench.probe import parse_address, probe, root_dse
+from ils_bench.seeding import clean, journal
+from ils_bench.targets.identity import identity_of
+from ils_bench.targets.probe import parse_address, probe, root_dse
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
-from sitebench import ownership
 from sitebench._engine import Population, count_people, seed_directory
-from sitebench.native_errors import translated
-from sitebench.tls import Trust
+from sitebench.system.native_errors import translated
+from sitebench.targets import ownership
+from sitebench.targets.tls import Trust
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""

@@ -21,18 +21,18 @@ from typing import Any
 import psutil
 
 from ils_bench import schema
-from ils_bench.people import read_spec, suffix_of
-from ils_bench.probe import START_TLS, Address, parse_address
 from ils_bench.targets.certificate import make
+from ils_bench.targets.people import read_spec, suffix_of
+from ils_bench.targets.probe import START_TLS, Address, parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
-from sitebench.child import Child, Service, serve
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
-from sitebench.manifest import usable_cores
-from sitebench.ports import free_port
-from sitebench.scratch import scratch
-from sitebench.tls import SYSTEM, Trust, trusting
+from sitebench.runs.manifest import usable_cores
+from sitebench.system.child import Child, Service, serve
+from sitebench.system.network import free_port
+from sitebench.system.scratch import scratch
+from sitebench.targets.tls import SYSTEM, Trust, trusting
 
 FILL_S = 3600.0
 ANSWER_S = 30.0

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ils_bench.identity import ANONYMOUS, Identity
-from ils_bench.probe import Address, probe
-from sitebench.doubt import Doubt
+from ils_bench.targets.identity import ANONYMOUS, Identity
+from ils_bench.targets.probe import Address, probe
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
-from sitebench.ownership import assure_own
-from sitebench.tls import SYSTEM, Trust
+from sitebench.targets.ownership import assure_own
+from sitebench.targets.tls import SYSTEM, Trust
+from sitebench.verdict.warning import Doubt
 
 
 @dataclass(frozen=True)

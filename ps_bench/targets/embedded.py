@@ -14,12 +14,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ps_bench.address import Address
 from ps_bench.targets.target import OpenSite
-from sitebench.child import Child, Service, serve
-from sitebench.native_errors import translated
-from sitebench.scratch import scratch
-from sitebench.tls import SYSTEM, CaFile, Trust, trusting
+from sitebench.http.address import Address
+from sitebench.system.child import Child, Service, serve
+from sitebench.system.native_errors import translated
+from sitebench.system.scratch import scratch
+from sitebench.targets.tls import SYSTEM, CaFile, Trust, trusting
 
 NOT_SETTINGS = {"host", "port"}
 START_S = 600.0

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ps_bench.address import parse_address, probe
 from ps_bench.options import PsOptions
 from ps_bench.targets.embedded import open_embedded
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
-from sitebench import ownership
-from sitebench.tls import ServerTls, Trust
+from sitebench.http.address import parse_address, probe
+from sitebench.targets import ownership
+from sitebench.targets.tls import ServerTls, Trust
 
 
 def spec_of(options: PsOptions) -> UpdSpec:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ps_bench.address import Address, probe
-from sitebench.doubt import Doubt
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
-from sitebench.tls import SYSTEM, Trust
+from sitebench.http.address import Address, probe
+from sitebench.targets.tls import SYSTEM, Trust
+from sitebench.verdict.warning import Doubt
 
 _REMEDY = "look into its log; points already measured are kept, run again to go on"
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from sitebench.compare.effect import Design, Effect, effect, least_repeats, null
 from sitebench.compare.matching import Matched, title
 from sitebench.compare.measures import MEASURES, Measure
-from sitebench.point import PointResult
+from sitebench.runs.point import PointResult
 
 FAMILY_ALPHA = 0.05
 """How often a comparison may find a difference, in any of its rows, where there is none."""

@@ -8,12 +8,12 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison, Run
-from sitebench.repeats import median_interval
 from sitebench.report.charts import AXES, DASHES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.rates import series_scale, shown
 from sitebench.report.figures.spectrum import levels
 from sitebench.report.model import counted_steps
-from sitebench.runfile import RunFile
+from sitebench.runs.repeats import median_interval
+from sitebench.runs.runfile import RunFile
 
 REPEATS_CHOOSER, SPECTRA_CHOOSER = "choose-repeats", "choose-spectra"
 SIDES = ("A", "B")

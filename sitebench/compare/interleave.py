@@ -28,8 +28,8 @@ from sitebench.errors import (
     MeasurementFailed,
     SitebenchError,
 )
-from sitebench.runfile import RunFile
-from sitebench.store import RunStore
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 
 PLACE = "{}"
 SIDES = ("a", "b")
@@ -70,7 +70,7 @@ class Plan:
         """Return the command that measures a side so often, less what its file has already."""
         words = [word.replace(PLACE, self.value(side)) for word in self.words]
         ours = ["--out", str(file), "--repeats", str(repeats), "--json"]
-        return [sys.executable, "-m", "sitebench.cli", *words, *ours]
+        return [sys.executable, "-m", "sitebench.cli.main", *words, *ours]
 
     def turns(self) -> list[Turn]:
         """Return every measurement in its turn; more repeats only add to the end."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from sitebench import units
 from sitebench.errors import BadInput
-from sitebench.point import PointSpec
-from sitebench.repeats import Series
+from sitebench.runs.point import PointSpec
+from sitebench.runs.repeats import Series
 
 OF_THE_TARGET = frozenset(
     ("target", "base", "bind_dn", "names", "target_threads", "durability", "row_cache", "database")

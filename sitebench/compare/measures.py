@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sitebench.point import PointResult
+from sitebench.runs.point import PointResult
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from sitebench.compare import words
+from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared
 from sitebench.compare.figures import (
     REPEATS_CHOOSER,

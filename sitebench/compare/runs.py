@@ -11,9 +11,9 @@ from sitebench.compare.comparison import Analysis, analyse
 from sitebench.compare.effect import Design
 from sitebench.compare.matching import Difference, Matching, check_facts, match, title, varied
 from sitebench.errors import BadInput
-from sitebench.point import PointResult, PointSpec
-from sitebench.repeats import series
-from sitebench.runfile import RunFile, StoredPoint
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import series
+from sitebench.runs.runfile import RunFile, StoredPoint
 
 COMPARED = "compared"
 """Manifest key of a run that was interleaved with another: id, side, value, command, seed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.compare import words
+from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.effect import Design
 from sitebench.compare.measures import WORSE

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sitebench.fields import known
+from sitebench.system.fields import known
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sitebench.plan.rates import PAGES, RateTable, Remark
-from sitebench.point import PointResult
-from sitebench.repeats import Series, series
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series, series
 from sitebench.units import format_rate
-from sitebench.verdict import Bound
+from sitebench.verdict.verdict import Bound
 
 Meets = Callable[[Series], bool]
 """Whether a load that was tried met the response-time objective."""

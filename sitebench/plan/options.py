@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitebench import units
-from sitebench.objective import Objective
-from sitebench.option import choice, joined, option
-from sitebench.plan.asked import Pairs, parse_mix, parse_rates
+from sitebench.measure.objective import Objective
+from sitebench.options.option import choice, joined, option
 from sitebench.plan.paper import ACTIVE, ILS, MIX, SESSION_S, VIEW_S
+from sitebench.plan.parse import Pairs, parse_mix, parse_rates
 
 _PEOPLE, _MACHINES, _RATES, _OUTPUT = "People", "Machines", "Rates", "Output"
 

@@ -1,5 +1,5 @@
 // The planner of a page: every input moves every number at once.
-// LAWS and DATA come from sitebench.plan.html; the laws are those of model.py, written by formula.py.
+// LAWS and DATA come from sitebench.plan.page; the laws are those of model.py, written by formula.py.
 (function () {
   "use strict";
   const whole = (x) => Math.floor(x + 0.5).toLocaleString("en-US");

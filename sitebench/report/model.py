@@ -13,11 +13,11 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
 from sitebench.monitor.names import rates
-from sitebench.point import PointResult, PointSpec
-from sitebench.repeats import Series, series
-from sitebench.report.half import ReportHalf
-from sitebench.report.moments import Slot, Steps, slots
-from sitebench.runfile import RunFile, StoredPoint
+from sitebench.report.suite import ReportHalf
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import Series, series
+from sitebench.runs.runfile import RunFile, StoredPoint
+from sitebench.runs.timeline import Slot, Steps, slots
 from sitebench.units import format_rate, format_size
 
 SLOTS = 2_400

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sitebench.repeats import Series
 from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.runs.repeats import Series
 from sitebench.units import format_size
 
 NO_NUMBER = "-"

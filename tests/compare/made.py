@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.compare.runs import COMPARED
-from sitebench.point import PointResult, PointSpec, summarise
-from sitebench.store import RunStore
-from sitebench.tally import Tally
-from sitebench.verdict import Verdict
+from sitebench.counts.tally import Tally
+from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.runs.store import RunStore
+from sitebench.verdict.verdict import Verdict
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, a_use
 

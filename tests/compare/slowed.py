@@ -22,7 +22,7 @@ from typing import Any
 from ils_bench.targets.openldap import fill, find, write_config
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
 from tests.support.programs import required_program
 from tests.support.waiting import eventually

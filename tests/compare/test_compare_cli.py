@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadRunFile
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
 from tests.compare.made import MANIFEST, interleaved, noisy, write_run
 from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.points import a_spec

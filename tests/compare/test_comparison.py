@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.compare import words
+from sitebench.compare import wording as words
 from sitebench.compare.comparison import NONE, TOO_FEW, Analysis, Compared, analyse
 from sitebench.compare.effect import Design, effect, halves, null
 from sitebench.compare.matching import Matched
 from sitebench.compare.runs import Comparison, compare_runs, read_run
 from sitebench.errors import BadInput
-from sitebench.repeats import Series
-from sitebench.store import RunStore
+from sitebench.runs.repeats import Series
+from sitebench.runs.store import RunStore
 from tests.compare.made import (
     MANIFEST,
     SPOILED,

@@ -7,7 +7,7 @@ import pytest
 from sitebench.compare.interleave import Plan, Turn, files, measure, plan, prepare
 from sitebench.compare.runs import COMPARED
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
 
 COMMAND = "ils run lookup --target {}"
 
@@ -33,7 +33,7 @@ def test_the_draw_is_the_seed_s_and_more_repeats_only_add_to_it() -> None:
 
 def test_a_command_measures_one_repeat_more_than_its_file_has() -> None:
     argv = a_plan("sitebench ils run lookup --target ldap://{}:389").argv("b", Path("f"), 3)
-    assert argv[1:3] == ["-m", "sitebench.cli"]
+    assert argv[1:3] == ["-m", "sitebench.cli.main"]
     assert argv[3:] == [
         *("ils", "run", "lookup", "--target", "ldap://two:389"),
         *("--out", "f", "--repeats", "3", "--json"),

@@ -7,8 +7,8 @@ import pytest
 
 from sitebench.compare.matching import check_facts, differences, identity, match, varied
 from sitebench.errors import BadInput
-from sitebench.point import PointSpec
-from sitebench.repeats import Series
+from sitebench.runs.point import PointSpec
+from sitebench.runs.repeats import Series
 from tests.support.points import a_spec
 
 

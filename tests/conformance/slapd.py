@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ils_bench.targets.openldap import fill
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.conformance.served import Served
 from tests.support.programs import required_program
 

@@ -20,8 +20,8 @@ from typing import Any
 import psutil
 
 from sitebench.errors import SitebenchError
-from sitebench.runfile import RunFile
-from sitebench.store import RunStore
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 from tests.distributed.network import Host
 from tests.distributed.witness import FOLDER
 from tests.support.cli import SITEBENCH
@@ -45,7 +45,7 @@ class Worker:
         """Return its Locust worker, once there is one."""
         with contextlib.suppress(psutil.Error):
             for child in psutil.Process(self.process.pid).children(recursive=True):
-                if "sitebench.workers.process" in child.cmdline():
+                if "sitebench.locust.workers.process" in child.cmdline():
                     return child
         return None
 

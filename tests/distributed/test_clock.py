@@ -2,7 +2,7 @@
 
 import pytest
 
-from sitebench.workers.clock import Clock, Ping, epoch_ns
+from sitebench.locust.workers.clock import Clock, Ping, epoch_ns
 from tests.distributed.test_merge import part
 
 S = 1_000_000_000

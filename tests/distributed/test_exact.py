@@ -18,10 +18,10 @@ import pytest
 from seeders.people import Spec, generate
 from seeders.upd import UpdSpec, build
 from sitebench._engine import Directory, Site
-from sitebench.ownership import FLAG
-from sitebench.ports import free_port
-from sitebench.runfile import RunFile
-from sitebench.source import SEQUENCE
+from sitebench.counts.source import SEQUENCE
+from sitebench.runs.runfile import RunFile
+from sitebench.system.network import free_port
+from sitebench.targets.ownership import FLAG
 from tests.distributed.masters import PORT, Master, Worker, master, waited_for, worker
 from tests.distributed.network import Host, Network, network
 from tests.distributed.witness import seen, seen_by_process

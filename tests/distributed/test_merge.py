@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from sitebench.workers.merge import Merger
-from sitebench.workers.messages import Part, pack, unpack
+from sitebench.locust.workers.merge import Merger
+from sitebench.locust.workers.messages import Part, pack, unpack
 from tests.support.drains import Drain, Step, histogram
 
 MS = 1_000_000

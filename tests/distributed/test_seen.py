@@ -4,12 +4,12 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sitebench.evidence import Evidence
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.point import PointResult, summarise
-from sitebench.verdict import Bound, Verdict, judge
-from sitebench.workers.here import this_machine
-from sitebench.workers.seen import WorkerSeen, judged, use_of_all
+from sitebench.runs.point import PointResult, summarise
+from sitebench.system.machine import this_machine
+from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.verdict import Bound, Verdict, judge
+from sitebench.verdict.workers import WorkerSeen, judged, use_of_all
 from tests.support.points import a_spec, a_tally, a_use
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import psutil
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.errors import SitebenchError
-from sitebench.ports import free_port
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
+from sitebench.system.network import free_port
 from tests.distributed.masters import SLOW_S, Worker, waited_for, worker
 from tests.distributed.network import Network, network
 from tests.support.aftermath import Ground

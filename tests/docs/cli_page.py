@@ -11,7 +11,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from sitebench.cli import app
+from sitebench.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cli.md"

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ps_bench import scenario
-from ps_bench.scenario_file import parse
-from sitebench.doubt import DoubtKind
+from sitebench.http import scenario
+from sitebench.http.scenario_file import parse
+from sitebench.verdict.warning import DoubtKind
 from tests.docs import cli_page
 from tests.docs.cli_page import ROOT
 from tests.docs.shown import KNOWN, blocks

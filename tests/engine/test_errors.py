@@ -23,7 +23,7 @@ from sitebench._engine import (
     seed_directory,
 )
 from sitebench.errors import EXIT_BAD_INPUT, EXIT_FAILED, SitebenchError
-from sitebench.native_errors import translated
+from sitebench.system.native_errors import translated
 from tests.support.people import small_population
 from tests.support.relay import relayed
 from tests.support.waiting import eventually

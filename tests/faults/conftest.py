@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
+from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
-from ps_bench.personalized_site import PersonalizedSite
+from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.people import Spec
 from tests.faults.served import LOCALES, PEOPLE, Served
 from tests.support.aftermath import Ground

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 
 from sitebench.errors import SitebenchError
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
 from tests.support.cli import SITEBENCH
 from tests.support.waiting import eventually
 

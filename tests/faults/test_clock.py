@@ -5,7 +5,7 @@ from pathlib import Path
 import ldap3
 import pytest
 
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
 from tests.faults.served import LOCALES
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.distributed.masters import worker
 from tests.faults.served import LANES, Served
 from tests.support.aftermath import Ground

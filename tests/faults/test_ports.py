@@ -3,7 +3,7 @@
 import shlex
 import subprocess
 
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
 from tests.faults.groups import unavailable
 from tests.faults.served import LANES
 from tests.support.aftermath import Ground

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.sweep import locustfile
+from ils_bench.points import locustfile
 from ils_bench.targets import openldap as openldap_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.errors import ProgramMissing
-from sitebench.ports import free_port
-from sitebench.store import RunStore
+from sitebench.runs.store import RunStore
+from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import Ran, sitebench
 
@@ -203,7 +203,7 @@ def limited(files: int, *argv: str) -> Ran:
     code = (
         "import resource, runpy, sys;"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}));"
-        "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli', run_name='__main__')"
+        "sys.argv[0] = 'sitebench'; runpy.run_module('sitebench.cli.main', run_name='__main__')"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=False, timeout=90

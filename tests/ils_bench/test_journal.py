@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ils_bench import journal
+from ils_bench.seeding import journal
 
 ASKED: dict[str, Any] = {
     "base": "ou=Dynamic,o=Intranet",

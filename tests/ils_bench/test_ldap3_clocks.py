@@ -7,13 +7,13 @@ from typing import Any
 
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
-from ils_bench.probe import Address
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Sequence
+from ils_bench.targets.probe import Address
 from ils_bench.targets.target import OpenTarget
 from sitebench._engine import Directory
-from sitebench.little import little
-from sitebench.place import Place
-from sitebench.tally import Tally
+from sitebench.counts.littles_law import little
+from sitebench.counts.tally import Tally
+from sitebench.counts.worker_slot import Place
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
-from ils_bench.probe import connected
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenTarget
 from tests.support.cli import sitebench
 

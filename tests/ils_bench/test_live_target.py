@@ -14,17 +14,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ils_bench import clean, journal
-from ils_bench.clean import CHUNK
 from ils_bench.options import IlsOptions
-from ils_bench.probe import parse_address
-from ils_bench.sweep import IlsEndpoint, point
+from ils_bench.points import IlsEndpoint, point
+from ils_bench.seeding import clean, journal
+from ils_bench.seeding.clean import CHUNK
 from ils_bench.targets.live import engine_target
+from ils_bench.targets.probe import parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
-from sitebench import locust_process
 from sitebench._engine import Directory, seed_directory
-from sitebench.store import RunStore
+from sitebench.measure import point_process as locust_process
+from sitebench.runs.store import RunStore
 from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.killing import killed
 from tests.support.relay import relayed

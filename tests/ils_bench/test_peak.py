@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from sitebench.point import PointResult
-from sitebench.store import RunStore
+from sitebench.runs.point import PointResult
+from sitebench.runs.store import RunStore
 from tests.support.cli import sitebench
 
 PEOPLE = ("--entries", "200", "--locales", "en_US", "--threads", "1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench import slapd_folder
+from ils_bench.seeding import slapd_folder
 from ils_bench.targets.openldap import find
 from seeders.people import DEFAULT_BASE, Spec, generate
 from sitebench._engine import seed_directory

@@ -5,9 +5,7 @@ import pytest
 from ils_bench import sequences
 from ils_bench.engine_config import engine_config, placed
 from ils_bench.errors import BadSequence
-from ils_bench.identity import Identity
 from ils_bench.options import IlsOptions
-from ils_bench.probe import Address
 from ils_bench.sequences import (
     Add,
     Bind,
@@ -23,7 +21,9 @@ from ils_bench.sequences import (
     Unbind,
     walk,
 )
-from sitebench.place import Place
+from ils_bench.targets.identity import Identity
+from ils_bench.targets.probe import Address
+from sitebench.counts.worker_slot import Place
 
 
 def labels(sequence: Sequence) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sitebench.store import RunStore
+from sitebench.runs.store import RunStore
 from tests.support.cli import SITEBENCH, sitebench
 
 PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")

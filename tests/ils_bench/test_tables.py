@@ -1,8 +1,8 @@
 from rich.console import Console
 
-from ils_bench.tables import RATES_1997, rate_1997, summary, tables
-from sitebench.point import PointResult
-from sitebench.tables import footnotes
+from ils_bench.paper.tables import RATES_1997, rate_1997, summary, tables
+from sitebench.runs.point import PointResult
+from sitebench.tables.tables import footnotes
 from tests.support.points import a_result, a_spec
 
 

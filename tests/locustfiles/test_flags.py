@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from sitebench.runfile import RunFile
-from sitebench.source import SEQUENCE
-from sitebench.store import RunStore
+from sitebench.counts.source import SEQUENCE
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import Counting, Finished, agrees, headless, port_of_a_master
 from tests.support.points import a_spec
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ils_bench.options import IlsOptions
-from ils_bench.probe import Address
-from ils_bench.sweep import IlsEndpoint, point
+from ils_bench.points import IlsEndpoint, point
+from ils_bench.targets.probe import Address
 from ils_bench.targets.target import OpenTarget
-from sitebench.locust_process import run_point
-from sitebench.runfile import RunFile
-from sitebench.store import RunStore
+from sitebench.measure.point_process import run_point
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting
 
 

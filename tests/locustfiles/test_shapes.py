@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.option import fields_of, flag
-from sitebench.runfile import RunFile
-from sitebench.shape_options import ShapeOptions
-from sitebench.store import RunStore
+from sitebench.locust.shapes.options import ShapeOptions
+from sitebench.options.option import fields_of, flag
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import (
     ENOUGH,
     LOCALES,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.locustfiles.conftest import LOCUSTFILE
 from tests.support.screen import Screen, requests, screen_of
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.objective import Objective
-from sitebench.plan.asked import estimable, meets, parse_mix, parse_rates
+from sitebench.measure.objective import Objective
 from sitebench.plan.choose import plan
 from sitebench.plan.measured import tables_of
 from sitebench.plan.model import Scenario
+from sitebench.plan.parse import estimable, meets, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable
-from sitebench.point import PointResult
-from sitebench.verdict import Bound, Verdict
+from sitebench.runs.point import PointResult
+from sitebench.verdict.verdict import Bound, Verdict
 from tests.support.points import a_result, a_spec
 
 ONLY_LOOKUPS = Scenario(0.04, 1_200.0, {"lookup": 6.0})

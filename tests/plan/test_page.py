@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sitebench.plan import paper
-from sitebench.plan.html import planner_fragment
 from sitebench.plan.model import Scenario, solve
+from sitebench.plan.page import planner_fragment
 from sitebench.plan.rates import PlanRates, RateTable
 from tests.support.browser import Browser, browsing
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from ils_bench import tables as directory
-from ps_bench import tables as site
+from ils_bench.paper import tables as directory
+from ps_bench.paper import tables as site
 from sitebench.plan import paper
 from sitebench.plan.choose import plan
 from sitebench.plan.compared import compared

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sitebench.cli import main
-from sitebench.store import RunStore
+from sitebench.cli.main import main
+from sitebench.runs.store import RunStore
 from tests.plan.test_measured import a_page_result, invalid
 from tests.support.cli import sitebench
 from tests.support.points import a_result, a_spec, a_tally

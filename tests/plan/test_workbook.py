@@ -13,7 +13,7 @@ from sitebench.plan import paper
 from sitebench.plan.choose import plan
 from sitebench.plan.model import PERCENTILES, Scenario, solve
 from sitebench.plan.rates import RateTable
-from sitebench.plan.workbook import Planned, example, write
+from sitebench.plan.workbook.workbook import Planned, example, write
 from tests.support.libreoffice import LibreOffice
 
 TODAY = RateTable(

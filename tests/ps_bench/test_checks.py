@@ -2,8 +2,8 @@
 
 import pytest
 
-from ps_bench.checks import body_of, fault, path_of
-from ps_bench.scenario import FORM, Expect, Identity, Request
+from sitebench.http.checks import body_of, fault, path_of
+from sitebench.http.scenario import FORM, Expect, Identity, Request
 
 ANN = {"id": "7", "given": "Ann & 'Li'", "draw.colour": "#abcdef", "city": "K\u00f6ln"}
 PAGE = Request(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ps_bench.address import parse_address, probe
 from sitebench.errors import SitebenchError
-from sitebench.ports import free_port
+from sitebench.http.address import parse_address, probe
+from sitebench.system.network import free_port
 from tests.support.cli import sitebench
 from tests.support.postgresql import postgresql
 

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from ps_bench.targets.target import OpenSite
-from sitebench.point import PointSpec
-from sitebench.store import RunStore
+from sitebench.runs.point import PointSpec
+from sitebench.runs.store import RunStore
 from tests.ps_bench.conftest import SIZE
 from tests.support.cli import SITEBENCH, sitebench
 from tests.support.faulty_site import Answer, Ask, Asked, faulty

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from ps_bench.errors import BadScenarioFile
-from ps_bench.scenario import Identity
-from ps_bench.scenario_file import parse, read
-from ps_bench.toml_places import places
+from sitebench.http.scenario import Identity
+from sitebench.http.scenario_file import parse, read
+from sitebench.http.toml_places import places
 
 WHOLE = """\
 # what people do

@@ -5,8 +5,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sitebench.runfile import RunFile
-from sitebench.store import RunStore
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 from tests.ps_bench.conftest import LOCALES
 from tests.support.aftermath import Ground
 from tests.support.cli import sitebench

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from ps_bench.figures import figures, mix, off_by
-from ps_bench.scenario import PAPER
-from ps_bench.tables import ROWS, TABLES_1997, measurements, tables
-from sitebench.point import PointResult, summarise
-from sitebench.repeats import series
-from sitebench.tables import footnotes
-from sitebench.tally import Tally
+from ps_bench.paper.figures import figures, mix, off_by
+from ps_bench.paper.tables import ROWS, TABLES_1997, measurements, tables
+from sitebench.counts.tally import Tally
+from sitebench.http.scenario import PAPER
+from sitebench.runs.point import PointResult, summarise
+from sitebench.runs.repeats import series
+from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec, a_use
 

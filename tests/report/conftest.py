@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.report import model
-from sitebench.report.half import ReportHalf
+from sitebench.report.suite import ReportHalf
 from tests.report import made
 from tests.support.programs import required_program
 
@@ -20,7 +20,7 @@ def chromedriver() -> Path:
 @pytest.fixture(scope="session")
 def halves() -> dict[str, ReportHalf]:
     """Return both halves, as the command line hands them over."""
-    from sitebench.cli import _report_halves
+    from sitebench.cli.main import _report_halves
 
     return _report_halves()
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benches.long_run import DRAIN_NS, Drain, Step
 from sitebench._engine import Histogram
+from sitebench.counts.tally import Tally
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.point import PointResult, PointSpec, summarise
-from sitebench.report.long_run import DRAIN_NS, Drain, Step
-from sitebench.store import RunStore
-from sitebench.tally import Tally
+from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.runs.store import RunStore
 
 PEAK = {
     "half": "ils",

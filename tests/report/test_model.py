@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadRunFile
-from sitebench.report.half import ReportHalf
 from sitebench.report.model import Report, counted_steps, load, telling
-from sitebench.store import RunStore
+from sitebench.report.suite import ReportHalf
+from sitebench.runs.store import RunStore
 from tests.report import made
 
 

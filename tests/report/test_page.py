@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.report import build, long_run
+from benches import long_run
+from sitebench.report import build
 from sitebench.report.bundle import bundle
 from sitebench.report.charts import names, rows
-from sitebench.report.half import ReportHalf
 from sitebench.report.model import Report, load
+from sitebench.report.suite import ReportHalf
 
 
 @pytest.fixture(scope="session")

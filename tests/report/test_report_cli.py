@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.cli import main
-from sitebench.store import RunStore
+from sitebench.cli.main import main
+from sitebench.runs.store import RunStore
 from tests.report import made
 
 Typed = Callable[..., tuple[int, str, str]]

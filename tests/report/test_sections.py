@@ -10,7 +10,7 @@ from sitebench.report import build
 from sitebench.report.model import Report
 from sitebench.report.page import Section
 from sitebench.report.sections import verdict, workers
-from sitebench.workers.seen import WorkerSeen
+from sitebench.verdict.workers import WorkerSeen
 
 
 @pytest.fixture(scope="session")

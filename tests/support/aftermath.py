@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 
 from sitebench.errors import BadRunFile
-from sitebench.exchange import jsonl
-from sitebench.runfile import RunFile
+from sitebench.runs.export import jsonl
+from sitebench.runs.runfile import RunFile
 from tests.support.cli import SITEBENCH, Ran
 from tests.support.waiting import eventually
 

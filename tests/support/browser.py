@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.waiting import eventually
 
 # The machine may have no sandbox, no screen and no network but its own.

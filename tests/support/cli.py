@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SITEBENCH = (sys.executable, "-m", "sitebench.cli")
+SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.browser import Browser
 from tests.support.waiting import eventually
 
@@ -124,7 +124,7 @@ def web_ui(
     What it says goes into `said`; the words of `before` start the command.
     """
     port = free_port()
-    argv = [sys.executable, "-m", "sitebench.cli", half, "ui", "--no-browser"]
+    argv = [sys.executable, "-m", "sitebench.cli.main", half, "ui", "--no-browser"]
     process = subprocess.Popen(
         [*before, *argv, "--web-port", str(port), *arguments],
         cwd=folder,

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from sitebench.durations import Durations
-from sitebench.evidence import Evidence
+from sitebench.counts.durations import Durations
 from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.verdict.evidence import Evidence
 
 MACHINE = MachineUse(
     busy_per_core=(0.5, 0.4),

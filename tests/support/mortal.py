@@ -11,12 +11,12 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ils_bench import slapd_folder
+from ils_bench.seeding import slapd_folder
 from ils_bench.targets.openldap import DATA
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from seeders.upd import UpdSpec, build
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.waiting import eventually
 
 SUFFIX = "o=Intranet"

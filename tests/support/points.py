@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from sitebench.counts.tally import Tally
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.point import PointResult, PointSpec, summarise
-from sitebench.tally import Tally
+from sitebench.runs.point import PointResult, PointSpec, summarise
 from tests.support.drains import Drain, Step, histogram
 
 

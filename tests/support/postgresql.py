@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psycopg
 
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.programs import required_program
 
 USERS = ("postgres", "nobody")

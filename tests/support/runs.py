@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sitebench.store import RunStore
+from sitebench.runs.store import RunStore
 from tests.support.points import a_result, a_spec, a_tally
 
 SCHEMA_1 = Path(__file__).parent / "schema1.sitebench"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.waiting import eventually
 
 

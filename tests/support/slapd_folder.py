@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ils_bench import slapd_folder
-from ils_bench.probe import Address, connected, exists
+from ils_bench.seeding import slapd_folder
+from ils_bench.targets.probe import Address, connected, exists
 from sitebench.errors import TargetUnreachable
-from sitebench.ports import free_port
+from sitebench.system.network import free_port
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 

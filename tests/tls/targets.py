@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ils_bench.probe import Address, probe
 from ils_bench.targets.openldap import fill, write_config
+from ils_bench.targets.probe import Address, probe
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.errors import SitebenchError
-from sitebench.ports import free_port
-from sitebench.tls import ServerTls
+from sitebench.system.network import free_port
+from sitebench.targets.tls import ServerTls
 from tests.support.programs import required_program
 
 START_WITHIN_S = 30.0

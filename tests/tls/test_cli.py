@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
-from sitebench.runfile import RunFile
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.runs.runfile import RunFile
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import sitebench
 from tests.support.serving import serving

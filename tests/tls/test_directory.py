@@ -12,10 +12,10 @@ import pytest
 from ldap3.core.exceptions import LDAPExceptionError
 
 from ils_bench.ldap3_tls import server_of
-from ils_bench.ldap_directory import LdapDirectory
-from ils_bench.probe import parse_address
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.probe import parse_address
 from sitebench import errors
-from sitebench.tls import ServerTls, Trust
+from sitebench.targets.tls import ServerTls, Trust
 from tests.support.programs import required_program
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 

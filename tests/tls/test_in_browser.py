@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ps_bench.personalized_site import PersonalizedSite
+from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import UpdSpec, visitors
-from sitebench.tls import ServerTls
+from sitebench.targets.tls import ServerTls
 from tests.support.browser import browsing
 from tests.support.programs import required_program
 from tests.tls.certificates import Certificate

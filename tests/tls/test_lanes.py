@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from ils_bench.engine_config import engine_config
-from ils_bench.identity import ANONYMOUS, Identity
-from ils_bench.ldap_directory import LdapDirectory
 from ils_bench.options import IlsOptions
-from ils_bench.probe import START_TLS, Address, parse_address
 from ils_bench.sequences import CONNECT, LOOKUP, Sequence
+from ils_bench.targets.identity import ANONYMOUS, Identity
+from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import count_seeded, seed
+from ils_bench.targets.probe import START_TLS, Address, parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench._engine import Engine
-from sitebench.place import Place
-from sitebench.ports import free_port
-from sitebench.tls import ServerTls, Trust, key_password
+from sitebench.counts.worker_slot import Place
+from sitebench.system.network import free_port
+from sitebench.targets.tls import ServerTls, Trust, key_password
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 from tests.tls.targets import Slapd, slapd
 

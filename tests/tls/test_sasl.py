@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
-from sitebench.runfile import RunFile
-from sitebench.tls import ServerTls
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.runs.runfile import RunFile
+from sitebench.targets.tls import ServerTls
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import sitebench
 from tests.tls.certificates import Authority, Certificate

@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from ps_bench import nginx
-from ps_bench.address import Address, parse_address, probe
-from ps_bench.bench_trials import STATIC
-from ps_bench.engine_config import engine_config
+from benches import nginx
+from benches.ps import STATIC
 from ps_bench.options import PsOptions
-from ps_bench.personalized_site import PersonalizedSite
-from ps_bench.scenario import PAGE, PAGE_BYTES, Scenario
+from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import UpdSpec, visitors
 from sitebench._engine import Engine
+from sitebench.counts.worker_slot import Place
 from sitebench.errors import TlsFailed
-from sitebench.place import Place
-from sitebench.tls import ServerTls, Trust
+from sitebench.http.address import Address, parse_address, probe
+from sitebench.http.engine_config import engine_config
+from sitebench.http.scenario import PAGE, PAGE_BYTES, Scenario
+from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import sitebench
 from tests.support.programs import required_program

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.ports import free_port
-from sitebench.runfile import RunFile
+from sitebench.runs.runfile import RunFile
+from sitebench.system.network import free_port
 from tests.distributed.masters import worker
 from tests.support.cli import sitebench
 

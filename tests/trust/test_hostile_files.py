@@ -18,11 +18,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ps_bench.scenario_file import parse
+from sitebench.cli.export import WHAT, as_text
 from sitebench.errors import SitebenchError
-from sitebench.exchange_cli import WHAT, as_text
-from sitebench.runfile import RunFile
-from sitebench.store import RunStore
+from sitebench.http.scenario_file import parse
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
 from tests.ps_bench.test_scenario_file import WHOLE
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_spec

@@ -5,10 +5,10 @@ import socket
 import ldap3
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
-from ps_bench.personalized_site import PersonalizedSite
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.serving import whole_limits
+from sitebench.targets.serving import whole_limits
 from tests.ils_bench.test_bad_input import refused
 from tests.ils_bench.test_serve import LOCALES, address
 from tests.support.cli import sitebench

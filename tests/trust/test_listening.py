@@ -13,8 +13,8 @@ import psutil
 import pytest
 
 from ils_bench.options import RunOptions
-from ils_bench.sweep import locustfile
-from sitebench.ports import free_port
+from ils_bench.points import locustfile
+from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
 from ils_bench.sequences import (
     Add,
     Bind,
@@ -21,11 +20,12 @@ from ils_bench.sequences import (
     Sequence,
     Step,
 )
-from ps_bench.personalized_site import PersonalizedSite
-from ps_bench.scenario import Operation, Request, Scenario
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench import run
 from sitebench.errors import NotYours
-from sitebench.ownership import FLAG, assure_own, on_loopback, own_targets
+from sitebench.http.scenario import Operation, Request, Scenario
+from sitebench.targets.ownership import FLAG, assure_own, on_loopback, own_targets
 from tests.distributed.network import network
 from tests.ils_bench.test_bad_input import refused
 from tests.locustfiles.conftest import arguments
@@ -144,7 +144,7 @@ class OwnUser(SequenceUser):
     sequence = Sequence("empty", (Connect(), Bind(), Delete("random")), counts="delete")
 """
 POSTING = """
-from ps_bench.scenario import Operation, Request, Scenario
+from sitebench.http.scenario import Operation, Request, Scenario
 from ps_bench.users import SiteUser
 
 class OwnUser(SiteUser):

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.sweep import locustfile
+from ils_bench.points import locustfile
 from ps_bench.errors import BadScenarioFile
-from ps_bench.scenario_file import parse
 from sitebench.errors import UnknownValue
-from sitebench.secret import address
+from sitebench.http.scenario_file import parse
+from sitebench.system.secret import address
 from tests.support.waiting import eventually
 from tests.trust.searching import ADMIN, SERVE, Searched, administered
 
@@ -223,7 +223,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(
 
 def test_a_token_of_a_scenario_leaves_no_trace(searched: Searched) -> None:
     (searched.folder / "site.toml").write_text(SCENARIO)
-    from ps_bench.personalized_site import PersonalizedSite
+    from ps_bench.targets.personalized_site import PersonalizedSite
 
     with PersonalizedSite(20, locales=("en_US",)) as site:
         run = ("ps", "run", "--target", site.url, "--scenario", "site.toml", *PEOPLE, *BRIEF)

@@ -6,7 +6,7 @@ import sys
 
 import psutil
 
-from tests.sitebench.test_child import gone
+from tests.system.test_child import gone
 from tests.trust.searching import ADMIN, Searched
 
 PROGRAM = """

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.ldap_directory import LdapDirectory
-from sitebench.ports import free_port
-from sitebench.tls import ServerTls
+from ils_bench.targets.ldap_directory import LdapDirectory
+from sitebench.system.network import free_port
+from sitebench.targets.tls import ServerTls
 from tests.distributed.masters import worker
 from tests.tls.certificates import Authority
 from tests.trust.searching import ADMIN, Searched

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sitebench.point import PointSpec
-from sitebench.repeats import Series
 from sitebench.report.charts import AXES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.rates import Order, marks, shown
 from sitebench.report.model import HOW_HARD, Report, Run, telling, variant
 from sitebench.report.paper import why
+from sitebench.runs.point import PointSpec
+from sitebench.runs.repeats import Series
 from sitebench.units import format_rate, format_size
 
 QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from sitebench.report.charts import AXES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.strips import STRIPS, Strip, thinned
 from sitebench.report.model import Point, Report
-from sitebench.report.moments import MEASURED, PER_DECADE, cells
+from sitebench.runs.timeline import MEASURED, PER_DECADE, cells
 
 CHOOSER = "choose-moment"
 

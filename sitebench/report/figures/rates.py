@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sitebench.point import PointSpec
-from sitebench.repeats import Series
 from sitebench.report.charts import AXES, BESIDE, DASHES, SHAPES, Chart, Columns, Spec, names, short
-from sitebench.report.half import RateFigure, ReportHalf
 from sitebench.report.model import Report, Run, telling, variant
 from sitebench.report.paper import why
+from sitebench.report.suite import RateFigure, ReportHalf
+from sitebench.runs.point import PointSpec
+from sitebench.runs.repeats import Series
 from sitebench.units import format_size
 
 TODAY = "today"

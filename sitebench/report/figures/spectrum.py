@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.durations import LEAST_BEYOND
+from sitebench.counts.durations import LEAST_BEYOND
 from sitebench.report.charts import ALL_SERIES, AXES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.curves import load_of
 from sitebench.report.figures.rates import load_key, series_scale, shown

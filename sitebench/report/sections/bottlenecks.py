@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sitebench.bottlenecks import TITLES, WORDS, worst_findings
-from sitebench.finding import Finding, Grade
-from sitebench.repeats import Series
 from sitebench.report.model import Report, Run, named, telling
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.runs.repeats import Series
+from sitebench.tables.bottlenecks import TITLES, WORDS, worst_findings
+from sitebench.verdict.finding import Finding, Grade
 
 MARKS = {
     Grade.PRIMARY: Mark.PRIMARY,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sitebench.repeats import Of, Series
 from sitebench.report.figures.curves import load_of
 from sitebench.report.model import Report, Run, telling
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
-from sitebench.tables import around
+from sitebench.runs.repeats import Of, Series
+from sitebench.tables.tables import around
 from sitebench.units import format_ns, format_rate, format_size
 
 PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sitebench.plan.html import planner_fragment
 from sitebench.plan.measured import tables_of
+from sitebench.plan.page import planner_fragment
 from sitebench.plan.rates import PlanRates
 from sitebench.report.model import Report
 from sitebench.report.page import Section

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from sitebench.repeats import Series
 from sitebench.report.figures.rates import lines
-from sitebench.report.half import RateFigure, ReportHalf
 from sitebench.report.model import Report, Run, named
 from sitebench.report.page import Section
+from sitebench.report.suite import RateFigure, ReportHalf
+from sitebench.runs.repeats import Series
 from sitebench.units import format_ns, format_rate, format_size
 
 BOUNDS = {

@@ -1,0 +1,400 @@
+"""The directory half's speed and memory: what is measured, and what it is held against.
+
+Bytes on the wire are the paper's (a lookup's request 104, its answer 1,283); an anonymous bind
+and its answer have 14 each (RFC 4511, 4.2). Everything runs on loopback, the directory in a
+process of its own, one thread each side unless the row is about threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import psutil
+
+from benches import ils_seeding as bench_seeding
+from benches.ils_crowd import CLIENTS, KIB_EACH, crowded
+from benches.ils_web_ui import looked_at
+from benches.ils_workers import workers_and_threads
+from ils_bench import sequences
+from ils_bench.engine_alone import WARMUP_S, engine_alone, engine_watched, sampling
+from ils_bench.options import IlsOptions
+from ils_bench.points import IlsEndpoint, point
+from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.openldap import fill, find, write_config
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.target import OpenTarget
+from seeders.ldif import write_ldif
+from seeders.people import Spec, generate
+from sitebench.calibrate import floor
+from sitebench.calibrate.floor import Exchange
+from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
+from sitebench.errors import ProgramMissing
+from sitebench.measure.point_process import run_point
+from sitebench.runs.manifest import usable_cores
+from sitebench.runs.point import PointResult
+from sitebench.runs.store import RunStore
+
+LOOKUP = Exchange(104, 1_283)
+BIND = Exchange(14, 14)
+LANES = 64
+MILLION = 1_000_000
+KEPT = Sequence("lookup", (Connect(), Bind(), Repeat(MILLION, (Lookup(),)), Unbind()), "lookup")
+"""Lookups on a connection that stays, as the floor's do. The paper's sequence (`lookup10k`) makes a
+new one every 100 lookups, which costs it some 6 % of its time."""
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "lookup",
+        f"lookups/s, {LANES} lanes that stay connected, 10k entries, verified",
+        "floor operations/s",
+        "kept10k.ops_per_s",
+        "floor.ops_per_s",
+        0.95,
+        at_least=0.85,
+    ),
+    Row(
+        "cpu",
+        "engine CPU per lookup, lanes that stay connected, us",
+        "floor's client CPU",
+        "kept10k.cpu_us",
+        "floor.cpu_us",
+        1.1,
+        at_most=1.25,
+    ),
+    Row(
+        "million",
+        "lookups/s at 1m entries",
+        "at 1k",
+        "lookup1m.ops_per_s",
+        "lookup1k.ops_per_s",
+        0.98,
+        at_least=0.93,
+    ),
+    Row(
+        "one-lane",
+        "lookups/s, 1 lane",
+        "floor with 1 connection",
+        "lookup-one.ops_per_s",
+        "floor-one.ops_per_s",
+        0.95,
+        at_least=0.85,
+    ),
+    Row(
+        "connect",
+        "connects/s",
+        "raw connect cycle",
+        "connect.ops_per_s",
+        "floor-connect.ops_per_s",
+        0.90,
+        at_least=0.75,
+    ),
+    Row(
+        "add",
+        "adds/s",
+        "lookups/s",
+        "add.ops_per_s",
+        "lookup10k.ops_per_s",
+        0.80,
+        at_least=0.60,
+    ),
+    Row(
+        "crowd",
+        f"lookups/s beside {CLIENTS:,} clients that are silent, in a message, or do not read",
+        "without them",
+        "crowd.beside",
+        "crowd.alone",
+        0.95,
+        at_least=0.90,
+    ),
+    Row(
+        "crowd-cpu",
+        "the directory's CPU for a lookup beside them, us",
+        "without them",
+        "crowd.cpu_beside",
+        "crowd.cpu_alone",
+        1.05,
+        at_most=1.11,
+    ),
+    Row(
+        "crowd-memory",
+        "KiB that directory and kernel keep for one of them",
+        "one",
+        "crowd.kib",
+        "crowd.one",
+        KIB_EACH / 2,
+        at_most=KIB_EACH,
+    ),
+    Row(
+        "locust",
+        "the same point through Locust headless",
+        "engine alone",
+        "locust.ops_per_s",
+        "lookup10k.ops_per_s",
+        0.99,
+        at_least=0.97,
+    ),
+    Row(
+        "watched",
+        "lookups/s, drained, recorded and watched into a run file",
+        "engine alone",
+        "watched.ops_per_s",
+        "lookup10k.ops_per_s",
+        0.99,
+        at_least=0.98,
+    ),
+    Row(
+        "monitor",
+        "CPU of watching for a second, s",
+        "the second",
+        "monitor.cpu_s",
+        "monitor.second",
+        0.005,
+        at_most=0.01,
+    ),
+    Row(
+        "threads",
+        "lookups/s, 2 directory threads",
+        "twice 1 thread",
+        "threads.two",
+        "threads.linear",
+        0.9,
+        at_least=0.7,
+    ),
+    Row(
+        "workers",
+        f"lookups/s of two workers with a thread each, {LANES} lanes, responder across a network",
+        "one process with two threads",
+        "workers.two",
+        "workers.one",
+        1.0,
+        at_least=0.97,
+    ),
+    Row(
+        "web-ui",
+        f"lookups/s, {LANES} lanes, 10k entries, while a client asks for all that the page does",
+        "headless",
+        "web-ui.polled",
+        "web-ui.headless",
+        1.0,
+        at_least=0.97,
+    ),
+    Row(
+        "web-ui-chromium",
+        f"lookups/s, {LANES} lanes, 10k entries, live charts drawn by a Chromium on this machine",
+        "headless, on the cores that the Chromium left",
+        "web-ui.drawn",
+        "web-ui.left",
+        1.0,
+        at_least=0.97,
+    ),
+    Row(
+        "fill",
+        "filling the embedded directory with 1m, s",
+        "slapadd -q",
+        "fill.embedded_s",
+        "fill.slapadd_s",
+        0.15,
+        at_most=0.3,
+    ),
+    Row(
+        "memory",
+        "resident memory at 1m, bytes",
+        "encoded answers",
+        "memory.resident",
+        "memory.encoded",
+        1.1,
+        at_most=1.3,
+    ),
+    Row(
+        "ldap3",
+        "engine CPU per lookup against slapd, us",
+        "ldap3's",
+        "slapd.engine_cpu_us",
+        "slapd.ldap3_cpu_us",
+        1 / 50,
+        at_most=1 / 30,
+    ),
+    *bench_seeding.ROWS,
+)
+
+
+class Bench:
+    """Opens what trials need when the first one does, and keeps it open until the end."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stack = contextlib.ExitStack()
+        self._targets: dict[tuple[str, int, int], OpenTarget] = {}
+
+    def trials(self) -> list[Trial]:
+        """Return every trial there is."""
+        return [
+            Trial("floor", lambda: self._floor(LANES)),
+            Trial("kept10k", lambda: self._alone(KEPT, 10_000)),
+            Trial("lookup10k", lambda: self._alone(sequences.LOOKUP, 10_000)),
+            Trial("locust", self._through_locust),
+            Trial("watched", self._watched),
+            Trial("monitor", self._monitor),
+            Trial("lookup1k", lambda: self._alone(sequences.LOOKUP, 1_000)),
+            Trial("lookup1m", lambda: self._alone(sequences.LOOKUP, MILLION)),
+            Trial("floor-one", lambda: self._floor(1)),
+            Trial("lookup-one", lambda: self._alone(sequences.LOOKUP, 10_000, lanes=1)),
+            Trial("floor-connect", self._floor_connect),
+            Trial("connect", lambda: self._alone(sequences.CONNECT, 10_000)),
+            Trial("add", self._add),
+            Trial("crowd", self._crowd),
+            Trial("threads", self._threads),
+            Trial("workers", lambda: workers_and_threads(self.stack, LANES, self.seconds)),
+            Trial("web-ui", self._web_ui),
+            Trial("memory", self._memory),
+            Trial("fill", self._fill),
+            Trial("slapd", self._slapd),
+            *bench_seeding.trials(),
+        ]
+
+    @cached_property
+    def _lookup_port(self) -> int:
+        return self.stack.enter_context(floor.responder(LOOKUP))
+
+    @cached_property
+    def _bind_port(self) -> int:
+        return self.stack.enter_context(floor.responder(BIND))
+
+    def _options(self, entries: int, target: str = "embedded", threads: int = 1) -> IlsOptions:
+        return IlsOptions(
+            entries=entries,
+            target=target,
+            target_threads=threads,
+            threads=threads,
+            users=LANES,
+            warmup=WARMUP_S,
+            measure=self.seconds,
+        )
+
+    def _target(self, entries: int, target: str = "embedded", threads: int = 1) -> OpenTarget:
+        key = (target, entries, threads)
+        if key not in self._targets:
+            options = self._options(entries, target, threads)
+            self._targets[key] = self.stack.enter_context(open_target(options, entries))
+        return self._targets[key]
+
+    def _floor(self, connections: int) -> Values:
+        found = floor.exchanges(self._lookup_port, LOOKUP, connections, self.seconds)
+        return {"ops_per_s": found.ops_per_s, "cpu_us": found.cpu_us_per_op}
+
+    def _floor_connect(self) -> Values:
+        found = floor.connects(self._bind_port, BIND, LANES, self.seconds)
+        return {"ops_per_s": found.ops_per_s, "cpu_us": found.cpu_us_per_op}
+
+    def _alone(
+        self, sequence: Sequence, entries: int, lanes: int = LANES, threads: int = 1
+    ) -> Values:
+        target = self._target(entries, threads=threads)
+        return engine_alone(
+            self._options(entries, threads=threads), target, sequence, lanes, self.seconds
+        )
+
+    def _add(self) -> Values:
+        """Add to a directory of its own each time: it is another one afterwards."""
+        options = self._options(10_000)
+        with open_target(options, 10_000) as target:
+            return engine_alone(options, target, sequences.ADD, LANES, self.seconds)
+
+    def _crowd(self) -> Values | Skipped:
+        options = self._options(10_000)
+
+        def load(target: OpenTarget, seconds: float) -> Values:
+            return engine_alone(options, target, KEPT, LANES, seconds)
+
+        return crowded(options, self.seconds, load)
+
+    def _through_locust(self) -> Values:
+        result = self._point(self._options(10_000), self._target(10_000))
+        return {"ops_per_s": result.ops_per_s}
+
+    def _web_ui(self) -> Values | Skipped:
+        return looked_at(self._options(10_000), self._target(10_000), self.seconds)
+
+    def _watched(self) -> Values:
+        """Watch the lanes of `lookup10k`."""
+        options, target = self._options(10_000), self._target(10_000)
+        return engine_watched(options, target, sequences.LOOKUP, LANES, self.seconds)
+
+    def _monitor(self) -> Values:
+        return sampling(self._options(10_000), self._target(10_000), sequences.LOOKUP)
+
+    def _point(self, options: IlsOptions, target: OpenTarget) -> PointResult:
+        with (
+            tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder,
+            RunStore(Path(folder) / "run") as store,
+        ):
+            spec = point(options, "lookup")
+            store.plan([spec])
+            return run_point(spec, store, IlsEndpoint(target, options).command(spec))
+
+    def _threads(self) -> Values | Skipped:
+        needed = 4
+        if usable_cores() < needed:
+            return Skipped(f"needs {needed} cores")
+        one = self._alone_threads(1)
+        two = self._alone_threads(2)
+        return {"two": two, "linear": 2 * one}
+
+    def _alone_threads(self, threads: int) -> float:
+        # Two engine threads both times: it is the directory that gets another one.
+        target = self._target(10_000, threads=threads)
+        options = replace(self._options(10_000), threads=2)
+        found = engine_alone(options, target, sequences.LOOKUP, LANES, self.seconds)
+        return found["ops_per_s"]
+
+    def _memory(self) -> Values:
+        target = self._target(MILLION)
+        resident = psutil.Process(target.pid).memory_info().rss
+        population = generate(spec_of(self._options(MILLION), MILLION)).population
+        return {
+            "resident": float(resident),
+            "encoded": float(population.encoded_answer_bytes(0, MILLION)),
+        }
+
+    def _fill(self) -> Values | Skipped:
+        try:
+            slapadd = find("slapadd")
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        options = self._options(MILLION)
+        began = time.monotonic()
+        with open_target(options, MILLION):
+            embedded_s = time.monotonic() - began
+        return {"embedded_s": embedded_s, "slapadd_s": self._slapadd(slapadd, options)}
+
+    def _slapadd(self, slapadd: str, options: IlsOptions) -> float:
+        people: Spec = spec_of(options, MILLION)
+        with tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder:
+            config = write_config(Path(folder), people)
+            return fill(slapadd, config, self._ldif(people))
+
+    def _ldif(self, people: Spec) -> Path:
+        if not hasattr(self, "_ldif_path"):
+            folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-"))
+            self._ldif_path = Path(folder) / "people.ldif"
+            write_ldif(generate(people).population, self._ldif_path)
+        return self._ldif_path
+
+    def _slapd(self) -> Values | Skipped:
+        try:
+            target = self._target(10_000, "openldap")
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        options = self._options(10_000, "openldap")
+        native = self._point(options, target)
+        portable = self._point(replace(options, client="ldap3", users=4), target)
+        return {
+            "engine_cpu_us": native.cpu_us_per_op or 0.0,
+            "ldap3_cpu_us": portable.cpu_us_per_op or 0.0,
+        }

@@ -1,0 +1,110 @@
+"""A normal load beside a crowd of clients that are slow or silent: what they take away from it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from statistics import mean
+
+import psutil
+
+from ils_bench.options import IlsOptions
+from ils_bench.targets.embedded import open_embedded
+from ils_bench.targets.opening import directory_config
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.probe import Address
+from ils_bench.targets.target import OpenTarget
+from sitebench.calibrate.ratios import Skipped, Values
+from sitebench.errors import OutOfDescriptors
+from sitebench.monitor.files import read
+from sitebench.monitor.texts import PAGE
+from sitebench.system.limits import allow_descriptors
+
+CLIENTS = 10_000
+KIB_EACH = 64
+"""What directory and kernel may keep for one of them on average: most hold nothing, and those
+that leave answers unread one write of them in each."""
+PATIENT_MS = 600_000
+"""None is cut off while the load beside them is measured; by default they are, after 10 s."""
+SETTLED_S, LOOK_S = 60.0, 0.5
+SOCKETS = "/proc/net/sockstat"
+WINDOW_BYTES = 4_096
+"""A client that does not read lets its kernel take no more: what waits, waits in the directory."""
+
+NOTHING = b""
+HALF_A_BIND = bytes.fromhex("300c0201016007")
+EVERYBODY = bytes.fromhex(
+    "302f020101632a040a6f3d496e7472616e65740a01020a01000201000201"
+    "00010100870b6f626a656374436c6173733000"
+)
+"""Message 1: a search of the subtree of o=Intranet for (objectClass=*)."""
+
+
+def crowded(
+    options: IlsOptions, seconds: float, load: Callable[[OpenTarget, float], Values]
+) -> Values | Skipped:
+    """Return what the load came to alone and beside the crowd, and the memory one of it takes.
+
+    It is alone before and after: what drifts on the machine meanwhile falls on both. Where other
+    programs use the machine too, the rate says above all who got its cores; the directory's CPU for
+    a lookup says what the crowd cost the directory.
+    """
+    try:
+        allow_descriptors(CLIENTS + options.users)
+    except OutOfDescriptors as error:
+        return Skipped(error.message)
+    config = directory_config(options) | {"limits": {"stall_ms": PATIENT_MS}}
+    target = open_embedded(spec_of(options, options.entries), config)
+    with contextlib.ExitStack() as after:
+        after.callback(target.close)
+        process = psutil.Process(target.pid)
+        before = load(target, seconds)
+        held = process.memory_info().rss + _kernel_bytes()
+        with crowd(target.address, CLIENTS):
+            _settle(process)
+            beside = load(target, seconds)
+            grown = process.memory_info().rss + _kernel_bytes() - held
+        _settle(process)
+        alone = [before, load(target, seconds)]
+    return {
+        "beside": beside["ops_per_s"],
+        "alone": mean(each["ops_per_s"] for each in alone),
+        "cpu_beside": beside["target_cpu_us"],
+        "cpu_alone": mean(each["target_cpu_us"] for each in alone),
+        "kib": grown / CLIENTS / 1024,
+        "one": 1.0,
+    }
+
+
+def _kernel_bytes() -> int:
+    """Return what the kernel holds in TCP's buffers, of both sides of every connection."""
+    found = re.search(r"^TCP: .* mem (\d+)$", read(SOCKETS) or "", re.MULTILINE)
+    return int(found[1]) * PAGE if found is not None else 0
+
+
+def _settle(process: psutil.Process) -> None:
+    """Wait until the directory has said all that it can: asking was work, being slow is none."""
+    give_up = time.monotonic() + SETTLED_S
+    while time.monotonic() < give_up:
+        used = sum(process.cpu_times()[:2])
+        time.sleep(LOOK_S)
+        if sum(process.cpu_times()[:2]) - used <= LOOK_S / 20:
+            return
+
+
+@contextlib.contextmanager
+def crowd(address: Address, count: int) -> Iterator[None]:
+    """Keep clients connected: a third is silent, a third in a message, a third does not read."""
+    with contextlib.ExitStack() as stack:
+        for _, said in zip(
+            range(count), itertools.cycle((NOTHING, HALF_A_BIND, EVERYBODY)), strict=False
+        ):
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, WINDOW_BYTES)
+            client.connect((address.host, address.port))
+            client.sendall(said)
+        yield

@@ -1,0 +1,106 @@
+"""What limits that are off by default cost a lookup: a directory with them, beside one without.
+
+Without means set so high that they are never met. Most checks are made on both sides then, and
+what these cost is not seen here.
+
+The rate of a core is compared, which is lookups for a second of the directory's CPU: on a machine
+that others use too, lookups a second differ by a tenth from one moment to the next, and the CPU of
+each by a percent. What disturbs adds to it and never takes away, so each directory is asked in
+many short turns and its cheapest is what counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from benches.ils import KEPT, LANES
+from ils_bench.engine_alone import WARMUP_S, engine_alone
+from ils_bench.options import IlsOptions
+from ils_bench.targets.embedded import open_embedded
+from ils_bench.targets.opening import directory_config
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.target import OpenTarget
+from sitebench.calibrate.ratios import Row, Trial, Values
+
+ENTRIES = 10_000
+TURNS, LEAST_S = 16, 0.25
+NEVER_MS = 600_000
+MANY = 1_000_000_000
+
+CHECKED = {
+    "connections_per_address": ENTRIES,
+    "search_entries": ENTRIES,
+    "search_s": NEVER_MS // 1000,
+    "idle_ms": NEVER_MS,
+}
+"""What is off by default, switched on: addresses, entries and seconds of a search are counted."""
+
+LIFTED = {
+    "message_bytes_before_bind": MANY,
+    "message_bytes_after_bind": MANY,
+    "filter_terms": MANY,
+    "attributes_per_entry": MANY,
+    "values_per_entry": MANY,
+    "changes_per_modify": MANY,
+    "connections": MANY,
+    "connections_per_address": MANY,
+    "running_searches": MANY,
+    "paged_searches": MANY,
+    "search_entries": 0,
+    "search_s": 0,
+    "stall_ms": MANY,
+    "idle_ms": 0,
+}
+"""All but the length of a name and the depth of a filter, which cannot be had any higher."""
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "limits",
+        f"lookups for a second of the directory's CPU, {LANES} lanes, limits on that are off",
+        "with limits that are never met",
+        "limits.checked",
+        "limits.lifted",
+        1.0,
+        at_least=0.99,
+    ),
+)
+
+
+class Bench:
+    """Two directories that take turns."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stack = contextlib.ExitStack()
+        self._open: dict[str, OpenTarget] = {}
+
+    def trials(self) -> list[Trial]:
+        """Return the one there is: its two sides take turns within it."""
+        return [Trial("limits", self._by_turns)]
+
+    def _by_turns(self) -> Values:
+        cheapest: dict[str, float] = {}
+        for turn in range(TURNS):
+            # Who was first is second next time: a machine that slows down favours nobody.
+            sides = [("checked", CHECKED), ("lifted", LIFTED)][:: 1 if turn % 2 else -1]
+            for name, limits in sides:
+                found = self._ask(self._directory(name, limits))
+                cheapest[name] = min(found, cheapest.get(name, found))
+        return {name: 1e6 / cpu_us for name, cpu_us in cheapest.items()}
+
+    def _ask(self, target: OpenTarget) -> float:
+        seconds = max(LEAST_S, self.seconds / TURNS)
+        return engine_alone(self._options(), target, KEPT, LANES, seconds)["target_cpu_us"]
+
+    def _directory(self, name: str, limits: dict[str, Any]) -> OpenTarget:
+        if name not in self._open:
+            options = self._options()
+            config = directory_config(options) | {"limits": limits}
+            target = open_embedded(spec_of(options, ENTRIES), config)
+            self.stack.callback(target.close)
+            self._open[name] = target
+        return self._open[name]
+
+    def _options(self) -> IlsOptions:
+        return IlsOptions(entries=ENTRIES, threads=1, users=LANES, warmup=WARMUP_S)

@@ -1,0 +1,151 @@
+"""What test directories cost: people in a file, in a running slapd, and in a test's own directory.
+
+slapd is that of `--target openldap`, whose database does not wait for the disk (`dbnosync`), the
+same for both sides and fresh for each. Where it does wait, the disk is what is measured: LMDB
+writes each Add through before it takes the next one, however many are outstanding.
+
+Pipelining saves the waiting for answers. Of that there is much where slapd is across a network,
+and little on loopback, where slapd's own work for an Add, one after the other under LMDB's only
+writer, is two thirds of what `ldapadd` takes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benches.distance import moved_away
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.openldap import open_openldap
+from ils_bench.targets.probe import Address, connected, exists, parse_address
+from seeders.contents import contents_meanwhile
+from seeders.ldif import write_ldif
+from seeders.people import Spec, generate
+from sitebench._engine import seed_directory
+from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
+from sitebench.errors import ProgramMissing
+
+LDIF_PEOPLE = 1_000_000
+AWAY_S = 0.001
+FIXTURE_PEOPLE = 1_000
+STARTS = 25
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "ldif",
+        "LDIF of 1m people to a file, digest included, s",
+        "cat of the same bytes to a file",
+        "ldif.write_s",
+        "ldif.cat_s",
+        3,
+        at_most=4,
+    ),
+    Row(
+        "seed-slapd",
+        "people/s into a fresh slapd with dbnosync a millisecond away, pipelined",
+        "ldapadd of the same LDIF",
+        "seed-slapd.seeded_per_s",
+        "seed-slapd.ldapadd_per_s",
+        10,
+        at_least=3,
+    ),
+    Row(
+        "seed-loopback",
+        "the same on loopback",
+        "ldapadd of the same LDIF",
+        "seed-loopback.seeded_per_s",
+        "seed-loopback.ldapadd_per_s",
+        3,
+        at_least=1.25,
+    ),
+    Row(
+        "fixture",
+        "a directory of 1,000 for one test, start to first answer, median, s",
+        "a second",
+        "fixture.start_s",
+        "fixture.second",
+        0.02,
+        at_most=0.05,
+    ),
+)
+
+
+def trials() -> list[Trial]:
+    """Return how the rows are measured."""
+    return [
+        Trial("ldif", _ldif_and_cat),
+        Trial("seed-slapd", lambda: _seed_and_ldapadd(2_000, AWAY_S)),
+        Trial("seed-loopback", lambda: _seed_and_ldapadd(10_000, 0)),
+        Trial("fixture", _fixture),
+    ]
+
+
+def _ldif_and_cat() -> Values:
+    population = generate(Spec(LDIF_PEOPLE)).population
+    with TemporaryDirectory(prefix="sitebench-bench-") as folder:
+        path = Path(folder) / "people.ldif"
+        began = time.monotonic()
+        with contents_meanwhile(population) as contents:
+            write_ldif(population, path)
+            contents.result()
+        write_s = time.monotonic() - began
+        began = time.monotonic()
+        with (Path(folder) / "copy").open("wb") as copy:
+            subprocess.run(["cat", str(path)], stdout=copy, check=True)
+        return {"write_s": write_s, "cat_s": time.monotonic() - began}
+
+
+def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
+    ldapadd = shutil.which("ldapadd")
+    if ldapadd is None:
+        return Skipped("ldapadd is not installed")
+    population = generate(Spec(size)).population
+
+    def seed(address: Address) -> object:
+        where = json.dumps({"host": address.host, "port": address.port})
+        return seed_directory(where, population, 0, size)
+
+    with TemporaryDirectory(prefix="sitebench-bench-") as folder:
+        path = Path(folder) / "people.ldif"
+        write_ldif(population, path, containers=False)
+
+        def add(address: Address) -> object:
+            command = [ldapadd, "-x", "-H", str(address), "-f", str(path)]
+            return subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+        try:
+            seeded_s, added_s = (_seconds(fill, away_s) for fill in (seed, add))
+        except ProgramMissing as error:
+            return Skipped(error.message)
+    return {"seeded_per_s": size / seeded_s, "ldapadd_per_s": size / added_s}
+
+
+def _seconds(fill: Callable[[Address], object], away_s: float) -> float:
+    """Return how long filling takes: a slapd of its own, which has the entries above people."""
+    with closing(open_openldap(Spec(0))) as target, ExitStack() as between:
+        address = target.address
+        if away_s:
+            address = between.enter_context(moved_away(address, away_s))
+        began = time.monotonic()
+        fill(address)
+        return time.monotonic() - began
+
+
+def _fixture() -> Values:
+    """Start directories as the pytest fixture does, and ask each for somebody."""
+    seconds = []
+    for _ in range(STARTS):
+        began = time.monotonic()
+        with LdapDirectory(entries=FIXTURE_PEOPLE) as directory:
+            assert directory.people is not None
+            with connected(parse_address(directory.url)) as connection:
+                assert exists(connection, directory.people.dn(17))
+            seconds.append(time.monotonic() - began)
+    return {"start_s": statistics.median(seconds), "second": 1.0}

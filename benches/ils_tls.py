@@ -1,0 +1,106 @@
+"""What TLS costs: lookups beside those in the clear, and handshakes beside OpenSSL's.
+
+Everything runs on loopback, the directory in a process of its own, one thread each side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import time
+from functools import cached_property
+
+from benches.ils import KEPT, LANES
+from ils_bench.engine_alone import WARMUP_S, engine_alone
+from ils_bench.options import IlsOptions
+from ils_bench.sequences import Connect, Sequence, Unbind
+from ils_bench.targets.opening import open_target
+from ils_bench.targets.target import OpenTarget
+from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
+
+ENTRIES = 10_000
+HANDSHAKES = Sequence("connect", (Connect(), Unbind()), "connect")
+"""A full handshake and nothing else, as `openssl s_time -new` makes them."""
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "tls-lookup",
+        f"lookups/s over TLS, {LANES} lanes that stay connected, 10k entries, verified",
+        "the same in the clear",
+        "tls-kept.ops_per_s",
+        "tls-plain.ops_per_s",
+        0.75,
+        at_least=0.6,
+    ),
+    Row(
+        "tls-handshake",
+        f"full handshakes/s, {LANES} lanes",
+        "openssl s_time -new",
+        "tls-connect.ops_per_s",
+        "tls-openssl.ops_per_s",
+        1.5,
+        at_least=0.8,
+    ),
+)
+
+
+class Bench:
+    """Opens a directory of each kind when the first trial needs it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stack = contextlib.ExitStack()
+
+    def trials(self) -> list[Trial]:
+        """Return every trial there is."""
+        return [
+            Trial("tls-plain", lambda: self._alone(self._plain, KEPT, tls=False)),
+            Trial("tls-kept", lambda: self._alone(self._secure, KEPT, tls=True)),
+            Trial("tls-connect", lambda: self._alone(self._secure, HANDSHAKES, tls=True)),
+            Trial("tls-openssl", self._openssl),
+        ]
+
+    @cached_property
+    def _plain(self) -> OpenTarget:
+        return self.stack.enter_context(open_target(self._options(tls=False), ENTRIES))
+
+    @cached_property
+    def _secure(self) -> OpenTarget:
+        return self.stack.enter_context(open_target(self._options(tls=True), ENTRIES))
+
+    def _options(self, *, tls: bool) -> IlsOptions:
+        return IlsOptions(
+            entries=ENTRIES,
+            tls=tls,
+            threads=1,
+            users=LANES,
+            warmup=WARMUP_S,
+            measure=self.seconds,
+        )
+
+    def _alone(self, target: OpenTarget, sequence: Sequence, *, tls: bool) -> Values:
+        return engine_alone(self._options(tls=tls), target, sequence, LANES, self.seconds)
+
+    def _openssl(self) -> Values | Skipped:
+        openssl, address = shutil.which("openssl"), self._secure.address
+        if openssl is None:
+            return Skipped("needs openssl")
+        began = time.monotonic()
+        done = subprocess.run(
+            [
+                *(openssl, "s_time", "-new", "-time", str(max(1, round(self.seconds)))),
+                *("-connect", f"{address.host}:{address.port}"),
+                *("-CAfile", str(self._secure.ca), "-verify", "2"),
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        # It counts in whole seconds, and ends at the turn of one.
+        took_s = time.monotonic() - began
+        counted = re.search(r"(\d+) connections in", done.stdout)
+        if counted is None:
+            return Skipped("openssl s_time did not say how many handshakes it made")
+        return {"ops_per_s": int(counted[1]) / took_s}

@@ -1,0 +1,171 @@
+"""Lookups while somebody looks at the web UI, against the same ones headless.
+
+A page is looked at twice over: by a client that asks for all that the Live tab asks for, as often,
+so that what Locust's process does for it is the only difference; and by a Chromium. That one draws
+in software on the very cores that directory and lanes use up, which it would not do on the desk
+of whoever looks: so what it used is told apart, and the rate is held against that on the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from ils_bench.options import IlsOptions
+from ils_bench.points import IlsEndpoint, point
+from ils_bench.targets.target import OpenTarget
+from sitebench.calibrate.ratios import Skipped, Values
+from sitebench.measure.options import PointOptions
+from sitebench.measure.point_process import run_point
+from sitebench.options.spelling import to_argv
+from sitebench.runs.manifest import usable_cores
+from sitebench.runs.store import RunStore
+from sitebench.system.network import free_port
+
+WINDOW_S = 10.0
+"""At least: five times what a page waits between two questions."""
+WARMUP_S = 5.0
+"""A Chromium has started and drawn by then."""
+POLLED_S = {"/stats/requests": 2.0, "/sitebench/live.json": 2.0, "/logs": 5.0}
+"""What the page asks for while its Live tab is in front, and how often."""
+ANSWERS_S = 60.0
+
+Look = Callable[[str, float], float]
+"""Looks at a page for so long, and returns the cores that it used meanwhile."""
+
+
+def looked_at(options: IlsOptions, target: OpenTarget, seconds: float) -> Values | Skipped:
+    """Measure headless, polled and, where there is a Chromium, in front of one."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        return Skipped("chromium is not installed")
+    asked = replace(options, warmup=WARMUP_S, measure=max(WINDOW_S, seconds))
+    headless = _headless(asked, target)
+    polled, _ = _in_ui(asked, target, _poll)
+    with _browser(chromium) as look:
+        drawn, browser = _in_ui(asked, target, look)
+    cores = usable_cores()
+    return {
+        "headless": headless,
+        "polled": polled,
+        "drawn": drawn,
+        "browser_cores": browser,
+        # What was there for the test: all cores but those that the browser had.
+        "left": headless * (cores - browser) / cores,
+    }
+
+
+def _headless(options: IlsOptions, target: OpenTarget) -> float:
+    with (
+        tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder,
+        RunStore(Path(folder) / "run") as store,
+    ):
+        spec = point(options, "lookup")
+        store.plan([spec])
+        return run_point(spec, store, IlsEndpoint(target, options).command(spec)).ops_per_s
+
+
+def _in_ui(options: IlsOptions, target: OpenTarget, look: Look) -> tuple[float, float]:
+    """Return the rate of the same lookups, commanded over the web UI, and what looking took."""
+    command = IlsEndpoint(target, options).command(point(options, "lookup"))
+    port = free_port()
+    watched = PointOptions(target_pid=target.pid, target_cores=target.cores)
+    argv = [sys.executable, "-m", "locust", "-f", str(command.locustfile), "--loglevel", "ERROR"]
+    argv += ["--web-port", str(port), *to_argv(watched), *command.arguments, command.user_class]
+    root = f"http://127.0.0.1:{port}"
+    process = subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        _await(root)
+        users = {"user_count": options.users, "spawn_rate": options.users}
+        _ask(f"{root}/swarm", {**users, "user_classes": command.user_class})
+        used = look(root, options.warmup + (options.measure or 0.0))
+        while _ask(f"{root}/sitebench/live.json")["busy"]:
+            time.sleep(0.2)
+        return _ask(f"{root}/sitebench/live.json")["tests"][-1]["per_s"], used
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(ANSWERS_S)
+
+
+def _poll(root: str, seconds: float) -> float:
+    """Ask for what the page asks for; that takes this process next to nothing."""
+    began = time.monotonic()
+    due = dict.fromkeys(POLLED_S, began)
+    while (now := time.monotonic()) < began + seconds:
+        for path, every_s in POLLED_S.items():
+            if now >= due[path]:
+                due[path] += every_s
+                _ask(root + path)
+        time.sleep(max(0.0, min(due.values()) - time.monotonic()))
+    return 0.0
+
+
+@contextmanager
+def _browser(chromium: str) -> Iterator[Look]:
+    with tempfile.TemporaryDirectory(prefix="sitebench-bench-", ignore_cleanup_errors=True) as name:
+
+        def look(root: str, seconds: float) -> float:
+            argv = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
+            argv += ["--disable-background-networking", "--remote-debugging-port=0"]
+            argv += ["--window-size=1300,1000", f"--user-data-dir={name}/profile"]
+            process = subprocess.Popen(
+                [*argv, f"{root}/?tab=sitebench-live"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            try:
+                time.sleep(WARMUP_S)
+                before = _cpu_s(process.pid)
+                began = time.monotonic()
+                time.sleep(seconds - WARMUP_S)
+                return (_cpu_s(process.pid) - before) / (time.monotonic() - began)
+            finally:
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait(ANSWERS_S)
+
+        yield look
+
+
+def _cpu_s(pid: int) -> float:
+    """Return the CPU that a process and its children have used."""
+    family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    times = [each.cpu_times() for each in family if each.is_running()]
+    return float(sum(each.user + each.system for each in times))
+
+
+def _await(root: str) -> None:
+    give_up = time.monotonic() + ANSWERS_S
+    while True:
+        try:
+            urllib.request.urlopen(f"{root}/", timeout=10).close()
+        except OSError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _ask(url: str, form: dict[str, Any] | None = None) -> Any:
+    data = None if form is None else urllib.parse.urlencode(form).encode()
+    with urllib.request.urlopen(url, data, timeout=ANSWERS_S) as answer:
+        return json.loads(answer.read())

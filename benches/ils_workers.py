@@ -1,0 +1,112 @@
+"""Two workers against one process with two threads: what dividing a test costs.
+
+Both look people up in a directory of a thousand that answers from memory, in a network namespace of
+its own: a responder across a network, that shares the machine's cores with them. It has two threads
+so that it is the cores, and not it, that are used up; then what the master and another process cost
+is missing from the rate. Lanes stay connected: across a network local ports would run out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benches.namespace import remote_host
+from ils_bench.options import IlsOptions
+from ils_bench.points import IlsEndpoint, point
+from ils_bench.targets.opening import directory_config
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.probe import Address
+from ils_bench.targets.target import OpenTarget
+from sitebench.calibrate.ratios import Skipped, Values
+from sitebench.errors import ProgramMissing
+from sitebench.locust.workers.address import MasterAddress
+from sitebench.locust.workers.supervisor import Job, supervise
+from sitebench.measure.point_process import run_point
+from sitebench.runs.point import PointSpec
+from sitebench.runs.store import RunStore
+from sitebench.system.child import Child
+from sitebench.system.network import free_port
+from sitebench.system.stop import Stop
+
+ENTRIES = 1_000
+THREADS = 2
+WARMUP_S = 1.0
+
+
+@dataclass(frozen=True)
+class KeptEndpoint(IlsEndpoint):
+    """A directory that is looked into over connections that stay."""
+
+    def users(self, spec: PointSpec) -> tuple[Path, str]:
+        """Return the lookups of the bench."""
+        return Path(__file__).with_name("locustfile.py"), "KeptUser"
+
+
+def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values | Skipped:
+    """Measure both, one after the other."""
+    try:
+        measured = _ground(stack, lanes, seconds)
+    except ProgramMissing as error:
+        return Skipped(error.message)
+    return {"one": measured(None), "two": measured(THREADS)}
+
+
+@cache
+def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | None], float]:
+    """Start the directory and the workers; return what measures with so many workers."""
+    host = stack.enter_context(remote_host())
+    master = MasterAddress("127.0.0.1", free_port())
+    options = IlsOptions(
+        entries=ENTRIES,
+        target_threads=THREADS,
+        target_host=host.address,
+        users=lanes,
+        warmup=WARMUP_S,
+        measure=seconds,
+        threads=THREADS,
+        bind=master,
+    )
+    people = spec_of(options, ENTRIES)
+    request = {"config": directory_config(options), "people": people.to_dict()}
+    child = Child("ils_bench.targets.embedded", request, before=host.before)
+    stack.callback(child.stop)
+    target = OpenTarget(
+        "embedded",
+        Address(host.address, child.ready["port"]),
+        people.base,
+        pid=child.pid,
+        cores=THREADS,
+        disposable=True,
+    )
+    stack.enter_context(_working(Job(master, processes=THREADS, threads=1)))
+
+    def measured(workers: int | None) -> float:
+        asked = replace(options, workers=workers)
+        spec = point(asked, "lookup")
+        with (
+            TemporaryDirectory(prefix="sitebench-bench-") as folder,
+            RunStore(Path(folder) / "run") as store,
+        ):
+            store.plan([spec])
+            command = KeptEndpoint(target, asked).command(spec)
+            return run_point(spec, store, command).ops_per_s
+
+    return measured
+
+
+@contextmanager
+def _working(job: Job) -> Iterator[None]:
+    stopped = Stop()
+    thread = threading.Thread(target=supervise, args=(job, stopped))
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()

@@ -1,0 +1,168 @@
+"""A run file as long as reports have to be quick for: 40 points, an hour of timelines.
+
+Written through the run store, with histograms as wide as real ones (a drain of a busy lane has
+some two thousand buckets) and the samples of a machine with 8 cores. Made up, and says so.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sitebench._engine import Histogram
+from sitebench.counts.tally import Tally
+from sitebench.monitor import MachineUse, ProcessUse, Use
+from sitebench.runs.point import PointSpec, summarise
+from sitebench.runs.store import RunStore
+
+POINTS, SECONDS = 40, 3_600.0
+DRAIN_S, DRAIN_NS = 0.5, 500_000_000
+PER_DRAIN = 32_000
+WARMUP_SHARE = 0.1
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+OPERATIONS = ("connect", "add", "lookup")
+CORES = 8
+_BUCKETS = 2_000
+_SHAPES = 12
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step did between two drains."""
+
+    program: str
+    step: str
+    count: int
+    service: Histogram
+    failures: Mapping[str, int] = field(default_factory=dict)
+    lag: Histogram = field(default_factory=Histogram)
+    censored: Histogram = field(default_factory=Histogram)
+    processing_ns: int = 0
+
+    @property
+    def bytes_out(self) -> int:
+        """A lookup's request has 104 bytes."""
+        return 104 * self.count
+
+    @property
+    def bytes_in(self) -> int:
+        """And its answer 1,283."""
+        return 1_283 * self.count
+
+    @property
+    def latency(self) -> Histogram:
+        """As in a closed schedule."""
+        return self.service
+
+
+@dataclass(frozen=True)
+class Drain:
+    """What all steps did between two instants."""
+
+    t0_ns: int
+    t1_ns: int
+    steps: tuple[Step, ...] = ()
+    cpu_ns: tuple[int, ...] = (0,)
+    lanes: int = 64
+    lane_ns: int = 0
+    waiting_ns: int = 0
+    underway_ns: int = 0
+
+
+def specs(points: int, seconds: float) -> list[PointSpec]:
+    """Return what was asked for: sizes twice, and the rest as a sweep of loads."""
+
+    def spec(operation: str, entries: int, users: int, repeat: int = 0) -> PointSpec:
+        warmup_s = seconds * WARMUP_SHARE
+        measure_s = seconds - warmup_s
+        return PointSpec(
+            "ils", operation, entries, "made up", users, None, warmup_s, measure_s, repeat=repeat
+        )
+
+    by_size = [
+        spec(name, size, 64, repeat) for repeat in range(2) for size in SIZES for name in OPERATIONS
+    ][:points]
+    loads = range(points - len(by_size))
+    return by_size + [spec("lookup", 10_000, 2 + 2 * n) for n in loads]
+
+
+def write(path: Path, points: int = POINTS, seconds: float = SECONDS) -> None:
+    """Write the file; `seconds` are all points' together."""
+    shapes = [_shape(random.Random(n)) for n in range(_SHAPES)]
+    with RunStore(path) as store:
+        store.set_manifest({"command": ["sitebench", "ils", "sweep"], "made_up": True})
+        for n, spec in enumerate(specs(points, seconds / points)):
+            _point(store, spec, shapes, n)
+
+
+def _shape(chance: random.Random) -> Histogram:
+    """Return a drain's latencies: log-normal around 120 us, with a tail of its own."""
+    made, median, spread = Histogram(), chance.uniform(90e3, 160e3), chance.uniform(0.35, 0.55)
+    for _ in range(_BUCKETS):
+        made.record(round(median * math.exp(chance.gauss(0.0, spread))), PER_DRAIN // _BUCKETS)
+    made.record(round(chance.uniform(2e6, 9e6)), 3)
+    return made
+
+
+def _point(store: RunStore, spec: PointSpec, shapes: list[Histogram], n: int) -> None:
+    store.begin(spec)
+    point = store.point_id(spec.key)
+    start = n * 10**12
+    drains = max(round((spec.warmup_s + spec.measure_s) / DRAIN_S), 2)
+    warm = max(round(spec.warmup_s / DRAIN_S), 1)
+    tallies = {"warmup": Tally(), "measure": Tally()}
+    for at in range(drains):
+        phase = "warmup" if at < warm else "measure"
+        drain = _drain(spec, start + at * DRAIN_NS, shapes, n + at)
+        store.append(point, phase, drain)
+        tallies[phase].add(drain)
+        if at % 2 == 0:
+            store.append_sample(point, drain.t1_ns, _samples(at, drain.t1_ns - start))
+    counts = [(spec.operation, spec.operation)]
+    measured = tallies["measure"]
+    result = summarise(spec, measured, counts, _use(measured.seconds), target_cores=1, native=True)
+    store.complete(point, tallies, result)
+    store.confirm(spec)
+
+
+def _drain(spec: PointSpec, t0_ns: int, shapes: list[Histogram], n: int) -> Drain:
+    name = spec.operation
+    steps = [Step(name, name, shapes[n % _SHAPES].count, shapes[n % _SHAPES])]
+    steps += [
+        Step(name, step, shapes[(n + k) % _SHAPES].count // 100, shapes[(n + k) % _SHAPES])
+        for k, step in enumerate(("sequence", "dial", "bind", "unbind"))
+    ]
+    return Drain(t0_ns, t0_ns + DRAIN_NS, tuple(steps), cpu_ns=(DRAIN_NS // 2,))
+
+
+def _samples(at: int, since_ns: int) -> Iterator[tuple[str, str, float]]:
+    """Yield what a monitor on a machine with 8 cores writes in a second."""
+    seconds = since_ns / 1e9
+    for who, share in (("target", 0.97), ("generator", 0.6)):
+        yield who, "cpu_s", seconds * share
+        yield who, "resident_bytes", 5e7 + at * 4_096
+        for name in ("minor_faults", "voluntary_switches", "waited_s", "written_bytes"):
+            yield who, name, seconds * 7 + at
+    for core in range(CORES):
+        yield "machine", f"core_busy_s.{core}", seconds * (0.2 + core / 10)
+    for kind in ("cpu.some", "io.some", "io.full", "memory.some", "memory.full"):
+        yield "machine", f"pressure_s.{kind}", seconds * 0.05
+    for name in ("disk_read_bytes.vda", "disk_written_bytes.vda", "disk_busy_s.vda"):
+        yield "machine", name, seconds * 0.1 + at
+    for device in ("lo", "eth0"):
+        yield "machine", f"interface_in_bytes.{device}", seconds * 9e7 + at
+        yield "machine", f"interface_out_bytes.{device}", seconds * 9e7 + at
+    for name in ("busy_s", "user_s", "system_s", "context_switches", "faults", "segments_out"):
+        yield "machine", name, seconds * 3 + at
+    yield "machine", "runnable", float(2 + at % 3)
+    yield "machine", "available_bytes", 2.4e10 - at * 1e5
+
+
+def _use(seconds: float) -> Use:
+    machine = MachineUse((0.9,) + (0.3,) * (CORES - 1), 2.0, available_bytes=24_000_000_000)
+    target = ProcessUse(seconds * 0.97, 50_000_000)
+    generator = ProcessUse(seconds * 0.6, 40_000_000)
+    return Use(seconds, target, generator, machine, target_is_local=True)

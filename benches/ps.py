@@ -1,0 +1,307 @@
+"""The site half's speed and memory: what is measured, and what it is held against.
+
+Everything runs on loopback, the site and nginx in processes of their own, one thread each side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from benches import nginx, wrk
+from ps_bench.options import PsOptions
+from ps_bench.points import SiteEndpoint, point
+from ps_bench.targets.opening import open_target, spec_of
+from ps_bench.targets.target import OpenSite
+from seeders.upd import build, cached, visitors
+from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
+from sitebench.counts.worker_slot import Place
+from sitebench.errors import ProgramMissing
+from sitebench.http.address import Address
+from sitebench.http.engine_config import engine_config
+from sitebench.http.scenario import (
+    PAGE,
+    PAGE_BYTES,
+    PAPER,
+    UPDATE,
+    Expect,
+    Operation,
+    Request,
+    Scenario,
+)
+from sitebench.measure.point_process import run_point
+from sitebench.runs.store import RunStore
+from sitebench.system.native_errors import translated
+
+LANES = 64
+THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
+WARMUP_S = 0.5
+MIB = 1 << 20
+
+STATIC = Scenario(
+    "static",
+    (
+        Operation(
+            "static",
+            1,
+            (Request("static", "/page.html", match="plain", expect=Expect((200,), PAGE_BYTES)),),
+            page=True,
+        ),
+    ),
+)
+"""A file of a page's bytes, from any web server."""
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "page",
+        f"personalized pages/s, {LANES} lanes, 10k people",
+        "nginx, the same bytes static",
+        "ps-page.ops_per_s",
+        "ps-nginx.ops_per_s",
+        0.8,
+        at_least=0.5,
+    ),
+    Row(
+        "http-cpu",
+        "engine CPU per request, static file, us",
+        "wrk's",
+        "ps-nginx.cpu_us",
+        "ps-wrk.cpu_us",
+        1.0,
+        at_most=1.2,
+    ),
+    Row(
+        "ps-million",
+        "scenario pages/s at 1m people",
+        "at 1k",
+        "ps-scenario1m.pages_per_s",
+        "ps-scenario1k.pages_per_s",
+        0.95,
+        at_least=0.80,
+    ),
+    Row(
+        "upd",
+        "building a database of 1m, s",
+        "Python's executemany",
+        "ps-upd.native_s",
+        "ps-upd.python_s",
+        0.4,
+        at_most=0.8,
+    ),
+    Row(
+        "ps-memory",
+        "site's resident memory serving 1m, bytes",
+        "serving 1k, and 64 MiB",
+        "ps-memory.million",
+        "ps-memory.allowed",
+        0.5,
+        at_most=1.0,
+    ),
+    Row(
+        "update",
+        "updates/s, durable",
+        "SQLite alone",
+        "ps-update.ops_per_s",
+        "ps-sqlite.ops_per_s",
+        0.9,
+        at_least=0.6,
+    ),
+    Row(
+        "ps-locust",
+        "the same point through Locust headless",
+        "engine alone",
+        "ps-locust.ops_per_s",
+        "ps-page.ops_per_s",
+        0.99,
+        at_least=0.97,
+    ),
+)
+
+
+class Bench:
+    """Opens what trials need when the first one does, and keeps it open until the end."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.stack = contextlib.ExitStack()
+        self._sites: dict[int, OpenSite] = {}
+        self._nginx: Address | None = None
+
+    def trials(self) -> list[Trial]:
+        """Return every trial there is."""
+        return [
+            Trial("ps-page", lambda: self._alone(PAGE, TEN_THOUSAND, keepalive=True)),
+            Trial("ps-nginx", self._static),
+            Trial("ps-wrk", self._wrk),
+            Trial("ps-locust", self._through_locust),
+            Trial("ps-scenario1k", lambda: self._scenario(THOUSAND)),
+            Trial("ps-scenario1m", lambda: self._scenario(MILLION)),
+            Trial("ps-memory", self._memory),
+            Trial("ps-update", self._update),
+            Trial("ps-sqlite", self._sqlite),
+            Trial("ps-upd", self._upd),
+        ]
+
+    def _options(self, size: int, *, keepalive: bool = True) -> PsOptions:
+        return PsOptions(
+            entries=size,
+            keepalive=keepalive,
+            threads=1,
+            users=LANES,
+            warmup=WARMUP_S,
+            measure=self.seconds,
+        )
+
+    def _site(self, size: int) -> OpenSite:
+        if size not in self._sites:
+            self._sites[size] = self.stack.enter_context(open_target(self._options(size)))
+        return self._sites[size]
+
+    def _alone(self, scenario: Scenario, size: int, *, keepalive: bool) -> dict[str, float]:
+        options = self._options(size, keepalive=keepalive)
+        return engine_alone(options, self._site(size).address, scenario, self.seconds)
+
+    def _scenario(self, size: int) -> Values:
+        """Run the scenario on a copy of its own each time: it grows by being used."""
+        options = self._options(size)
+        with open_target(options) as site:
+            return engine_alone(options, site.address, PAPER, self.seconds)
+
+    def _update(self) -> Values:
+        options = self._options(TEN_THOUSAND)
+        with open_target(options) as site:
+            return engine_alone(options, site.address, UPDATE, self.seconds)
+
+    def _static_address(self) -> Address:
+        if self._nginx is None:
+            self._nginx = self.stack.enter_context(nginx.serving(b"x" * PAGE_BYTES))
+        return self._nginx
+
+    def _static(self) -> Values | Skipped:
+        try:
+            address = self._static_address()
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        return engine_alone(self._options(TEN_THOUSAND), address, STATIC, self.seconds)
+
+    def _wrk(self) -> Values | Skipped:
+        try:
+            return wrk.run(f"{self._static_address()}/page.html", LANES, self.seconds)
+        except ProgramMissing as error:
+            return Skipped(error.message)
+
+    def _through_locust(self) -> Values:
+        options = self._options(TEN_THOUSAND)
+        with (
+            tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder,
+            RunStore(Path(folder) / "run") as store,
+        ):
+            spec = point(options, "page")
+            store.plan([spec])
+            endpoint = SiteEndpoint(self._site(TEN_THOUSAND), options)
+            return {"ops_per_s": run_point(spec, store, endpoint.command(spec)).ops_per_s}
+
+    def _memory(self) -> Values:
+        """Compare the peaks after the same load: what was served is in the figure."""
+        resident = {}
+        for size in (THOUSAND, MILLION):
+            with open_target(self._options(size)) as site:
+                engine_alone(self._options(size), site.address, PAPER, self.seconds)
+                resident[size] = psutil.Process(site.pid).memory_info().rss
+        return {"million": resident[MILLION], "allowed": resident[THOUSAND] + 64 * MIB}
+
+    def _sqlite(self) -> Values:
+        """Do what an update does, a transaction each, with nothing around SQLite."""
+        upd = cached(spec_of(self._options(TEN_THOUSAND)))
+        with _copy(upd.path) as path:
+            return sqlite_alone(path, TEN_THOUSAND, self.seconds)
+
+    def _upd(self) -> Values:
+        spec = spec_of(self._options(MILLION))
+        with tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder:
+            began = time.monotonic()
+            made = build(spec, Path(folder) / "native.sqlite")
+            native_s = time.monotonic() - began
+            return {
+                "native_s": native_s,
+                "python_s": executemany_s(made.path, Path(folder) / "python.sqlite"),
+            }
+
+
+def engine_alone(
+    options: PsOptions, address: Address, scenario: Scenario, seconds: float
+) -> dict[str, float]:
+    """Run lanes in this process, without Locust; return their rates and what one cost."""
+    from sitebench._engine import Engine
+
+    config = engine_config(options, address, [scenario], place=Place())
+    with translated():
+        engine = Engine(config, visitors(spec_of(options)))
+        engine.start_lanes(scenario.name, options.users)
+        time.sleep(WARMUP_S)
+        before = engine.drain()
+        time.sleep(seconds)
+        after = engine.drain()
+        engine.stop()
+    took = (after.t1_ns - after.t0_ns) / 1e9
+    done = {step.step: step.count - sum(step.failures.values()) for step in after.steps}
+    operations = sum(done.get(each.counts, 0) for each in scenario.operations)
+    pages = sum(done.get(each.counts, 0) for each in scenario.operations if each.page)
+    cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+    return {
+        "ops_per_s": operations / took,
+        "pages_per_s": pages / took,
+        "cpu_us": cpu_ns / max(operations, 1) / 1e3,
+    }
+
+
+def sqlite_alone(path: Path, size: int, seconds: float) -> dict[str, float]:
+    """Update two properties of one person after the other for a while."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    done, began = 0, time.monotonic()
+    give_up = began + seconds
+    while time.monotonic() < give_up:
+        for _ in range(100):
+            colour = f"#{done & 0xFFFFFF:06x}"
+            # One statement outside of a transaction is a transaction.
+            db.execute(
+                "UPDATE people SET background = ?, accent = ? WHERE id = ?",
+                (colour, colour, done * 7919 % size),
+            )
+            done += 1
+    took = time.monotonic() - began
+    db.close()
+    return {"ops_per_s": done / took}
+
+
+def executemany_s(source: Path, target: Path) -> float:
+    """Write the rows of one database to another as Python does it; return the seconds it took."""
+    with contextlib.closing(sqlite3.connect(source)) as known:
+        (table,) = known.execute("SELECT sql FROM sqlite_schema WHERE name = 'people'").fetchone()
+        rows = known.execute("SELECT * FROM people").fetchall()
+    marks = ", ".join("?" * len(rows[0]))
+    with contextlib.closing(sqlite3.connect(target)) as db:
+        began = time.monotonic()
+        db.execute(table)
+        with db:
+            db.executemany(f"INSERT INTO people VALUES ({marks})", rows)
+        return time.monotonic() - began
+
+
+@contextlib.contextmanager
+def _copy(source: Path) -> Iterator[Path]:
+    from sitebench._engine import copy_upd
+
+    with tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder:
+        path = Path(folder) / "upd.sqlite"
+        with translated():
+            copy_upd(str(source), str(path))
+        yield path

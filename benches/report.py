@@ -1,0 +1,74 @@
+"""How long a report takes, held against the seconds that it may."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+import time
+from functools import cached_property
+from pathlib import Path
+
+from benches import long_run
+from sitebench.calibrate.ratios import Row, Trial, Values
+
+BOUND_S = 3.0
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "report",
+        f"run file of {long_run.POINTS} points and an hour of timelines to HTML, s",
+        f"{BOUND_S:g} s",
+        "report.seconds",
+        "report.bound",
+        0.8,
+        at_most=1.0,
+    ),
+    Row(
+        "report-size",
+        "the page's bytes",
+        "2 MB",
+        "report.bytes",
+        "report.bytes-bound",
+        0.8,
+        at_most=1.0,
+    ),
+)
+
+
+class Bench:
+    """Writes the run file when the first trial needs it."""
+
+    def __init__(self, seconds: float) -> None:
+        del seconds  # As long as it takes.
+        self.stack = contextlib.ExitStack()
+
+    def trials(self) -> list[Trial]:
+        """Return the one there is."""
+        return [Trial("report", self._report)]
+
+    @cached_property
+    def _run(self) -> Path:
+        folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-bench-"))
+        path = Path(folder) / "long.sitebench"
+        long_run.write(path)
+        return path
+
+    def _report(self) -> Values:
+        """Run the command as a person does: start-up and reading the file count."""
+        page = self._run.with_suffix(".html")
+        argv = [
+            sys.executable,
+            "-m",
+            "sitebench.cli.main",
+            "report",
+            str(self._run),
+            "--out",
+            str(page),
+        ]
+        began = time.monotonic()
+        subprocess.run(argv, check=True, stderr=subprocess.DEVNULL)
+        seconds = time.monotonic() - began
+        size = float(page.stat().st_size)
+        return {"seconds": seconds, "bound": BOUND_S, "bytes": size, "bytes-bound": 2e6}

@@ -1,0 +1,76 @@
+"""Whether lanes and directory agree on what was done, to the last operation.
+
+Each has counted for itself: lanes what was answered them, by step; the directory what it was asked,
+by kind. Nothing was lost on the way, by a recorder, by a drain or by the run file, exactly when the
+two are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from benches.soak.mix import STEPS
+
+KINDS = {
+    "bind": "binds",
+    "lookup": "searches",
+    "add": "adds",
+    "modify": "modifies",
+    "delete": "deletes",
+    "refresh": "extended",
+}
+"""The directory's counter for each kind of step."""
+
+STAYED = "added - deleted - expired, and more entries"
+
+OTHERS = {"binds": 3, "searches": 3}
+"""What the process of the lanes asks before they begin: whether somebody is there, what the
+directory says of itself, and whether it has a cn=Monitor."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a step of a program did over a whole run."""
+
+    program: str
+    step: str
+    count: int
+    failures: int
+
+    @property
+    def kind(self) -> str:
+        """What kind of step it is."""
+        return STEPS[self.program][self.step]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Two figures that must be equal."""
+
+    what: str
+    lanes: int
+    directory: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether they are."""
+        return self.lanes == self.directory
+
+
+def account(
+    counted: Iterable[Counted], before: Mapping[str, int], after: Mapping[str, int]
+) -> list[Line]:
+    """Compare the lanes' steps with what the directory counted between two moments."""
+    asked = dict(OTHERS)
+    entered = left = 0
+    for each in counted:
+        counter = KINDS.get(each.kind)
+        if counter is not None:
+            asked[counter] = asked.get(counter, 0) + each.count
+        succeeded = each.count - each.failures
+        entered += succeeded if each.kind == "add" else 0
+        left += succeeded if each.kind == "delete" else 0
+    lines = [Line(name, asked.get(name, 0), after[name] - before[name]) for name in KINDS.values()]
+    stayed = entered - left - (after["expired"] - before["expired"])
+    return [*lines, Line(STAYED, stayed, after["entries"] - before["entries"])]

@@ -1,0 +1,60 @@
+"""What a long run consists of: everything that allocates, keeps and throws away.
+
+Lookups at full rate, most of all; lanes that connect and leave again and again; people who are
+added and forgotten, and expire; who register, change, are refreshed and leave; and who are kept
+online by refreshes and expire after that.
+"""
+
+from __future__ import annotations
+
+from ils_bench import sequences
+from ils_bench.sequences import (
+    PER_CONNECTION,
+    Add,
+    Bind,
+    Connect,
+    Refresh,
+    Repeat,
+    Sequence,
+    Unbind,
+)
+
+PROFILE = "ils"
+"""The one whose people are dynamic: who registers expires unless refreshed."""
+
+LIFE_S = 5
+PROLONGED_S = 10
+"""How long who registers stays, and who is refreshed: long for a step of a lane and short beside
+any run, so that those who come and those who expire are level when the measured window begins."""
+
+SETTLED_S = 1.5 * PROLONGED_S
+
+RING = 10**12
+"""So many people that nobody is ever added twice: then an Add deletes nobody, and everybody who
+goes has left by a step of a lane or has expired."""
+
+PROLONG = Sequence(
+    "prolong",
+    (
+        Connect(),
+        Bind(),
+        Repeat(PER_CONNECTION, (Add(name="enter"), Refresh(PROLONGED_S, name="prolong"))),
+        Unbind(),
+    ),
+    counts="sequence",
+)
+
+USERS: dict[str, tuple[Sequence, int]] = {
+    "LookupUser": (sequences.LOOKUP, 12),
+    "ConnectUser": (sequences.CONNECT, 1),
+    "AddUser": (sequences.ADD, 1),
+    "RegisterUser": (sequences.register(PROFILE), 1),
+    "ProlongUser": (PROLONG, 1),
+}
+"""What lanes do, by the class of benches/soak/locustfile.py, and how many of sixteen do it."""
+
+STEPS = {
+    sequence.name: {step.label: step.op for step in sequences.walk(sequence.steps)}
+    for sequence, _ in USERS.values()
+}
+"""Of each sequence its steps, and what kind of step each is."""

@@ -1,0 +1,33 @@
+"""wrk: the load generator whose CPU per request is the measure."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+
+from benches.nginx import find
+from sitebench.errors import MeasurementFailed
+
+_REQUESTS = re.compile(r"^\s*(\d+) requests in ([0-9.]+)(us|ms|s|m)", re.MULTILINE)
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+
+
+def run(url: str, connections: int, seconds: float) -> Mapping[str, float]:
+    """Load a URL from one thread; return requests per second and the CPU of each."""
+    program = find("wrk", "wrk")
+    argv = [program, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", url]
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    said = process.stdout.read()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    found = _REQUESTS.search(said)
+    if process.returncode != 0 or found is None or "Non-2xx" in said:
+        raise MeasurementFailed(f"wrk did not load {url}: {said.strip()}", "run it by hand")
+    requests, took = int(found[1]), float(found[2]) * _SECONDS[found[3]]
+    return {
+        "ops_per_s": requests / took,
+        "cpu_us": (used.ru_utime + used.ru_stime) / max(requests, 1) * 1e6,
+    }

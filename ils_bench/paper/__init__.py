@@ -1,0 +1,1 @@
+"""The 1997 paper's tables of directories."""

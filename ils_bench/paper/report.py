@@ -1,0 +1,89 @@
+"""The directory half in a report: Figures 1 and 2 and Tables 10 and 11 of the paper.
+
+"Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
+Compaq, September 1997: the figures are drawn from Tables 4 to 9 (pages 8 to 10), the bottlenecks
+are those of pages 11 and 12, their comments in our words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ils_bench.paper.printed import TABLES_1997
+from ils_bench.paper.tables import NAMES, RATES_1997, SIZES_1997
+from sitebench.report.paper import PaperTable, beside
+from sitebench.report.suite import Printed, RateFigure, ReportHalf, ops_per_s
+from sitebench.report.table import Cell, Mark, Table
+from sitebench.runs.repeats import Series
+from sitebench.tables.tables import measurement_rows, repeat_rows
+
+TITLES = {
+    "connect": "Connect",
+    "add": "Add",
+    "lookup": "Direct lookup",
+    "retrieve": "Retrieve",
+    "ils-user": "ILS user",
+    "register": "Register",
+}
+
+_UNKNOWABLE = "Not to be told without knowing how ILS is made inside"
+_BOTTLENECKS: Sequence[tuple[str, Cell, str]] = (
+    ("CPU", Cell("Primary", Mark.PRIMARY), "Used in full"),
+    ("Network", Cell("No", Mark.NO), "Less than 3 % of the bandwidth used"),
+    ("Memory", Cell("No", Mark.NO), "Few page faults"),
+    ("Operating system", Cell("Not enough information", Mark.UNKNOWN), _UNKNOWABLE),
+    ("ILS software", Cell("Not enough information", Mark.UNKNOWN), _UNKNOWABLE),
+    ("Disk subsystem", Cell("No", Mark.NO), "Almost no paging, few other accesses"),
+)
+
+
+def report_half() -> ReportHalf:
+    """Return what a report has to know of the directory half."""
+    return ReportHalf(
+        name="ils",
+        title="Directory of online users",
+        size_title="Entries in the directory",
+        people="entries",
+        rates=[_figure(operation) for operation in RATES_1997],
+        operations=TITLES,
+        paper_table=paper_table,
+        bottlenecks_1997=[
+            _bottlenecks(10, "ProLiant 2500"),
+            _bottlenecks(11, "ProLiant 7000"),
+        ],
+    )
+
+
+def _figure(operation: str) -> RateFigure:
+    printed = [
+        Printed(f"{machine}, 1997", SIZES_1997, rates)
+        for machine, rates in RATES_1997[operation].items()
+    ]
+    return RateFigure(operation, NAMES[operation][0], operation, ops_per_s, printed)
+
+
+def paper_table(found: Sequence[Series]) -> Table:
+    """Return Tables 4 to 9 with today's figures: one operation over sizes."""
+    operation = found[0].spec.operation
+    title, rate = NAMES.get(operation, (TITLES.get(operation, operation), "Ops/sec"))
+    rows = measurement_rows(found, rate) | repeat_rows(found, rate)
+    then = [
+        PaperTable(f"{machine}, {number}", SIZES_1997, _printed(operation, machine, rate, printed))
+        for machine, (number, printed) in TABLES_1997.get(operation, {}).items()
+    ]
+    return beside(title, found, rows, then)
+
+
+def _printed(
+    operation: str, machine: str, rate: str, rows: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[str]]:
+    return {**rows, rate: [f"{each:,}" for each in RATES_1997[operation][machine]]}
+
+
+def _bottlenecks(number: int, machine: str) -> Table:
+    return Table(
+        f"1997, Table {number}: {machine}, all operations",
+        ("Resource", "Bottleneck", "Comment"),
+        _BOTTLENECKS,
+        left=3,
+    )

@@ -1,0 +1,91 @@
+"""The paper's Tables 4 to 9, filled with today's numbers, 1997's beside them where sizes match.
+
+Figures of 1997: "Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq
+ProLiant Servers", Compaq, September 1997, Tables 4 to 9 (pages 9 and 10). ProLiant 2500: one
+Pentium Pro at 200 MHz; ProLiant 7000: two. Its workbook (Appendix A) prints other Add rates for
+the ProLiant 2500 than Table 5 does; these are the table's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group
+
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series
+from sitebench.tables.bottlenecks import bottleneck_tables
+from sitebench.tables.tables import (
+    around,
+    by_size,
+    latency_table,
+    measurement_rows,
+    new_table,
+    of_operation,
+    rate_of,
+    repeat_rows,
+    titled,
+)
+from sitebench.units import format_rate, format_size
+
+SIZES_1997 = (500, 1_000, 5_000, 10_000)
+
+RATES_1997 = {
+    "connect": {"ProLiant 2500": (503, 500, 449, 462), "ProLiant 7000": (787, 757, 806, 783)},
+    "add": {"ProLiant 2500": (815, 718, 844, 741), "ProLiant 7000": (1276, 1360, 1328, 941)},
+    "lookup": {"ProLiant 2500": (935, 921, 905, 900), "ProLiant 7000": (1539, 1532, 1512, 1485)},
+}
+"""Operations per second, by operation, machine and SIZES_1997."""
+
+NAMES = {
+    "connect": ("Connect Operation", "Connect Ops/sec"),
+    "add": ("Add Operation", "Add Ops/sec"),
+    "lookup": ("Direct Lookup Operation", "Search Ops/sec"),
+}
+"""What the paper calls an operation, and its row of operations per second."""
+
+NO_NUMBER = "-"
+
+
+def tables(results: Sequence[PointResult]) -> list[Group]:
+    """Return every table of a sweep: one per operation, the summary, latencies, bottlenecks."""
+    operations = list(dict.fromkeys(result.spec.operation for result in results))
+    measured = [_measurements(each, of_operation(results, each)) for each in operations]
+    return [*measured, summary(results), latency_table(results), *bottleneck_tables(results)]
+
+
+def _measurements(operation: str, found: Sequence[Series]) -> Group:
+    title, rate = NAMES.get(operation, (f"{operation} sequence", "Ops/sec"))
+    sizes = [each.spec.entries for each in found]
+    rows = measurement_rows(found, rate) | repeat_rows(found, rate)
+    for machine in RATES_1997.get(operation, {}):
+        cells = [rate_1997(operation, machine, size) for size in sizes]
+        if any(cells):
+            rows[f"{rate}, {machine}, 1997"] = [cell or NO_NUMBER for cell in cells]
+    target = found[0].spec.target
+    return by_size(f"{title}: measurements ({target})", sizes, rows)
+
+
+def rate_1997(operation: str, machine: str, size: int) -> str:
+    """Return the paper's operations per second, or nothing where it has none."""
+    if size not in SIZES_1997 or operation not in RATES_1997:
+        return ""
+    return f"{RATES_1997[operation][machine][SIZES_1997.index(size)]:,}"
+
+
+def summary(results: Sequence[PointResult]) -> Group:
+    """Lay out operations per second, one operation per row and one size per column."""
+    sizes = sorted({result.spec.entries for result in results})
+    table = new_table("Operation", *(f"{format_size(size)} entries" for size in sizes))
+    for operation in dict.fromkeys(result.spec.operation for result in results):
+        found = {each.spec.entries: each for each in of_operation(results, operation)}
+        table.add_row(operation, *(_rate(found.get(size)) for size in sizes))
+    return titled("Operations per second by directory size", table)
+
+
+def _rate(each: Series | None) -> str:
+    if each is None:
+        return NO_NUMBER
+    mark = "" if each.valid and not each.failures else " [red]*[/]"
+    bounds = f" ({around(each, rate_of, format_rate)})" if each.n > 1 else ""
+    return format_rate(each.median(rate_of) or 0.0) + bounds + mark

@@ -1,0 +1,1 @@
+"""Filling directories with people, and removing them again."""

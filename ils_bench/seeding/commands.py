@@ -1,0 +1,238 @@
+"""`sitebench ils seed`, `verify` and `clean`: people into directories, and out of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import BinaryIO
+
+from ils_bench.options import SeedOptions
+from ils_bench.seeding import clean, journal, slapd_folder
+from ils_bench.seeding.containers import make_containers
+from ils_bench.seeding.destinations import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
+from ils_bench.targets.identity import identity_of, password_asked
+from ils_bench.targets.live import assure_own, engine_target, open_live, seed
+from ils_bench.targets.people import spec_of
+from ils_bench.targets.probe import connected, parse_address, probe
+from ils_bench.targets.target import OpenTarget
+from seeders.contents import contents_meanwhile
+from seeders.ldif import pieces, write_ldif
+from seeders.people import Spec, generate
+from sitebench._engine import Contents, LdifCount, Population, read_people
+from sitebench.errors import EXIT_FAILED, BadFile, BadInput, MeasurementFailed, SitebenchError
+from sitebench.measure.command import say
+from sitebench.measure.progress import bar
+from sitebench.system.native_errors import translated
+from sitebench.targets.tls import Trust
+
+Move = Callable[[int], object]
+READ_BYTES = 1 << 20
+
+
+def seed_place(options: SeedOptions, where: str) -> None:
+    """Fill a directory, make one, or write a file; say what it holds then."""
+    options, place = _place(options, where)
+    people = spec_of(options, options.entries)
+    population = generate(people).population
+    with contents_meanwhile(population) as contents:
+        match place:
+            case Stream():
+                _print_ldif(population)
+                said = f"{people.size:,} people written"
+            case LdifFile(path):
+                with _going_on(f"writing {path}", people.size) as move:
+                    written = write_ldif(population, path, progress=lambda done, _: move(done))
+                said = f"{people.size:,} people in {path}, {written:,} bytes"
+            case SlapdFolder(folder):
+                with _going_on(f"filling {folder}", people.size) as move:
+                    slapd_folder.fill(people, folder, move)
+                said = (
+                    f"{people.size:,} people in {folder}; start it with\n"
+                    f"  {slapd_folder.command(folder)}"
+                )
+            case Live():
+                said = _seed_live(options, people)
+        say(said)
+        say(f"digest {contents.result().digest}")
+
+
+def verify_place(options: SeedOptions, where: str) -> None:
+    """Raise unless a place holds the people that options ask for, and nobody else."""
+    options, place = _place(options, where)
+    people = spec_of(options, options.entries)
+    population = generate(people).population
+    with contents_meanwhile(population) as contents:
+        with bar(f"reading {place}", people.size) as move:
+            found = _contents(options, place, population, move)
+        expected = contents.result()
+    if found != expected:
+        raise MeasurementFailed(
+            f"{place} holds {found.people:,} people with digest {found.digest}, not the "
+            f"{expected.people:,} asked for, whose digest is {expected.digest}",
+            "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
+        )
+    say(f"{place} holds {found.people:,} people, and they are as they should be")
+    say(f"digest {found.digest}")
+
+
+def _place(options: SeedOptions, where: str) -> tuple[SeedOptions, Place]:
+    """Return the place, and options that name its base where it does."""
+    place = parse_place(where)
+    if isinstance(place, Live):
+        options = _at(options, place)
+        _warn(options)
+        options = password_asked(options)
+    return options, place
+
+
+def _at(options: SeedOptions, place: Live) -> SeedOptions:
+    return replace(options, target=str(place.address), base=place.base or options.base)
+
+
+def _warn(options: SeedOptions) -> None:
+    """Say it before anything is sent, a password least of all."""
+    for doubt in Trust.of(options).doubts():
+        say(f"warning: {doubt.message}; {doubt.remedy}")
+
+
+def _contents(options: SeedOptions, place: Place, population: Population, move: Move) -> Contents:
+    match place:
+        case Stream():
+            with open(0, "rb", closefd=False) as file:
+                return _read_ldif(file, move)
+        case LdifFile(path):
+            try:
+                with path.open("rb") as file:
+                    return _read_ldif(file, move)
+            except OSError as error:
+                raise BadFile(f"cannot read {path}: {error.strerror}", "check the name") from error
+        case SlapdFolder(folder):
+            return slapd_folder.read(folder, move)
+        case Live():
+            config = json.dumps(engine_target(open_live(options)))
+            with translated():
+                return read_people(config, population, move)
+
+
+def _read_ldif(file: BinaryIO, move: Move) -> Contents:
+    count = LdifCount()
+    with translated():
+        while piece := file.read(READ_BYTES):
+            count.feed(piece)
+            move(count.people)
+        return count.finish()
+
+
+def _print_ldif(population: Population) -> None:
+    """Write LDIF to standard output, for as long as somebody reads it."""
+    try:
+        with open(1, "wb", closefd=False) as out:
+            for _, piece in pieces(population, 0, population.size):
+                out.write(piece)
+    except BrokenPipeError:
+        raise SystemExit(EXIT_FAILED) from None
+
+
+def _seed_live(options: SeedOptions, people: Spec) -> str:
+    assure_own(options, "filling a directory")
+    address = parse_address(options.target, start_tls=options.start_tls)
+    with connected(address, identity_of(options), Trust.of(options)) as connection:
+        make_containers(connection, options.base)
+    target = open_live(options)
+    with _going_on(f"filling {target.address}", people.size) as move:
+        seed(target, people, lambda done, _: move(done), keep=True)
+    return f"{people.size:,} people are under {options.base} at {target.address}"
+
+
+@contextmanager
+def _going_on(title: str, size: int) -> Iterator[Move]:
+    """Show a bar; what ends the work early keeps what is done, and the same command goes on."""
+    done = 0
+
+    def moved(people: int) -> None:
+        nonlocal done
+        done = people
+        move(people)
+
+    with bar(title, size) as move:
+        try:
+            yield moved
+        except (KeyboardInterrupt, SitebenchError):
+            if 0 < done < size:
+                say(f"{done:,} of {size:,} people are there; the same command goes on from there")
+            raise
+
+
+def clean_all(options: SeedOptions, *, seeded: bool) -> None:
+    """Remove what the journal says was left, and on demand what `seed` put there."""
+    if seeded:
+        # What it lacks is said before anybody is removed.
+        options = _to_empty(options)
+    _warn(options)
+    failed: SitebenchError | None = None
+    left = [each for each in journal.entries() if each.abandoned]
+    for reservation in left:
+        try:
+            removed = _clean_one(reservation, options)
+            say(f"{reservation.target}: removed {removed:,} people from {reservation.base}")
+        except SitebenchError as error:
+            # The others may be reachable; this one stays in the journal.
+            say(f"{reservation.target}: {error.message}")
+            failed = error
+    if seeded:
+        _remove_seeded(options)
+    elif not left:
+        say("nothing was left behind")
+    if failed is not None:
+        raise failed
+
+
+def _to_empty(options: SeedOptions) -> SeedOptions:
+    """Return options for the running directory that they name."""
+    place = parse_place(options.target) if "://" in options.target else None
+    if not isinstance(place, Live):
+        raise BadInput(
+            "--seeded does not say which directory to empty",
+            "name the directory with --target ldap://host:port",
+        )
+    return _at(options, place)
+
+
+def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
+    # How to trust it is not in the journal, but what began with ldaps:// says so.
+    start_tls = options.start_tls and not reservation.target.startswith("ldaps")
+    address, trust = parse_address(reservation.target, start_tls=start_tls), Trust.of(options)
+    known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
+    who = identity_of(password_asked(known))
+    probe(address, reservation.base, who, trust)
+    target = OpenTarget(
+        reservation.target,
+        address,
+        reservation.base,
+        who,
+        trust=trust,
+    )
+    wanted = reservation.stop - reservation.start
+    with bar(f"cleaning {reservation.target}", wanted) as move:
+        return clean.remove(reservation, target, move)
+
+
+def _remove_seeded(options: SeedOptions) -> None:
+    assure_own(options, "removing people")
+    options = password_asked(options)
+    target, people = open_live(options), spec_of(options, options.entries)
+    reservation = journal.reserve(
+        str(target.address),
+        base=people.base,
+        bind_dn=target.who.dn,
+        profile=people.profile,
+        seed=people.seed,
+        locales=people.locales,
+        keys=people.size,
+        first=0,
+    )
+    with bar(f"emptying {target.address}", people.size) as move:
+        removed = clean.remove(reservation, target, move)
+    say(f"{target.address}: removed {removed:,} people from {people.base}")

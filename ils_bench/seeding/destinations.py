@@ -1,0 +1,74 @@
+"""Where people can be put: a file, a folder for slapd, a directory that runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ils_bench.targets.probe import Address, parse_address
+from sitebench.errors import UnknownValue
+
+SLAPD = "slapd:"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """LDIF on standard output or input."""
+
+    def __str__(self) -> str:
+        return "standard input"
+
+
+@dataclass(frozen=True)
+class LdifFile:
+    """An LDIF file."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class SlapdFolder:
+    """A folder that slapd can be started on."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class Live:
+    """A directory that runs; its URL may name the base."""
+
+    address: Address
+    base: str | None
+
+    def __str__(self) -> str:
+        return str(self.address)
+
+
+Place = Stream | LdifFile | SlapdFolder | Live
+
+
+def parse_place(text: str) -> Place:
+    """Read people.ldif, -, slapd:/folder or ldap://host:port/base (RFC 4516)."""
+    if text == "-":
+        return Stream()
+    if text.startswith(SLAPD) and "://" not in text:
+        folder = text.removeprefix(SLAPD)
+        if not folder:
+            raise UnknownValue("slapd: names no folder", "write it like slapd:/srv/people")
+        return SlapdFolder(Path(folder))
+    if "://" in text:
+        base = unquote(urlsplit(text).path.removeprefix("/"))
+        return Live(parse_address(text), base or None)
+    if text in ("", "embedded", "openldap"):
+        raise UnknownValue(
+            f"there is no running directory named {text!r}" if text else "no place is named",
+            "name people.ldif, slapd:/folder or ldap://host:port",
+        )
+    return LdifFile(Path(text))

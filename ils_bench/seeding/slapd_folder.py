@@ -1,0 +1,191 @@
+"""A folder that slapd can be started on: configuration, schema, and a database filled offline.
+
+slapadd reads people from a pipe, so nothing but the database takes room. Interrupted, whoever is
+there already is read back and checked, and the rest is added. That works because slapadd adds in
+order and commits many entries at once, and because it is only ever given whole entries: a write to
+a pipe of up to PIPE_BUF bytes is done or not done (POSIX, write), whatever ends the writer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from select import PIPE_BUF
+from typing import IO
+
+import psutil
+
+from ils_bench.targets.openldap import DATA, cannot_load, find, write_config
+from seeders.ldif import pieces
+from seeders.people import People, Spec, generate
+from sitebench._engine import Contents, LdifCount
+from sitebench.errors import BadInput
+from sitebench.system.native_errors import translated
+
+Progress = Callable[[int], object]
+"""Called with how many people are there."""
+
+MARKER, DRAFT = "people.json", "people.json.new"
+READ_BYTES = 1 << 20
+LOCK_S = 30.0
+"""What a killed seeding leaves behind still adds what it was given, for a moment."""
+
+
+def fill(spec: Spec, folder: Path, progress: Progress = lambda done: None) -> None:
+    """Make the folder, or complete what an interrupted seeding left of it."""
+    find("slapadd")
+    people = generate(spec)
+    _prepare(people, folder)
+    nobody = people.population.contents(0, 0)
+    with _alone(folder) as lock:
+        begun = (folder / DATA / "data.mdb").exists()
+        found = read(folder, progress) if begun else nobody
+        if found.people > spec.size:
+            raise BadInput(
+                f"{folder} holds {found.people:,} people already",
+                "ask for as many, or name another folder",
+            )
+        if found != people.population.contents(0, found.people):
+            raise BadInput(
+                f"{folder} holds something else than the first {found.people:,} people",
+                "remove it, or name another folder",
+            )
+        if found.people < spec.size:
+            _add(people, folder, found.people, lock, progress)
+
+
+def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
+    """Return what starts slapd on the folder, until Ctrl-C."""
+    config = str(folder.resolve() / "slapd.conf")
+    return shlex.join([find("slapd"), "-d", "0", "-f", config, "-h", url])
+
+
+def read(folder: Path, progress: Progress = lambda done: None) -> Contents:
+    """Return who is in a folder's database."""
+    argv = [find("slapcat"), "-f", str(folder / "slapd.conf")]
+    count = LdifCount()
+    with tempfile.TemporaryFile() as said:
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=said) as slapcat:
+            assert slapcat.stdout is not None
+            while piece := slapcat.stdout.read(READ_BYTES):
+                with translated():
+                    count.feed(piece)
+                progress(count.people)
+        if slapcat.returncode != 0:
+            raise BadInput(
+                f"slapcat cannot read {folder}: {_last_line(said)}",
+                "name a folder that `sitebench ils seed --to slapd:` made",
+            )
+    with translated():
+        return count.finish()
+
+
+def _prepare(people: People, folder: Path) -> None:
+    """Write everything but the people; refuse a folder that is somebody else's."""
+    marker = folder / MARKER
+    # How many there are to be may change: the first thousand are the same of any size.
+    identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if marker.exists():
+            _refuse_others(marker, identity)
+        elif any(each.name != DRAFT for each in folder.iterdir()):
+            raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
+        else:
+            # Whole or not at all: it says for good whose folder this is.
+            draft = folder / DRAFT
+            draft.write_text(json.dumps(identity))
+            draft.rename(marker)
+        write_config(folder.resolve(), people.spec)
+    except OSError as error:
+        raise BadInput(
+            f"cannot write to {folder}: {error.strerror}", "name a folder that you may write"
+        ) from error
+
+
+def _refuse_others(marker: Path, identity: object) -> None:
+    try:
+        found = json.loads(marker.read_text())
+    except ValueError:
+        found = None
+    if found != identity:
+        raise BadInput(
+            f"{marker.parent} holds other people than those asked for",
+            "give the options it was made with, or name another folder",
+        )
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[IO[bytes]]:
+    """Keep others out, and the slapd that uses the database; slapadd inherits the lock."""
+    with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
+        if psutil.Process(int((folder / "slapd.pid").read_text())).name() == "slapd":
+            raise BadInput(
+                f"slapd is running on {folder}", "stop it, or fill it with --to ldap://host:port"
+            )
+    give_up = time.monotonic() + LOCK_S
+    with (folder / "lock").open("wb") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > give_up:
+                    raise BadInput(f"another program is filling {folder}", "wait for it") from None
+                time.sleep(0.1)
+            else:
+                break
+        yield lock
+
+
+def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: Progress) -> None:
+    """Have slapadd add everybody from `present` on."""
+    if present == 0:
+        # Nobody is there; the entries above them may be, and would be in the way.
+        shutil.rmtree(folder / DATA)
+        (folder / DATA).mkdir()
+    argv = [find("slapadd"), "-q", "-f", str(folder / "slapd.conf")]
+    with tempfile.TemporaryFile() as said:
+        # In a session of its own, Ctrl-C does not reach it: it commits what it was given.
+        slapadd = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+            pass_fds=[lock.fileno()],
+            bufsize=0,
+        )
+        with slapadd, contextlib.suppress(BrokenPipeError):
+            assert slapadd.stdin is not None
+            each = pieces(people.population, present, people.spec.size, containers=present == 0)
+            for done, piece in each:
+                for whole in _whole_entries(piece):
+                    slapadd.stdin.write(whole)
+                progress(done)
+        if slapadd.returncode != 0:
+            raise cannot_load(_last_line(said))
+
+
+def _whole_entries(piece: bytes) -> Iterator[bytes]:
+    """Yield as many entries at a time as a pipe takes in one step."""
+    at = 0
+    while at < len(piece):
+        end = piece.rfind(b"\n\n", at, at + PIPE_BUF)
+        if end < 0:
+            end = piece.find(b"\n\n", at)
+        yield piece[at : end + 2]
+        at = end + 2
+
+
+def _last_line(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = said.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"

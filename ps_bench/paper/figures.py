@@ -1,0 +1,66 @@
+"""What the paper counts of a site, from what the lanes recorded.
+
+"Web pages" are its operations 2 and 3, "ASP requests" and "UPD reads" all three (Tables 12 to 14).
+An operation counts once, when the request that stands for it has succeeded: images are parts of a
+page, and an update is a part of operation 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sitebench.counts.tally import StepTotals, Tally
+from sitebench.http.scenario import Scenario
+
+CONNECT = "connect"
+
+
+def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """Return the paper's figures of a window, and the mix of operations that was dealt."""
+    seconds = measured.seconds or 1.0
+    pages = operations = 0
+    for scenario in scenarios:
+        for operation in scenario.operations:
+            totals = _totals(measured, scenario, operation.counts)
+            done = totals.count - totals.failed
+            operations += done
+            pages += done if operation.page else 0
+    connects = measured.counted((scenario.name, CONNECT) for scenario in scenarios)
+    return {
+        "web_pages_per_s": pages / seconds,
+        "asp_requests_per_s": operations / seconds,
+        "upd_reads_per_s": operations / seconds,
+        "connects_per_s": (connects.count - connects.failed) / seconds,
+        "connect_s": connects.service.mean / 1e9 if connects.service.count else None,
+        "mix": {scenario.name: mix(measured, scenario) for scenario in scenarios},
+    }
+
+
+def mix(measured: Tally, scenario: Scenario) -> dict[str, dict[str, float]]:
+    """Return each operation's count, its share in percent, and the share that was asked for."""
+    counts = {
+        each.name: _totals(measured, scenario, each.counts).count for each in scenario.operations
+    }
+    total, cards = sum(counts.values()), sum(each.share for each in scenario.operations)
+    return {
+        each.name: {
+            "count": counts[each.name],
+            "percent": 100.0 * counts[each.name] / total if total else 0.0,
+            "asked_percent": 100.0 * each.share / cards,
+        }
+        for each in scenario.operations
+    }
+
+
+def off_by(found: Mapping[str, Mapping[str, float]]) -> float:
+    """Return by how many operations a mix is off: what decks unfinished at the bounds explain."""
+    total = sum(each["count"] for each in found.values())
+    return max(
+        (abs(each["count"] - total * each["asked_percent"] / 100.0) for each in found.values()),
+        default=0.0,
+    )
+
+
+def _totals(measured: Tally, scenario: Scenario, step: str) -> StepTotals:
+    return measured.steps.get((scenario.name, step)) or StepTotals(scenario.name, step)

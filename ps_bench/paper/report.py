@@ -1,0 +1,107 @@
+"""The site half in a report: Figures 3 and 4 and Tables 13 to 16 of the paper.
+
+"Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
+Compaq, September 1997: the figures are drawn from Tables 13 and 14 (page 14), the bottlenecks are
+those of pages 16 and 17, their comments in our words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ps_bench.paper.tables import SIZES_1997, TABLES_1997, measurements
+from sitebench.report.paper import PaperTable, beside
+from sitebench.report.suite import Printed, RateFigure, ReportHalf
+from sitebench.report.table import Cell, Mark, Table
+from sitebench.runs.repeats import Of, Series
+from sitebench.tables.tables import repeat_rows
+
+TITLES = {
+    "scenario": "User scenario",
+    "page": "Page alone",
+    "create": "Create alone",
+    "update": "Update alone",
+    "image": "Image alone",
+}
+
+_COUNTED = {
+    "web-pages": ("Web pages requested", "Web pages requested/sec", "web_pages_per_s"),
+    "asp-requests": ("ASP requests", "ASP requests/sec", "asp_requests_per_s"),
+    "upd-reads": ("UPD reads", "UPD reads/sec", "upd_reads_per_s"),
+}
+"""What Figures 3 and 4 show: title, row of Tables 13 and 14, and name of today's figure."""
+
+_MAPPED = "Files mapped into memory; the disks read four times as much as they write"
+
+
+def _rows(memory: str) -> Sequence[tuple[str, Cell, str]]:
+    return (
+        ("CPU", Cell("No", Mark.NO), "Used less as the database grows"),
+        ("Network", Cell("No", Mark.NO), "Less than 15 % of the bandwidth used"),
+        ("Memory", Cell("No", Mark.NO), f"{memory} available; many page faults with big databases"),
+        ("Operating system", Cell("No", Mark.NO), ""),
+        ("Web server software", Cell("Possible", Mark.POSSIBLE), "With more ASP requests"),
+        ("PS software", Cell("Possible", Mark.POSSIBLE), "With more users at a time"),
+        ("Disk subsystem", Cell("Yes", Mark.PRIMARY), _MAPPED),
+    )
+
+
+def report_half() -> ReportHalf:
+    """Return what a report has to know of the site half."""
+    return ReportHalf(
+        name="ps",
+        title="Personalized site",
+        size_title="People in the user property database",
+        people="people",
+        rates=[_figure(name) for name in _COUNTED],
+        operations=TITLES,
+        paper_table=paper_table,
+        bottlenecks_1997=[
+            _bottlenecks(15, "ProLiant 2500", "87 to 96 MB"),
+            _bottlenecks(16, "ProLiant 7000", "Over 200 MB"),
+        ],
+    )
+
+
+def _figure(name: str) -> RateFigure:
+    title, row, figure = _COUNTED[name]
+    printed = [
+        Printed(f"{_machine(table)}, 1997", SIZES_1997, [float(cell) for cell in rows[row]])
+        for table, rows in TABLES_1997.items()
+    ]
+    return RateFigure(name, title, "scenario", _of(figure), printed)
+
+
+def _of(figure: str) -> Of:
+    return lambda result: result.figures.get(figure)
+
+
+def _machine(table: str) -> str:
+    return table.partition(": ")[2]
+
+
+def paper_table(found: Sequence[Series]) -> Table:
+    """Return Tables 13 and 14 with today's figures: the scenario, or one operation, over sizes."""
+    operation = found[0].spec.operation
+    rows = measurements(found) | repeat_rows(found, "ASP requests/sec")
+    then = [
+        PaperTable(f"{_machine(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
+        for name, printed in TABLES_1997.items()
+    ]
+    return beside(TITLES.get(operation, operation), found, rows, then if _as_1997(found) else ())
+
+
+def _as_1997(found: Sequence[Series]) -> bool:
+    """Whether it is the paper's scenario, and not one from a file or a part of it."""
+    return found[0].spec.operation == "scenario" and all(
+        each.spec.settings.get("scenario") is None for each in found
+    )
+
+
+def _bottlenecks(number: int, machine: str, memory: str) -> Table:
+    return Table(
+        f"1997, Table {number}: {machine}",
+        ("Resource", "Bottleneck", "Comment"),
+        _rows(memory),
+        left=3,
+    )

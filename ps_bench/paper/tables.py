@@ -1,0 +1,142 @@
+"""The paper's Tables 13 and 14, filled with today's numbers, 1997's beside them.
+
+Figures of 1997: "Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq
+ProLiant Servers", Compaq, September 1997, Tables 13 and 14 (pages 13 and 14). ProLiant 2500: one
+Pentium Pro at 200 MHz; ProLiant 7000: two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group
+
+from ps_bench.paper.figures import off_by
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Of, Series, series
+from sitebench.tables.bottlenecks import bottleneck_tables
+from sitebench.tables.tables import (
+    by_size,
+    latency_table,
+    measurement_rows,
+    medians,
+    new_table,
+    of_operation,
+    repeat_rows,
+    titled,
+)
+from sitebench.units import format_ns, format_rate, format_size
+
+SIZES_1997 = (1_000, 10_000, 100_000, 1_000_000)
+WARMUP_1997_S, MEASURE_1997_S = 300.0, 600.0
+"""Five minutes of warm-up and ten of measurement (page 12)."""
+
+TABLES_1997: dict[str, dict[str, tuple[str, str, str, str]]] = {
+    "Table 13: ProLiant 2500": {
+        "CPU Utilization": ("96.7%", "91.5%", "85.0%", "77%"),
+        "Web pages requested/sec": ("49.6", "43.5", "37.2", "32.1"),
+        "Average Connect Time": ("2 s", "1 s", "1 s", "1 s"),
+        "ASP requests/sec": ("53.5", "47.3", "40.3", "35.0"),
+        "UPD reads/sec": ("53.5", "47.3", "40.3", "35.0"),
+        "Bytes sent/sec": ("1.5 MB", "1.3 MB", "1.1 MB", "1.0 MB"),
+        "Bytes received/sec": ("8 KB", "7 KB", "6 KB", "5 KB"),
+        "Available memory": ("96.2 MB", "92.2 MB", "88.3 MB", "83 MB"),
+    },
+    "Table 14: ProLiant 7000": {
+        "CPU Utilization": ("93.9%", "96.4%", "89.0%", "83.3%"),
+        "Web pages requested/sec": ("63.0", "57.3", "51.8", "47.1"),
+        "Average Connect Time": ("2 s", "1 s", "1 s", "1 s"),
+        "ASP requests/sec": ("68.6", "62.4", "56.3", "51.2"),
+        "UPD reads/sec": ("68.6", "62.4", "56.3", "51.2"),
+        "Bytes sent/sec": ("1.9 MB", "1.8 MB", "1.6 MB", "1.4 MB"),
+        "Bytes received/sec": ("10 KB", "10 KB", "9 KB", "8 KB"),
+        "Available memory": ("222 MB", "213 MB", "215 MB", "213 MB"),
+    },
+}
+"""What perfmon and WCAT said, by table, row and SIZES_1997."""
+
+ROWS = tuple(TABLES_1997["Table 13: ProLiant 2500"])
+NO_NUMBER = "-"
+
+
+def tables(results: Sequence[PointResult]) -> list[Group]:
+    """Return every table of a sweep: measurements, 1997's, the mix, latencies, bottlenecks."""
+    operations = list(dict.fromkeys(result.spec.operation for result in results))
+    made = [_measurements(each, of_operation(results, each)) for each in operations]
+    if "scenario" in operations and all(r.spec.settings.get("scenario") is None for r in results):
+        made += _in_1997([each.spec.entries for each in of_operation(results, "scenario")])
+    return [*made, mixes(results), latency_table(results), *bottleneck_tables(results)]
+
+
+def _measurements(operation: str, found: Sequence[Series]) -> Group:
+    title = "PS user scenario" if operation == "scenario" else f"{operation} alone"
+    spec = found[0].spec
+    kept = spec.settings.get("keepalive") == "true"
+    how = "one connection per user" if kept else "one connection per request"
+    sizes = [each.spec.entries for each in found]
+    rows = measurements(found) | repeat_rows(found, "ASP requests/sec")
+    return by_size(f"{title}: measurements ({spec.target}, {how})", sizes, rows)
+
+
+def measurements(found: Sequence[Series]) -> dict[str, list[str]]:
+    """Return the eight rows of Tables 13 and 14, in their order."""
+    rows = {
+        **measurement_rows(found, "ASP requests/sec"),
+        "Web pages requested/sec": medians(found, _figure("web_pages_per_s"), format_rate),
+        "Average Connect Time": medians(
+            found, _figure("connect_s"), lambda seconds: format_ns(seconds * 1e9)
+        ),
+        "ASP requests/sec": medians(found, _figure("asp_requests_per_s"), format_rate),
+        "UPD reads/sec": medians(found, _figure("upd_reads_per_s"), format_rate),
+    }
+    return {name: rows[name] for name in ROWS}
+
+
+def _figure(name: str) -> Of:
+    return lambda result: result.figures.get(name)
+
+
+def _in_1997(sizes: Sequence[int]) -> list[Group]:
+    if not any(size in SIZES_1997 for size in sizes):
+        return []
+    return [
+        by_size(
+            f"In 1997: {name}",
+            sizes,
+            {row: [_then(cells, size) for size in sizes] for row, cells in rows.items()},
+        )
+        for name, rows in TABLES_1997.items()
+    ]
+
+
+def _then(cells: Sequence[str], size: int) -> str:
+    return cells[SIZES_1997.index(size)] if size in SIZES_1997 else NO_NUMBER
+
+
+def mixes(results: Sequence[PointResult]) -> Group:
+    """Lay out the mix that was dealt, and by how much it misses the one asked for.
+
+    Every hundred is exact; a window cuts through one hundred per thread at each of its ends. Of
+    repeats, the one that misses most is shown.
+    """
+    table = new_table("Operation", "Size", "Mix", "off by", left=3)
+    for each in series(results):
+        for found in max(
+            (result.figures.get("mix", {}) for result in each.results), key=_missed
+        ).values():
+            table.add_row(
+                each.spec.operation,
+                format_size(each.spec.entries),
+                ", ".join(_share(name, each) for name, each in found.items()),
+                f"{off_by(found):.1f} operations",
+            )
+    return titled("Operations dealt, exact in every hundred", table)
+
+
+def _missed(mixes: Mapping[str, Any]) -> float:
+    return max((off_by(found) for found in mixes.values()), default=0.0)
+
+
+def _share(name: str, found: Mapping[str, Any]) -> str:
+    return f"{name} {found['percent']:.2f}% of {found['asked_percent']:g}% ({found['count']:,})"

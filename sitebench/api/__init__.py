@@ -1,0 +1,1 @@
+"""Measuring from Python: run() and its result."""

@@ -1,0 +1,135 @@
+"""What `sitebench.run` returns: a point's result with its histogram and its course over time."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sitebench._engine import Histogram
+from sitebench.counts.durations import percentile_ns
+from sitebench.report.model import counted_steps
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.timeline import MEASURED, Slot, slots
+from sitebench.units import format_ns, format_rate, format_size
+
+MOST_SLOTS = 120
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """One measurement: what came of it, how long operations took, and how it went over time.
+
+    It prints as one line; a notebook shows a table and a chart of operations per second.
+    """
+
+    point: PointResult
+    latency: Histogram = field(compare=False)
+    """Every operation that counts, in nanoseconds."""
+    timeline: Sequence[Slot] = field(compare=False)
+    """Operations, failures and latencies from drain to drain, warm-up included."""
+
+    @classmethod
+    def of(cls, path: Path, spec: PointSpec) -> Result:
+        """Read a point that is done from a run file."""
+        with RunFile(path) as file:
+            (stored,) = [each for each in file.points() if each.spec.key == spec.key]
+            assert stored.result is not None
+            counted = counted_steps(stored.result)
+            latency = Histogram()
+            for step in file.histograms(stored.id):
+                if (step.program, step.step) in counted:
+                    latency.add(step.latency)
+            return cls(stored.result, latency, slots(file.timeline(stored.id), counted, MOST_SLOTS))
+
+    @property
+    def ops_per_s(self) -> float:
+        """Successful operations per second of the measured window."""
+        return self.point.ops_per_s
+
+    @property
+    def failures(self) -> int:
+        """Failed steps of every kind."""
+        return self.point.failures
+
+    @property
+    def valid(self) -> bool:
+        """Whether the number is the target's: neither the tester's nor unsettled."""
+        return self.point.verdict.valid
+
+    @property
+    def bound(self) -> str:
+        """What held the rate where it was."""
+        return str(self.point.verdict.bound)
+
+    def percentile(self, q: float) -> float | None:
+        """Return the seconds that `q` percent of the operations did not exceed.
+
+        None with fewer than 100 operations beyond it: that few are no percentile.
+        """
+        found = percentile_ns(self.latency, q)
+        return None if found is None else found / 1e9
+
+    def _mark(self, q: float) -> str:
+        found = percentile_ns(self.latency, q)
+        return f"n/a (n={self.latency.count:,})" if found is None else format_ns(found)
+
+    def __repr__(self) -> str:
+        spec = self.point.spec
+        trust = "" if self.valid else ", NOT VALID"
+        return (
+            f"<{spec.operation} at {format_size(spec.entries)}: {format_rate(self.ops_per_s)}/s, "
+            f"p50 {self._mark(50)}, p99 {self._mark(99)}, {self.failures:,} failures, "
+            f"bound by {self.bound}{trust}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        facts = {
+            "operations per second": format_rate(self.ops_per_s),
+            "p50, p99, max": f"{self._mark(50)}, {self._mark(99)}, {format_ns(self.latency.max)}",
+            "failures": f"{self.failures:,}",
+            "bound by": self.bound if self.valid else f"{self.bound} (not valid)",
+            "evidence": self.point.verdict.evidence,
+        }
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{name}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in facts.items()
+        )
+        spec = self.point.spec
+        title = f"{spec.operation} at {format_size(spec.entries)}, {spec.target}"
+        return f"<b>{html.escape(title)}</b><table>{rows}</table>{self._chart()}"
+
+    def _chart(self) -> str:
+        import vl_convert
+
+        from sitebench.report.charts import INK, SERIES, theme
+
+        began = self.timeline[0].t0_ns
+        values = [
+            {
+                "from": (slot.t0_ns - began) / 1e9,
+                "to": (slot.t1_ns - began) / 1e9,
+                "rate": slot.ops_per_s,
+                "phase": MEASURED if slot.phase == MEASURED else "not measured",
+            }
+            for slot in self.timeline
+        ]
+        colours = {"domain": [MEASURED, "not measured"], "range": [SERIES[0], INK["line"]]}
+        spec = {
+            "width": 420,
+            "height": 110,
+            "data": {"values": values},
+            "mark": "bar",
+            "encoding": {
+                "x": {"field": "from", "type": "quantitative", "title": "seconds"},
+                "x2": {"field": "to"},
+                "y": {"field": "rate", "type": "quantitative", "title": "operations/s"},
+                "color": {"field": "phase", "title": None, "scale": colours},
+            },
+        }
+        drawn: str = vl_convert.vegalite_to_svg(spec, config=theme(css=False))
+        return drawn

@@ -1,0 +1,1 @@
+"""The ceiling of this machine: what the tester reaches against a bare socket loop."""

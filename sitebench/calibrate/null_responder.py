@@ -1,0 +1,21 @@
+"""The floor's server in a process of its own: `python -m sitebench.calibrate.null_responder`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sitebench.system.child import Service, serve
+from sitebench.system.native_errors import translated
+
+
+def start(request: dict[str, Any]) -> Service:
+    """Start answering."""
+    from sitebench._engine import NullResponder
+
+    with translated():
+        responder = NullResponder(request["request_bytes"], request["response_bytes"])
+    return Service({"port": responder.port}, responder.stop)
+
+
+if __name__ == "__main__":
+    serve(start)

@@ -1,0 +1,181 @@
+"""Ratios within one run: what `make bench` and `sitebench calibrate` are made of.
+
+A trial measures something once and names its values. Every repeat runs every trial (A B C, A B C,
+...), so that whatever slows the machine for a while slows both sides of a ratio. A row divides
+two values repeat by repeat, and holds the median of these ratios against its bound.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group
+
+from sitebench.tables.tables import new_table, titled
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Why a trial cannot be made on this machine."""
+
+    reason: str
+
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One measurement, by name."""
+
+    name: str
+    run: Callable[[], Values | Skipped]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A ratio of two values and what it is held against.
+
+    `at_least` or `at_most` is the bound; the aim lies beyond it on the same side.
+    """
+
+    key: str
+    what: str
+    against: str
+    value: str
+    reference: str
+    aim: float
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def trials(self) -> set[str]:
+        """Names of the trials that the row needs."""
+        return {self.value.partition(".")[0], self.reference.partition(".")[0]}
+
+    def passes(self, ratio: float, bound: float | None = None) -> bool:
+        """Whether a ratio keeps the bound, or another one on the same side."""
+        if self.at_least is not None:
+            return ratio >= (self.at_least if bound is None else bound)
+        return self.at_most is None or ratio <= (self.at_most if bound is None else bound)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row's values, repeat by repeat, or why there are none."""
+
+    row: Row
+    values: Sequence[float] = ()
+    references: Sequence[float] = ()
+    reason: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """The median of the ratios: what drifts, drifts for both sides of each."""
+        pairs = zip(self.values, self.references, strict=False)
+        return _median([value / reference for value, reference in pairs if reference])
+
+    @property
+    def state(self) -> str:
+        """One of aim, pass, FAIL and n/a."""
+        if self.ratio is None:
+            return "n/a"
+        if self.row.passes(self.ratio, self.row.aim):
+            return "aim"
+        return "pass" if self.row.passes(self.ratio) else "FAIL"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row for programs."""
+        row = self.row
+        return {
+            "row": row.key,
+            "what": row.what,
+            "against": row.against,
+            "value": _median(self.values),
+            "reference": _median(self.references),
+            "ratio": self.ratio,
+            "at_least": row.at_least,
+            "at_most": row.at_most,
+            "aim": row.aim,
+            "state": self.state,
+            "reason": self.reason,
+        }
+
+
+@dataclass
+class Series:
+    """Every value of every repeat, by name."""
+
+    values: dict[str, list[float]] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def median(self, name: str) -> float | None:
+        """Return the median of a value over the repeats."""
+        return _median(self.values.get(name, []))
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def run(
+    trials: Sequence[Trial], repeats: int, tell: Callable[[str], None] = lambda text: None
+) -> Series:
+    """Run every trial as often, interleaved."""
+    series = Series()
+    for n in range(repeats):
+        for trial in trials:
+            if trial.name in series.skipped:
+                continue
+            tell(f"{trial.name} ({n + 1} of {repeats})")
+            found = trial.run()
+            if isinstance(found, Skipped):
+                series.skipped[trial.name] = found.reason
+                continue
+            for name, value in found.items():
+                series.values.setdefault(f"{trial.name}.{name}", []).append(value)
+    return series
+
+
+def judge(rows: Sequence[Row], series: Series) -> list[Outcome]:
+    """Hold every row against its bound."""
+    outcomes = []
+    for row in rows:
+        missing = sorted(row.trials & series.skipped.keys())
+        reason = "; ".join(series.skipped[name] for name in missing)
+        values, references = (series.values.get(name, []) for name in (row.value, row.reference))
+        outcomes.append(Outcome(row, values, references, reason))
+    return outcomes
+
+
+_STYLES = {"aim": "green", "pass": "green", "FAIL": "bold red", "n/a": "yellow"}
+
+
+def table(outcomes: Sequence[Outcome], repeats: int) -> Group:
+    """Lay out the ratios, and below them what each row is."""
+    made = new_table("Row", "value", "reference", "ratio", "bound", "aim", "")
+    legend = new_table("Row", "What, against what", left=2)
+    for outcome in outcomes:
+        row = outcome.row
+        sign, bound = (">=", row.at_least) if row.at_least is not None else ("<=", row.at_most)
+        made.add_row(
+            row.key,
+            _figure(_median(outcome.values)),
+            _figure(_median(outcome.references)),
+            _figure(outcome.ratio),
+            f"{sign} {bound:.3g}",
+            f"{row.aim:.3g}",
+            f"[{_STYLES[outcome.state]}]{outcome.state}[/]",
+        )
+        reason = f" ({outcome.reason})" if outcome.reason else ""
+        legend.add_row(row.key, f"{row.what}, against {row.against}{reason}")
+    return Group(titled(f"Ratios within one run, medians of {repeats}", made), legend)
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "n/a"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

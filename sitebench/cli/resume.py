@@ -1,0 +1,63 @@
+"""`sitebench resume`: a run's own command again, for whoever no longer has it at hand."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sitebench.errors import BadRunFile
+
+ONE_PIECE = (["ils", "soak"],)
+"""Commands whose run has no part that could be kept while the others are measured again."""
+
+
+def resume(
+    run: Annotated[Path, typer.Argument(help="Run file of an interrupted run.", metavar="RUN")],
+) -> None:
+    """Go on with a run that was interrupted or killed: measure what is not done yet.
+
+    sitebench resume run.sitebench
+
+    It runs the command that the file keeps, as `--out RUN --resume` beside that command would.
+    """
+    from sitebench.measure.command import say
+    from sitebench.runs.runfile import RunFile
+
+    with RunFile(run) as opened:
+        command: Any = opened.manifest().get("command")
+    argv = again(command, run)
+    if argv is None:
+        raise BadRunFile(
+            f"{run} does not tell which command it was made by",
+            "give that command again, with --out and the name of the file",
+        )
+    if argv[:2] in ONE_PIECE:
+        raise BadRunFile(
+            f"{run} was made by `{shlex.join(command)}`, which is measured in one piece",
+            "give that command again, with --out and the name of a new file",
+        )
+    say(f"going on with: {shlex.join(['sitebench', *argv])}")
+    # The command in its own right: what it notes of itself is then what was typed first.
+    os.execv(sys.executable, [sys.executable, "-m", "sitebench.cli.main", *argv])
+
+
+def again(command: Any, run: Path) -> list[str] | None:
+    """Return the arguments that go on with a run file, or None when it keeps no command."""
+    if not isinstance(command, list) or command[:1] != ["sitebench"] or len(command) < 2:
+        return None
+    return [*_without_file(command[1:]), "--out", str(run), "--resume"]
+
+
+def _without_file(argv: Sequence[str]) -> list[str]:
+    kept, value = [], False
+    for part in argv:
+        if not (value or part in ("--out", "--resume") or part.startswith("--out=")):
+            kept.append(part)
+        value = part == "--out"
+    return kept

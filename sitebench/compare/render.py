@@ -1,0 +1,115 @@
+"""A comparison on the terminal, and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from sitebench.compare import wording as words
+from sitebench.compare.comparison import Compared, Row
+from sitebench.compare.effect import Effect
+from sitebench.compare.runs import Comparison, Run
+from sitebench.compare.tables import tables
+from sitebench.report.table import Cell, Table
+from sitebench.tables.tables import new_table
+
+
+def show(comparison: Comparison, console: Console) -> None:
+    """Print the answers first, then what there is to doubt, then the numbers."""
+    say(console, f"A  {comparison.a.label}   ({comparison.a.path})")
+    say(console, f"B  {comparison.b.label}   ({comparison.b.path})")
+    for difference in comparison.asked:
+        say(console, f"   {difference.name}: {difference.a} / {difference.b}")
+    console.print()
+    for point in comparison.analysis.points:
+        say(console, words.answer(point), style="bold")
+    for remark in comparison.remarks:
+        say(console, f"! {remark.message}", style="yellow")
+        say(console, f"  {remark.remedy}", style="dim")
+    console.print()
+    for point in comparison.analysis.points:
+        for table in tables(point, comparison.analysis.design):
+            if table.title:
+                say(console, table.title, style="bold")
+            console.print(_laid_out(table))
+        for line in (*point.left_out, *point.missing):
+            say(console, f"left out: {line}", style="dim")
+        console.print()
+    say(console, words.decided(comparison.analysis))
+    say(console, words.COLUMNS)
+
+
+def say(console: Console, line: str, style: str | None = None) -> None:
+    """Print a line as it is, however long."""
+    console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def _laid_out(table: Table) -> RichTable:
+    found = new_table(*table.columns)
+    # What a row is about is read first; the last column may have words that are long.
+    found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False
+    for row in table.rows:
+        cells = [each if isinstance(each, Cell) else Cell(each) for each in row]
+        found.add_row(*(f"[bold]{cell.text}[/]" if cell.mark else cell.text for cell in cells))
+    return found
+
+
+def to_json(comparison: Comparison) -> dict[str, Any]:
+    """Return everything for programs."""
+    analysis = comparison.analysis
+    return {
+        "a": _run(comparison.a),
+        "b": _run(comparison.b),
+        "compared": [{"name": d.name, "a": d.a, "b": d.b} for d in comparison.asked],
+        "design": analysis.design,
+        "rows": analysis.rows,
+        "alpha": analysis.alpha,
+        "points": [_point(point) for point in analysis.points],
+        "remarks": [{"message": r.message, "remedy": r.remedy} for r in comparison.remarks],
+    }
+
+
+def _run(run: Run) -> dict[str, Any]:
+    return {"label": run.label, "file": str(run.path)}
+
+
+def _point(point: Compared) -> dict[str, Any]:
+    spec = point.matched.a.spec
+    return {
+        "point": point.title,
+        "operation": spec.operation,
+        "entries": spec.entries,
+        "users": spec.users,
+        "rate": spec.rate,
+        "answer": words.answer(point),
+        "measures": {row.measure.key: _row(row) for row in point.rows},
+        "left_out": list(point.left_out),
+        "missing": list(point.missing),
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {
+        "a": list(row.a),
+        "b": list(row.b),
+        "median_a": row.median_a,
+        "median_b": row.median_b,
+        **_effect(row.effect),
+        "null": None if row.null is None else _effect(row.null) | {"alarmed": row.alarmed},
+        "verdict": row.verdict,
+        "differs": row.differs,
+        "least_repeats": row.least,
+    }
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    paired = effect.signed_rank
+    return {
+        **effect.ratio.to_json(),
+        "p_mann_whitney": effect.mann_whitney.p,
+        "exact": effect.mann_whitney.exact,
+        "p_pairs": None if paired is None else paired.p,
+        "detectable": effect.detectable,
+    }

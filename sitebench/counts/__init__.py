@@ -1,0 +1,1 @@
+"""Counts and durations of a load, and the statistics computed from them."""

@@ -1,0 +1,178 @@
+"""Totals per step over a window: snapshots go in, nothing is lost or averaged."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import repeat, zip_longest
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.counts.source import SEQUENCE, Drained, StepRecord
+
+WAITS = 0.01
+"""Share of their time from which lanes are said to wait; pauses after a failure are less."""
+
+MOST_STRETCHES = 2_048
+"""Steadiness is judged by 240 stretches at the most: eight times as many lose nothing of it. An
+hour of drains has 7,200."""
+
+
+def _pairs(values: array[Any]) -> array[Any]:
+    """Add up every two neighbours; the last may be alone."""
+    pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
+    return array(values.typecode, (a + b for a, b in pairs))
+
+
+@dataclass
+class StepTotals:
+    """One step of one program, summed over drains; histograms merge bucket by bucket."""
+
+    program: str
+    step: str
+    count: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    bytes_out: int = 0
+    bytes_in: int = 0
+    processing_ns: int = 0
+    service: Histogram = field(default_factory=Histogram)
+    latency: Histogram = field(default_factory=Histogram)
+    lag: Histogram = field(default_factory=Histogram)
+    censored: Histogram = field(default_factory=Histogram)
+
+    @property
+    def failed(self) -> int:
+        """Failed operations of every kind."""
+        return sum(self.failures.values())
+
+    @property
+    def clock_ns(self) -> int:
+        """Time that lanes spent on this step, answered or not, our own share included."""
+        return self.service.sum + self.censored.sum + self.processing_ns
+
+    def add(self, record: StepRecord | StepTotals) -> None:
+        """Merge one drain's worth, or several."""
+        self.count += record.count
+        self.failures.update(record.failures)
+        self.bytes_out += record.bytes_out
+        self.bytes_in += record.bytes_in
+        self.processing_ns += record.processing_ns
+        self.service.add(record.service)
+        self.latency.add(record.latency)
+        self.lag.add(record.lag)
+        self.censored.add(record.censored)
+
+
+@dataclass
+class Tally:
+    """Every step over one window, with the window's true bounds."""
+
+    t0_ns: int | None = None
+    t1_ns: int = 0
+    cpu_start_ns: tuple[int, ...] = ()
+    cpu_ns: tuple[int, ...] = ()
+    steps: dict[tuple[str, str], StepTotals] = field(default_factory=dict)
+    longest_drain_s: float = 0.0
+    stretch_s: array[float] = field(default_factory=lambda: array("d"))
+    succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
+    """Of each drain its seconds, and how often each (program, step) succeeded in it; of a long
+    window, of stretches of several. What ends early is zero from there on."""
+    lane_ns: int = 0
+    waiting_ns: int = 0
+    underway_start_ns: int = 0
+    underway_ns: int = 0
+    length_s: float | None = None
+    """Of several workers' windows: the length by which the rate is the sum of their own."""
+
+    @classmethod
+    def starting(cls, boundary: Drained) -> Tally:
+        """Begin a window where the drain at its boundary ended."""
+        cpu = tuple(boundary.cpu_ns)
+        underway = boundary.underway_ns
+        return cls(
+            boundary.t1_ns,
+            boundary.t1_ns,
+            cpu,
+            cpu,
+            underway_start_ns=underway,
+            underway_ns=underway,
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Length of the window as it was, not as it was asked for."""
+        if self.length_s is not None:
+            return self.length_s
+        return 0.0 if self.t0_ns is None else (self.t1_ns - self.t0_ns) / 1e9
+
+    @property
+    def lane_s(self) -> float:
+        """Lanes that ran, times seconds."""
+        return self.lane_ns / 1e9
+
+    @property
+    def clock_s(self) -> float:
+        """What all clocks together say that lanes did."""
+        steps = (each for each in self.steps.values() if each.step != SEQUENCE)
+        underway = self.underway_ns - self.underway_start_ns
+        return (sum(each.clock_ns for each in steps) + self.waiting_ns + underway) / 1e9
+
+    @property
+    def waits(self) -> bool:
+        """Whether lanes had nothing to do for more than a moment: their users think."""
+        return self.waiting_ns > WAITS * self.lane_ns
+
+    @property
+    def thread_cpu_s(self) -> tuple[float, ...]:
+        """CPU seconds that each engine thread used within the window."""
+        start = self.cpu_start_ns or (0,) * len(self.cpu_ns)
+        return tuple((end - begin) / 1e9 for begin, end in zip(start, self.cpu_ns, strict=True))
+
+    def add(self, drained: Drained) -> None:
+        """Merge one drain."""
+        if self.t0_ns is None:
+            self.t0_ns = drained.t0_ns
+        self.t1_ns = drained.t1_ns
+        self.cpu_ns = tuple(drained.cpu_ns)
+        self.lane_ns += drained.lane_ns
+        self.waiting_ns += drained.waiting_ns
+        self.underway_ns = drained.underway_ns
+        for record in drained.steps:
+            key = (record.program, record.step)
+            if key not in self.steps:
+                self.steps[key] = StepTotals(record.program, record.step)
+            self.steps[key].add(record)
+            succeeded = self.succeeded.setdefault(key, array("q"))
+            succeeded.extend(repeat(0, len(self.stretch_s) - len(succeeded)))
+            succeeded.append(record.count - sum(record.failures.values()))
+        seconds = (drained.t1_ns - drained.t0_ns) / 1e9
+        self.longest_drain_s = max(self.longest_drain_s, seconds)
+        self.stretch_s.append(seconds)
+        if len(self.stretch_s) == MOST_STRETCHES:
+            self._join_stretches()
+
+    def _join_stretches(self) -> None:
+        """Take every two stretches together, so that a window of any length takes no more."""
+        self.stretch_s = _pairs(self.stretch_s)
+        self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
+
+    def merge(self, later: Tally) -> None:
+        """Add the steps of another window; only they are asked for when it is no measured one."""
+        for key, totals in later.steps.items():
+            self.steps.setdefault(key, StepTotals(*key)).add(totals)
+
+    def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
+        """Yield the seconds of each drain or stretch, and the operations that succeeded in it."""
+        counted = [self.succeeded[key] for key in counts if key in self.succeeded]
+        for n, seconds in enumerate(self.stretch_s):
+            yield seconds, sum(each[n] for each in counted if n < len(each))
+
+    def counted(self, counts: Iterable[tuple[str, str]]) -> StepTotals:
+        """Merge the steps that count as an operation, one (program, step) per program."""
+        merged = StepTotals("", "operation")
+        for key in counts:
+            if key in self.steps:
+                merged.add(self.steps[key])
+        return merged

@@ -1,0 +1,95 @@
+"""Where a site is, and whether a web server is there at all: one question, before any load."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import http.client
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable, UnknownValue
+from sitebench.measure.diagnosis import PORTS_REMEDY
+from sitebench.system import secret
+from sitebench.targets.tls import SYSTEM, Trust, tls_failed
+
+ANSWER_S = 5.0
+_REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a site listens, and below which path it is."""
+
+    host: str
+    port: int
+    base_path: str = ""
+    scheme: str = "http"
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}{self.base_path}"
+
+
+def parse_address(url: str) -> Address:
+    """Read http://host:port/path; the port is 80 unless given."""
+    try:
+        parts = urlsplit(secret.address(url))
+        port = parts.port
+    except ValueError:
+        raise UnknownValue(f"target {url!r} has no valid port", _REMEDY) from None
+    if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
+        raise UnknownValue(f"unknown target {url!r}", _REMEDY)
+    return Address(
+        parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), parts.scheme
+    )
+
+
+def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
+    """Raise what is wrong with a site, or return what its server calls itself.
+
+    Any answer in HTTP is fine, it is not judged here.
+    """
+    connection: http.client.HTTPConnection
+    if address.scheme == "https":
+        connection = http.client.HTTPSConnection(
+            address.host, address.port, timeout=ANSWER_S, context=trust.context()
+        )
+    else:
+        connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_S)
+    try:
+        _connect(connection, address)
+        try:
+            connection.request("GET", f"{address.base_path}/", headers={"Connection": "close"})
+            answer = connection.getresponse()
+            server = answer.getheader("Server")
+            with contextlib.suppress(http.client.IncompleteRead):
+                answer.read()
+            return server
+        except (OSError, http.client.HTTPException) as error:
+            why = "no answer" if isinstance(error, TimeoutError) else _short(error)
+            raise tls_failed(address, error) or TargetTalksNonsense(
+                f"{address} does not answer as a web server does: {why}",
+                "check host and port, whether it is http or https there, and that the site is not "
+                "overloaded already",
+            ) from error
+    finally:
+        connection.close()
+
+
+def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
+    try:
+        connection.connect()
+    except OSError as error:
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
+        raise tls_failed(address, error) or TargetUnreachable(
+            f"nothing answers at {address}: {error.strerror or error}",
+            "check host and port, and that the site is running",
+        ) from error
+
+
+def _short(error: BaseException) -> str:
+    text = str(error).splitlines()
+    return text[0][:120] if text and text[0] else type(error).__name__

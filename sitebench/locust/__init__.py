@@ -1,0 +1,1 @@
+"""Everything that touches Locust: users, lanes, events, statistics, workers, web UI."""

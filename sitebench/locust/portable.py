@@ -1,0 +1,205 @@
+"""Lanes in Python: what they record, in the shape that the engine's snapshots have.
+
+Portable lanes run in Locust's greenlets and fire its request events themselves. Their clocks are
+the engine's: service time of what was answered, rightly or wrongly; what never was answered is
+censored; between two operations lies the lane's own share, or a wait.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import gevent  # type: ignore[import-untyped]
+
+from sitebench._engine import Histogram
+from sitebench.counts.source import SEQUENCE, StepRecord
+
+A_DAY_S = 86_400.0
+LOOK_S = 0.005
+BACKOFF_S = 0.1
+"""How long a portable lane waits after a failed connection, so as not to spin."""
+
+
+def within(seconds: float) -> gevent.Timeout:
+    """Return what ends an operation that takes longer, also one whose answer trickles in.
+
+    The timeouts of clients' libraries are for each reading of a socket.
+    """
+    return gevent.Timeout(seconds, TimeoutError("timed out"))
+
+
+@dataclass
+class Record:
+    """What one step did since the last drain."""
+
+    program: str
+    step: str
+    count: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    bytes_out: int = 0
+    bytes_in: int = 0
+    service: Histogram = field(default_factory=Histogram)
+    lag: Histogram = field(default_factory=Histogram)
+    censored: Histogram = field(default_factory=Histogram)
+    processing_ns: int = 0
+
+    @property
+    def latency(self) -> Histogram:
+        """The service time: a closed schedule has no other intention."""
+        return self.service
+
+
+@dataclass(frozen=True)
+class Records:
+    """Everything since the last drain."""
+
+    t0_ns: int
+    t1_ns: int
+    lanes: int
+    steps: tuple[StepRecord, ...]
+    lane_ns: int
+    waiting_ns: int
+    underway_ns: int
+    cpu_ns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one operation went: what became of it, the time it took, and our own before it."""
+
+    kind: str | None
+    answered: bool
+    ns: int
+    processing_ns: int = 0
+    bytes_out: int = 0
+    bytes_in: int = 0
+
+
+class LaneClock:
+    """One lane's time: every nanosecond is an operation's, our own share before one, or waited."""
+
+    def __init__(self, lanes: PortableLanes) -> None:
+        self.since_ns = self._began_ns = self._answered_ns = time.monotonic_ns()
+        self.busy = False
+        self._lanes = lanes
+        lanes.clocks.add(self)
+
+    def begin(self) -> None:
+        """Begin an operation; none begins any more once all lanes are to stop."""
+        while self._lanes.stopping:
+            time.sleep(A_DAY_S)
+        self.busy = True
+        self._began_ns = time.monotonic_ns()
+
+    def answered(self) -> None:
+        """Take the time of the answer: looking at it is our own share."""
+        self._answered_ns = time.monotonic_ns()
+
+    def end(self, kind: str | None, *, answered: bool, traffic: tuple[int, int]) -> Ended:
+        """End it, with its kind of failure, if any, and bytes out and in."""
+        if self._answered_ns <= self._began_ns:
+            self.answered()
+        self.busy = False
+        took, own = self._answered_ns - self._began_ns, self._began_ns - self.since_ns
+        self.since_ns = self._answered_ns
+        return Ended(kind, answered, took, own, *traffic)
+
+    def rest(self, seconds: float) -> None:
+        """Sleep; waking late is our own share."""
+        due = self.since_ns + round(seconds * 1e9)
+        time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
+        self._waited(due)
+
+    def stop(self) -> None:
+        """End with the lane; calling it again does nothing."""
+        if self in self._lanes.clocks:
+            self._waited(time.monotonic_ns())
+            self._lanes.clocks.discard(self)
+
+    def _waited(self, until_ns: int) -> None:
+        waited = max(0, until_ns - self.since_ns)
+        self._lanes.waiting_ns += waited
+        self.since_ns += waited
+
+
+class PortableLanes:
+    """All portable lanes of a process, and what they recorded."""
+
+    def __init__(self, environment: Any) -> None:
+        self.environment = environment
+        self.clocks: set[LaneClock] = set()
+        self.waiting_ns = 0
+        self.stopping = False
+        self._lanes = 0
+        self._lane_ns = 0
+        self._records: dict[tuple[str, str], Record] = {}
+        self._since_ns = self._counted_ns = time.monotonic_ns()
+        self._lock = threading.Lock()
+
+    def start_lanes(self, program: str, n: int) -> None:
+        """Count lanes that Locust's greenlets are about to run."""
+        self._count_lanes()
+        self._lanes += n
+
+    def stop_lanes(self, program: str, n: int) -> None:
+        """Count lanes that have ended."""
+        self._count_lanes()
+        self._lanes -= n
+
+    def _count_lanes(self) -> int:
+        now = time.monotonic_ns()
+        self._lane_ns += self._lanes * (now - self._counted_ns)
+        self._counted_ns = now
+        return now
+
+    def record(self, program: str, step: str, ended: Ended) -> None:
+        """Count one operation, here and with Locust."""
+        self.keep(program, step, ended)
+        self.environment.events.request.fire(
+            request_type=program,
+            name=step,
+            response_time=ended.ns / 1e6,
+            response_length=ended.bytes_in,
+            exception=ended.kind,
+            context={},
+        )
+
+    def keep(self, program: str, step: str, ended: Ended) -> None:
+        """Count one operation here; whoever made it has told Locust already."""
+        with self._lock:
+            record = self._records.setdefault((program, step), Record(program, step))
+            record.count += 1
+            record.bytes_out += ended.bytes_out
+            record.bytes_in += ended.bytes_in
+            record.processing_ns += ended.processing_ns
+            (record.service if ended.answered else record.censored).record(ended.ns)
+            if ended.kind is not None:
+                record.failures[ended.kind] += 1
+
+    def keep_pass(self, program: str, ns: int, kind: str | None, *, broken: bool) -> None:
+        """Count a whole pass; one that broke off has no end to time."""
+        self.keep(program, SEQUENCE, Ended(kind, not broken, ns))
+
+    def drain(self) -> Records:
+        """Return what was recorded since the last drain and begin anew."""
+        with self._lock:
+            now = self._count_lanes()
+            start, self._since_ns = self._since_ns, now
+            records, self._records = self._records, {}
+            lane_ns, self._lane_ns = self._lane_ns, 0
+            waiting_ns, self.waiting_ns = self.waiting_ns, 0
+            underway_ns = sum(now - clock.since_ns for clock in self.clocks)
+        steps = tuple(records.values())
+        return Records(start, now, self._lanes, steps, lane_ns, waiting_ns, underway_ns)
+
+    def stop(self, timeout_s: float = 5.0) -> Records:
+        """Let every lane end what it has begun; the lanes themselves end with their greenlets."""
+        self.stopping = True
+        give_up = time.monotonic() + timeout_s
+        while any(clock.busy for clock in tuple(self.clocks)) and time.monotonic() < give_up:
+            time.sleep(LOOK_S)
+        return self.drain()

@@ -1,0 +1,119 @@
+"""Where a test in this process records to: memory alone, a sweep's point, or a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from locust.env import Environment
+
+from sitebench.counts.tally import Tally
+from sitebench.errors import SitebenchError
+from sitebench.locust.workload import Recording
+from sitebench.measure.options import PointOptions
+from sitebench.monitor import Monitor, Probe
+from sitebench.options.spelling import narrowed
+from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.runs.store import RunStore
+from sitebench.runs.windows import PointFile, Windows
+from sitebench.system.child import dump
+from sitebench.verdict.warning import Doubt
+
+if TYPE_CHECKING:
+    from sitebench.locust.web_ui.session import Session
+
+T = TypeVar("T")
+
+
+def asked(cls: type[T], options: Any, environment: Environment) -> T:
+    """Return what Locust was asked as options of a command: the number of users is its own."""
+    runner = environment.runner
+    users = 0 if runner is None else runner.target_user_count
+    found: Any = narrowed(cls, options)
+    return cast("T", replace(found, users=users))
+
+
+def operation(environment: Environment, known: Mapping[str, str], programs: Iterable[str]) -> str:
+    """Return what a test measures: by the classes of known operations, or by its programs."""
+    names = {name: each for each, name in known.items()}
+    classes = [each.__name__ for each in environment.user_classes]
+    found = [names[each] for each in classes if each in names]
+    return "+".join(found if len(found) == len(classes) else programs)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a half knows of a test: what is watched, what counts, and what is told of it."""
+
+    spec: Callable[[], PointSpec]
+    facts: Callable[[Sequence[int]], Mapping[str, Any]]
+    """The manifest's facts about a run of so many sizes."""
+    pid: int | None
+    cores: int | None
+    address: tuple[str, int]
+    counts: Sequence[tuple[str, str]]
+    native: bool
+    check: Callable[[], None]
+    """Raises when the target is not there any more."""
+    target: Mapping[str, Any]
+    """What the target says of itself."""
+    probe: Probe | None = None
+    figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
+    doubts: Callable[[PointSpec], Sequence[Doubt]] = lambda spec: ()
+
+    def monitor(self, exporter: str | None) -> Monitor:
+        """Return who watches, and asks others what they say."""
+        return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
+
+    def result(self, spec: PointSpec, windows: Windows) -> PointResult | None:
+        """Return what the measured window gives; None before there is one."""
+        if windows.measured is None:
+            return None
+        return summarise(
+            spec,
+            windows.measured,
+            self.counts,
+            windows.use(),
+            target_cores=self.cores,
+            native=self.native,
+            figures=self.figures(windows.measured),
+            doubts=self.doubts(spec),
+            workers=windows.workers,
+        )
+
+
+class Recorder:
+    """Makes a test's windows and, for a point, its result."""
+
+    def __init__(
+        self, options: PointOptions, exporter: str | None, session: Session | None = None
+    ) -> None:
+        self._options = options
+        self._exporter = exporter
+        self._session = session
+        self._store: RunStore | None = None
+        if options.store is not None and options.point is not None:
+            self._store = RunStore(options.store, create=False)
+
+    def recording(self, subject: Subject) -> Recording:
+        """Return what one test is written to; only a point's result tells what others say."""
+        if self._session is not None:
+            return self._session.recording(subject, self._exporter)
+        if self._store is None or self._options.point is None:
+            return Recording(subject, Windows(Monitor(subject.pid)), lambda windows: None)
+        store, key = self._store, self._options.point
+        monitor = subject.monitor(self._exporter)
+
+        def finished(windows: Windows) -> None:
+            if (result := subject.result(store.spec(key), windows)) is not None:
+                windows.complete(result)
+
+        return Recording(subject, Windows(monitor, PointFile(store, store.join(key))), finished)
+
+    def failed(self, error: SitebenchError) -> None:
+        """Tell whoever started the test why it failed."""
+        if self._session is not None:
+            self._session.failed(error)
+        elif self._store is not None and self._options.point is not None:
+            self._store.fail(self._options.point, dump(error))

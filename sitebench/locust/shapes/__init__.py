@@ -1,0 +1,1 @@
+"""Load shapes: users over time."""

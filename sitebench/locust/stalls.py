@@ -1,0 +1,43 @@
+"""What ends nothing and says nothing by itself: a target gone silent, descriptors used up."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from sitebench.counts.source import Drained
+from sitebench.errors import OutOfDescriptors
+
+log = logging.getLogger("sitebench")
+
+STALL_S = 5.0
+
+
+def no_files() -> OutOfDescriptors:
+    """Return what to say when this process may open nothing more."""
+    return OutOfDescriptors(
+        "this process may open no more files", "raise `ulimit -n`, or use fewer users"
+    )
+
+
+class Watch:
+    """Looks at every drain of one test, and says each thing once."""
+
+    def __init__(self) -> None:
+        self._starved = self._stalled = False
+        self._last_progress = time.monotonic()
+
+    def look(self, drained: Drained) -> None:
+        """Say so when lanes run and nothing ends: Locust's own rate would only freeze.
+
+        Lanes that find no descriptor go on failing.
+        """
+        now = time.monotonic()
+        if not self._starved and any("out-of-fds" in step.failures for step in drained.steps):
+            self._starved = True
+            log.error("%s", no_files())
+        if drained.lanes == 0 or any(step.count for step in drained.steps):
+            self._last_progress, self._stalled = now, False
+        elif not self._stalled and now - self._last_progress > STALL_S:
+            self._stalled = True
+            log.warning("no operation ended for %.0f s: the target has stopped answering", STALL_S)

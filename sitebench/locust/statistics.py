@@ -1,0 +1,112 @@
+"""Native counts into Locust's statistics, the way its master merges its workers.
+
+Locust has no batch interface. `StatsEntry.unserialize` and `extend` are what it uses itself for
+reports of workers; tests/locust/test_locust_contract.py pins what is relied upon here.
+Entries are looked up each time: `clear_all()` replaces them.
+
+Whole passes (`sequence`) stay out: their steps are in already, and would be counted twice.
+Latencies on Locust's screens are whole milliseconds; ours are kept elsewhere, in nanoseconds.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+import gevent  # type: ignore[import-untyped]
+from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, StatsError
+
+from sitebench.counts.source import SEQUENCE, Drained, StepRecord
+
+SECONDS_KEPT = 20
+"""Locust's present rates are of the last twelve seconds; what is older than these is let go."""
+
+
+def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
+    """Merge one drain; `offset_s` is wall clock minus monotonic clock."""
+    start, end = drained.t0_ns / 1e9 + offset_s, drained.t1_ns / 1e9 + offset_s
+    for step in drained.steps:
+        if step.step == SEQUENCE:
+            continue
+        entry = StatsEntry.unserialize(entry_dict(step, start, end), stats)
+        shown = stats.entries[(entry.name, entry.method)]
+        shown.extend(entry)
+        _forget(shown, end - SECONDS_KEPT)
+        stats.total.extend(entry)
+        _feed_errors(stats, step, start, end)
+    # Without this a target that stops answering would leave the last rate on the screen.
+    heartbeat = StatsEntry(stats, "Aggregated", "")
+    heartbeat.start_time, heartbeat.last_request_timestamp = start, end
+    stats.total.extend(heartbeat)
+    _forget(stats.total, end - SECONDS_KEPT)
+
+
+def _forget(entry: StatsEntry, before: float) -> None:
+    """Let go of the counts of seconds long past: Locust keeps every second of a test."""
+    for per_second in (entry.num_reqs_per_sec, entry.num_fail_per_sec):
+        while per_second and (oldest := next(iter(per_second))) < before:
+            del per_second[oldest]
+
+
+def entry_dict(step: StepRecord, start: float, end: float) -> Any:
+    """Return what `StatsEntry.serialize` would, had Locust seen each request.
+
+    Durations Locust keeps only for what was answered; the rest counts as requests without one.
+    """
+    service = step.service
+    timed = service.count
+    failed = sum(step.failures.values())
+    return {
+        "name": step.step,
+        "method": step.program,
+        "last_request_timestamp": end,
+        "start_time": start,
+        "num_requests": step.count,
+        "num_none_requests": step.count - timed,
+        "num_failures": failed,
+        "total_response_time": service.sum / 1e6,
+        "max_response_time": service.max / 1e6,
+        "min_response_time": service.min / 1e6 if timed else None,
+        "total_content_length": step.bytes_in,
+        "response_times": service.millis(),
+        "num_reqs_per_sec": spread(step.count, start, end),
+        "num_fail_per_sec": spread(failed, start, end),
+    }
+
+
+def spread(count: int, start: float, end: float) -> dict[int, int]:
+    """Split a count over the wall-clock seconds that a window touches, losing none."""
+    if count == 0:
+        return {}
+    length = end - start
+    if length <= 0 or int(start) == int(end):
+        return {int(end): count}
+    split, given = {}, 0
+    for second in range(int(start), int(end) + 1):
+        reached = round(count * (min(second + 1, end) - start) / length)
+        if reached > given:
+            split[second] = reached - given
+            given = reached
+    return split
+
+
+def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float) -> None:
+    """Count failures by kind: exit codes and the failures tab come from here.
+
+    The text is a kind, never a name or a DN: Locust's screens stop at 500 rows.
+    """
+    for kind, n in step.failures.items():
+        key = StatsError.create_key(step.program, step.step, kind)
+        error = stats.errors.get(key)
+        if error is None:
+            error = StatsError(step.program, step.step, kind)
+            error.first_seen = start
+            stats.errors[key] = error
+        error.occurrences += n
+        error.last_seen = end
+
+
+def await_csv(options: Namespace | None) -> None:
+    """Let Locust's CSV writer come round once more: it closes its files without a last look."""
+    if options is not None and options.csv_prefix:
+        gevent.sleep(1.1 * CSV_STATS_INTERVAL_SEC)

@@ -1,0 +1,64 @@
+"""A posted form that cannot be run is refused before anything starts, with words for its reader."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from sitebench.errors import SitebenchError
+from sitebench.options.option import fields_of
+from sitebench.options.spelling import from_namespace
+
+LOCUSTS_OWN = frozenset(
+    {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
+)
+"""What Locust's own form has beside our options."""
+
+
+def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
+    """Return why a value cannot be read."""
+    for each, spec in fields_of(cls):
+        text = posted.get(each.name)
+        if not text or spec.hidden or isinstance(each.default, bool):
+            continue
+        try:
+            spec.parse(text)
+        except SitebenchError as error:
+            return f"{_label(each.name)}: {error}"
+    return None
+
+
+def withheld(
+    shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
+) -> str | None:
+    """Return why a value may not come from the page: Locust takes whatever it has an option for.
+
+    Files with secrets, and where results go, are for whoever started the page to name.
+    """
+    known = vars(parsed).keys() - LOCUSTS_OWN - set(shown)
+    found = next((name for name in posted if name in known), None)
+    return found and f"{_label(found)} is not for the page to say: give it where that is started"
+
+
+def unchangeable(
+    cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
+) -> str | None:
+    """Return why a running test cannot be changed so: only its users come and go."""
+    before, now = from_namespace(cls, parsed), options(cls, posted, parsed)
+    for each, _ in fields_of(cls):
+        if getattr(before, each.name) != getattr(now, each.name):
+            return (
+                f"{_label(each.name)} cannot change while a test runs; "
+                "stop it and start a new one, or change the number of users alone"
+            )
+    return None
+
+
+def options(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> Any:
+    """Return the options that a form asks for."""
+    return from_namespace(cls, argparse.Namespace(**{**vars(parsed), **posted}))
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize()

@@ -1,0 +1,221 @@
+"""What a test does, as series for charts and rows for tables; nothing is read or sent here."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
+from sitebench.counts.source import SEQUENCE, Drained
+from sitebench.counts.tally import Tally
+from sitebench.monitor import Sample
+from sitebench.monitor.names import Name, describe
+from sitebench.runs.windows import Phase, Windows
+from sitebench.units import format_bytes, format_ns
+
+KEPT = 3_600
+"""Moments that are kept for the charts: half an hour, at two drains a second."""
+
+RECENT_S = 5.0
+
+SHOWN: Mapping[str, Sequence[str]] = {
+    "target": ("cpu_s", "resident_bytes", "threads", "descriptors", "waited_s", "written_bytes"),
+    "generator": ("cpu_s", "resident_bytes", "threads", "descriptors", "waited_s", "round_trip_s"),
+    "machine": (
+        *("busy_s", "core_busy_s", "available_bytes", "runnable", "context_switches", "stolen_s"),
+        *("iowait_s", "swapped_in_pages", "interface_in_bytes", "interface_out_bytes"),
+        *("retransmits", "disk_written_bytes"),
+    ),
+    "target-machine": (
+        *("busy_s", "available_bytes", "runnable", "interface_in_bytes", "interface_out_bytes"),
+        *("retransmits", "listen_overflows"),
+    ),
+}
+"""What the table of resources shows of each, of all that the run file keeps."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What happened between two drains."""
+
+    at_s: float
+    phase: str
+    lanes: int
+    per_s: float
+    failed_per_s: float
+    bytes_in_per_s: float
+    bytes_out_per_s: float
+    p50_us: float | None
+    p99_us: float | None
+    max_us: float | None
+
+
+@dataclass(frozen=True)
+class Load:
+    """What target, generator and machine used between two samples; None is not told."""
+
+    at_s: float
+    target_cores: float | None
+    generator_cores: float
+    busy_cores: float
+    target_bytes: float | None
+    generator_bytes: float
+    available_bytes: float
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One reading, or how fast a counter grows, with its unit."""
+
+    who: str
+    what: str
+    now: str
+
+
+class Live:
+    """Looks on as a test is recorded."""
+
+    def __init__(self, counts: Iterable[tuple[str, str]]) -> None:
+        self.windows: Windows | None = None
+        self.lanes_measured: int | None = None
+        self.moments: deque[Moment] = deque(maxlen=KEPT)
+        self.loads: deque[Load] = deque(maxlen=KEPT)
+        self.resources: tuple[Resource, ...] = ()
+        self._counts = frozenset(counts)
+        self._latencies: deque[tuple[float, Histogram]] = deque()
+        self._began_ns: int | None = None
+        self._before: tuple[int, Sample] | None = None
+
+    def _at_s(self, t_ns: int) -> float:
+        if self._began_ns is None:
+            self._began_ns = t_ns
+        return round((t_ns - self._began_ns) / 1e9, 3)
+
+    def drained(self, phase: Phase, drained: Drained) -> None:
+        """Keep what a drain says; one at a phase's boundary may be too short for a rate."""
+        if phase is Phase.MEASURE:
+            self.lanes_measured = drained.lanes
+        seconds = (drained.t1_ns - drained.t0_ns) / 1e9
+        at_s = self._at_s(drained.t1_ns)
+        if seconds <= 0.05:
+            return
+        latency, failed, moved, count = Histogram(), 0, [0, 0], 0
+        for record in drained.steps:
+            if record.step == SEQUENCE:
+                continue
+            moved = [moved[0] + record.bytes_in, moved[1] + record.bytes_out]
+            failed += sum(record.failures.values())
+            if (record.program, record.step) in self._counts:
+                count += record.count - sum(record.failures.values())
+                latency.add(record.latency)
+        recent = self._recent(at_s, latency)
+        self.moments.append(
+            Moment(
+                at_s,
+                phase,
+                drained.lanes,
+                count / seconds,
+                failed / seconds,
+                moved[0] / seconds,
+                moved[1] / seconds,
+                _us(percentile_ns(recent, 50.0)),
+                _us(percentile_ns(recent, 99.0)),
+                _us(recent.max) if recent.count else None,
+            )
+        )
+
+    def _recent(self, at_s: float, latency: Histogram) -> Histogram:
+        """Return the latencies of the last moments together: one alone has too few for a p99."""
+        self._latencies.append((at_s, latency))
+        while self._latencies[0][0] < at_s - RECENT_S:
+            self._latencies.popleft()
+        merged = Histogram()
+        for _, each in self._latencies:
+            merged.add(each)
+        return merged
+
+    def sampled(self, t_ns: int, sample: Sample) -> None:
+        """Keep what was used since the sample before."""
+        at_s = self._at_s(t_ns)
+        if self._before is not None and t_ns - self._before[0] > 50_000_000:
+            before, seconds = self._before[1], (t_ns - self._before[0]) / 1e9
+            self.loads.append(_load(at_s, before, sample, seconds))
+            self.resources = tuple(_resources(before, sample, seconds))
+        self._before = t_ns, sample
+
+    @property
+    def tally(self) -> Tally | None:
+        """The totals that a table shows: those of the measured window, once there is one."""
+        if self.windows is None:
+            return None
+        return self.windows.measured or self.windows.tallies.get(self.windows.phase)
+
+    def steps(self) -> list[dict[str, Any]]:
+        """Return each step's latency percentiles in microseconds, with its counts."""
+        tally = self.tally
+        if tally is None:
+            return []
+        return [
+            {
+                "program": totals.program,
+                "step": totals.step,
+                "count": totals.count,
+                "failed": totals.failed,
+                **_micros(Durations.of(totals.latency)),
+            }
+            for totals in tally.steps.values()
+            if totals.step != SEQUENCE
+        ]
+
+
+def _micros(found: Durations) -> dict[str, float | None]:
+    figures = {name.replace("_", ""): found.percentiles[name] for name in PERCENTILES}
+    figures |= {"max": found.max, "mean": found.mean}
+    return {name: None if us is None else round(us, 1) for name, us in figures.items()}
+
+
+def _us(ns: int | None) -> float | None:
+    return None if ns is None else round(ns / 1e3, 1)
+
+
+def _load(at_s: float, before: Sample, now: Sample, seconds: float) -> Load:
+    def busy(sample: Sample) -> float:
+        return sum(core.busy_s for core in sample.machine.cores)
+
+    target = None
+    if now.target is not None and before.target is not None:
+        target = max(0.0, now.target.cpu_s - before.target.cpu_s) / seconds
+    return Load(
+        at_s,
+        target,
+        (now.generator.cpu_s - before.generator.cpu_s) / seconds,
+        (busy(now) - busy(before)) / seconds,
+        None if now.target is None else now.target.rss,
+        now.generator.rss,
+        now.available,
+    )
+
+
+def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource]:
+    earlier = {(who, what): value for who, what, value in before.rows()}
+    for who, what, value in now.rows():
+        if who != "directory" and what.partition(".")[0] not in SHOWN.get(who, ()):
+            continue
+        name = describe(what)
+        if not name.counter:
+            yield _resource(who, name, value, name.unit)
+        elif (then := earlier.get((who, what))) is not None:
+            yield _resource(who, name, (value - then) / seconds, name.rate_unit)
+
+
+def _resource(who: str, name: Name, value: float, unit: str) -> Resource:
+    if unit.startswith("bytes"):
+        return Resource(who, name.title, f"{format_bytes(value)}{unit.removeprefix('bytes')}")
+    if unit == "s":
+        return Resource(who, name.title, format_ns(value * 1e9))
+    exact = not name.counter and float(value).is_integer()
+    said = f"{value:,.0f}" if exact or value >= 100 else f"{value:.2f}"
+    return Resource(who, name.title, f"{said} {unit}".strip())

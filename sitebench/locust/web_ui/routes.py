@@ -1,0 +1,178 @@
+"""The live page, its data, and the downloads, beside Locust's own pages."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, make_response, request
+from gevent import subprocess  # type: ignore[import-untyped]
+from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
+from locust.web import WebUI
+
+from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.locust.preparing import apart
+from sitebench.locust.web_ui.live import Load, Moment
+from sitebench.locust.web_ui.session import Session
+from sitebench.locust.web_ui.state import Present, State, title
+from sitebench.locust.web_ui.tabs import resources, verdict
+from sitebench.report.page import asset as report_asset
+from sitebench.system.scratch import scratch
+from sitebench.system.secret import without_secrets
+
+ASSETS = Path(__file__).parent / "assets"
+DARK_ONLY = "@media screen and (prefers-color-scheme: dark)"
+REPORT_S = 120.0
+
+
+def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Blueprint:
+    """Return our part of Locust's web server; behind its login, where it has one."""
+    ours = Blueprint("sitebench", __name__, url_prefix=f"{base_path or ''}/sitebench")
+    session = present.session
+    protected: Any = web_ui.auth_required_if_enabled
+    one_report = BoundedSemaphore()
+
+    def page(path: str, view: Any) -> None:
+        ours.add_url_rule(path, view.__name__, protected(view))
+
+    def live() -> str:
+        return _page("live.html", request.args.get("theme"))
+
+    def live_data() -> Response:
+        return jsonify(document(present.state(), session, request.args))
+
+    def frame() -> Response:
+        return Response(_asset("frame.js"), mimetype="text/javascript")
+
+    def live_script() -> Response:
+        return Response(_asset("live.js"), mimetype="text/javascript")
+
+    def run() -> Response:
+        with scratch() as folder:
+            copied = _read(_snapshot(session, folder))
+            return _attached(copied, "application/vnd.sqlite3", "ui.sitebench")
+
+    def report() -> Response:
+        with scratch() as folder:
+            with one_report:
+                made = _report(session, folder)
+            if "download" in request.args:
+                return _attached(made, "text/html", "ui.html")
+            return Response(made, mimetype="text/html")
+
+    ours.register_error_handler(SitebenchError, _refused)
+    page("/live", live)
+    page("/live.json", live_data)
+    page("/frame.js", frame)
+    page("/live.js", live_script)
+    page("/run", run)
+    page("/report", report)
+    return ours
+
+
+def document(state: State, session: Session, asked: Any) -> dict[str, Any]:
+    """Return what the live page draws; of series only what came after the last it has."""
+    n, after = len(session.tests), -1.0
+    if asked.get("test") == str(n):
+        with contextlib.suppress(ValueError):
+            after = float(asked.get("after", after))
+    live = state.live
+    return {
+        "test": n,
+        "title": state.title,
+        "word": state.word,
+        "busy": state.preparing is not None or (state.test is not None and not state.final),
+        "preparing": None if state.preparing is None else state.preparing.to_json(),
+        "verdict": list(verdict(state)),
+        "bound": None if state.result is None else state.result.verdict.to_json(),
+        "steps": live.steps() if live else [],
+        "resources": resources(state),
+        "moments": _columns(Moment, (m for m in live.moments if m.at_s > after) if live else ()),
+        "loads": _columns(Load, (m for m in live.loads if m.at_s > after) if live else ()),
+        "tests": [
+            {
+                "title": title(each.spec),
+                "per_s": None if each.result is None else each.result.ops_per_s,
+                "bound": None if each.result is None else each.result.verdict.bound,
+                "valid": None if each.result is None else each.result.verdict.valid,
+                "error": None if each.error is None else str(each.error),
+            }
+            for each in session.tests
+        ],
+    }
+
+
+def _columns(kind: type[Moment] | type[Load], rows: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return rows by column: names come once."""
+    names = [each.name for each in fields(kind)]
+    values = [astuple(row) for row in rows]
+    return {name: [_short(row[n]) for row in values] for n, name in enumerate(names)}
+
+
+def _short(value: Any) -> Any:
+    return float(f"{value:.5g}") if isinstance(value, float) and value >= 1 else value
+
+
+def _page(name: str, theme: str | None) -> str:
+    """Return a page in the report's style, dark where Locust's own page is."""
+    style = report_asset("report.css")
+    if theme in ("dark", "light"):
+        style = style.replace(DARK_ONLY, "@media all" if theme == "dark" else "@media not all")
+        style = style.replace("color-scheme: light dark", f"color-scheme: {theme}")
+    return _asset(name).replace("/* report.css */", style)
+
+
+def _asset(name: str) -> str:
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+def _attached(content: bytes, kind: str, name: str) -> Response:
+    answer = make_response(content)
+    answer.headers["Content-Type"] = kind
+    answer.headers["Content-Disposition"] = f"attachment; filename={name}"
+    return answer
+
+
+def _refused(error: SitebenchError) -> Response:
+    return Response(f"{error}\n", status=500, mimetype="text/plain")
+
+
+def _read(path: Path) -> bytes:
+    """Return what may be hundreds of megabytes, without keeping the hub from everything else."""
+    return apart(path.read_bytes)
+
+
+def _snapshot(session: Session, folder: Path) -> Path:
+    copy = folder / "ui.sitebench"
+    session.snapshot(copy)
+    return copy
+
+
+def _report(session: Session, folder: Path) -> bytes:
+    """Have another process make the report: it takes a second of a core, and lanes run here."""
+    copy, page = _snapshot(session, folder), folder / "ui.html"
+    argv = [sys.executable, "-m", "sitebench.cli.main", "report", str(copy), "--out", str(page)]
+    try:
+        done = subprocess.run(
+            argv,
+            env=without_secrets(os.environ),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=REPORT_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise MeasurementFailed(
+            f"the report was not made within {REPORT_S:.0f} s",
+            "download the run file, and make it with `sitebench report`",
+        ) from None
+    if done.returncode:
+        raise MeasurementFailed(
+            str(done.stderr).strip().removeprefix("sitebench: "), "run a test first"
+        )
+    return _read(page)

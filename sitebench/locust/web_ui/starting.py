@@ -1,0 +1,70 @@
+"""`sitebench ils ui` and `ps ui`: this process becomes a Locust with a web UI."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadInput, PortInUse
+from sitebench.locust.web_ui.credentials import credentials
+from sitebench.locust.web_ui.options import SessionOptions
+from sitebench.measure.command import say
+from sitebench.measure.point_process import Gathering
+from sitebench.options.spelling import narrowed, to_argv
+from sitebench.targets.ownership import on_loopback
+
+
+def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
+    """Return where a browser on this machine finds the page of a server that listens there."""
+    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"{scheme}://{f'[{here}]' if ':' in here else here}:{port}{path}"
+
+
+def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
+    """Check what can be checked, say where the page will be, and start it; never returns.
+
+    `options` are those that the locustfile takes.
+    """
+    host, port = chosen.web_host, chosen.web_port
+    _refuse_taken(host, port)
+    if chosen.web_login:
+        credentials(chosen.login_file)
+    elif not on_loopback(host):
+        say(f"everybody who reaches {host} can start tests: --web-login asks for a password")
+    say(f"web UI: {page_url(host, port)} (Ctrl-C here ends it)")
+    gathering = Gathering.of(chosen)
+    argv = [
+        *(sys.executable, "-m", "locust", "-f", str(locustfile), "--loglevel", "WARNING"),
+        *("--web-host", host, "--web-port", str(port)),
+        *(["--web-login"] if chosen.web_login else []),
+        *([] if gathering is None else gathering.argv()),
+        *("--users", str(chosen.users), "--spawn-rate", str(chosen.users)),
+        *to_argv(narrowed(options, chosen)),
+    ]
+    sys.stderr.flush()
+    os.execv(argv[0], argv)
+
+
+def _refuse_taken(host: str, port: int) -> None:
+    """Say so in one line: Locust would fill a screen."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(
+                f"something listens on port {port} of {host} already",
+                "end it, or choose another port with --web-port",
+            ) from error
+        raise BadInput(
+            f"the web UI cannot listen on port {port} of {host}: {error.strerror}",
+            "choose others with --web-host and --web-port",
+        ) from error

@@ -1,0 +1,103 @@
+"""What there is to show just now: of the test that runs, is made ready, or was the last one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from sitebench.errors import SitebenchError
+from sitebench.locust.bridge import Bridge
+from sitebench.locust.preparing import Preparing
+from sitebench.locust.web_ui.live import Live
+from sitebench.locust.web_ui.session import Session, Test
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.windows import Phase
+from sitebench.units import format_size
+
+JUDGED_S = 4.0
+"""How old a verdict on a running test may be (passing one takes a look at everything), and how long
+a test must have been measured for the first."""
+
+WORDS = {
+    Phase.RAMP: "users are starting",
+    Phase.WARMUP: "warming up",
+    Phase.MEASURE: "measuring",
+    Phase.AFTER: "ending",
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything a page may ask for, at one instant."""
+
+    test: Test | None
+    preparing: Preparing | None
+    error: SitebenchError | None
+    result: PointResult | None
+
+    @property
+    def live(self) -> Live | None:
+        """What the test does; nothing while the next one is made ready."""
+        return None if self.test is None or self.preparing else self.test.live
+
+    @property
+    def final(self) -> bool:
+        """Whether the result is the test's last word."""
+        return self.test is not None and self.test.ended
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        if self.preparing is not None:
+            return self.preparing.title
+        if self.test is None:
+            return "nothing measured yet" if self.error is None else "the test could not begin"
+        return title(self.test.spec)
+
+    @property
+    def word(self) -> str:
+        """How far it is."""
+        if self.preparing is not None:
+            return "the target is made ready"
+        if self.error is not None:
+            return "failed"
+        if self.test is None:
+            return "fill in the form and start"
+        windows = self.test.live.windows
+        return "done" if self.final or windows is None else WORDS[windows.phase]
+
+
+def title(spec: PointSpec) -> str:
+    """Return what a person calls a test."""
+    load = f"{spec.users:,} users" if spec.rate is None else f"{spec.rate:,g}/s"
+    return f"{spec.operation} at {format_size(spec.entries)} people, {spec.target}, {load}"
+
+
+class Present:
+    """The state of one cockpit, whenever asked; verdicts on a running test are kept a while."""
+
+    def __init__(self, bridge: Bridge, session: Session) -> None:
+        self.session = session
+        self._bridge = bridge
+        self._judged: tuple[float, Test, PointResult | None] | None = None
+
+    def state(self) -> State:
+        """Return what there is to show now."""
+        test = self.session.current
+        if (preparing := self._bridge.preparing) is not None:
+            return State(test, preparing, None, None)
+        if (error := self.session.unprepared) is not None:
+            return State(None, None, error, None)
+        if test is None:
+            return State(None, None, None, None)
+        return State(test, None, test.error, test.result or self._so_far(test))
+
+    def _so_far(self, test: Test) -> PointResult | None:
+        windows = test.live.windows
+        measured = None if windows is None else windows.measured
+        if test.error is not None or measured is None or measured.seconds < JUDGED_S:
+            return None
+        now, known = time.monotonic(), self._judged
+        if known is None or known[1] is not test or now - known[0] > JUDGED_S:
+            self._judged = known = (now, test, test.judge())
+        return known[2]

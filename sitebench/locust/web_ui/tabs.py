@@ -1,0 +1,111 @@
+"""Extra tabs of Locust's page, through its own extension points.
+
+Its front end draws tables in such tabs, from rows that come with `/stats/requests`, which it asks
+for every two seconds while a test runs; it draws no charts there. So the first of them stays empty,
+and a script lays our own live page over it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sitebench.locust.web_ui.state import State
+from sitebench.units import format_duration
+
+if TYPE_CHECKING:
+    from flask import Response
+
+LIVE = "sitebench-live"
+Row = dict[str, Any]
+
+
+def _columns(**titles: str) -> list[dict[str, str]]:
+    return [{"key": key, "title": title} for key, title in titles.items()]
+
+
+TABLES = {
+    "sitebench-micros": (
+        "Microseconds",
+        _columns(
+            program="Program",
+            step="Step",
+            count="# Done",
+            failed="# Failed",
+            p50="p50 (us)",
+            p90="p90 (us)",
+            p99="p99 (us)",
+            p999="p99.9 (us)",
+            max="Max (us)",
+            mean="Mean (us)",
+        ),
+    ),
+    "sitebench-resources": (
+        "Resources",
+        _columns(who="Whose", what="What", now="Now"),
+    ),
+    "sitebench-verdict": ("Verdict", _columns(what="What", said="Says", remedy="What to do")),
+}
+"""Title and columns of every tab that is a table, by the key under which its rows come."""
+
+
+def template_args() -> dict[str, Any]:
+    """Return what Locust's page is made with."""
+    return {
+        "extended_tabs": [
+            {"key": LIVE, "title": "Live"},
+            *({"key": key, "title": title} for key, (title, _) in TABLES.items()),
+        ],
+        "extended_tables": [
+            {"key": key, "structure": columns} for key, (_, columns) in TABLES.items()
+        ],
+        "extended_csv_files": [
+            {"href": "./sitebench/run", "title": "Download run file"},
+            {"href": "./sitebench/report?download", "title": "Download sitebench report"},
+            {"href": "./sitebench/live", "title": "Live page"},
+        ],
+    }
+
+
+def add_rows(response: Response, state: State) -> None:
+    """Add the rows of our tabs to what Locust's page polls.
+
+    While a target is made ready, or users are being stopped, a Master is in a state in which the
+    page would ask no more.
+    """
+    found = json.loads(response.get_data())
+    found["extended_stats"] = [
+        {"key": "sitebench-micros", "data": state.live.steps() if state.live else []},
+        {"key": "sitebench-resources", "data": resources(state)},
+        {"key": "sitebench-verdict", "data": list(verdict(state))},
+    ]
+    if state.preparing is not None:
+        found["state"] = "spawning"
+    elif found["state"] == "cleanup":
+        found["state"] = "running"
+    response.set_data(json.dumps(found))
+
+
+def resources(state: State) -> list[Row]:
+    """Return the rows of what target, generator and machine use."""
+    return [asdict(each) for each in state.live.resources] if state.live else []
+
+
+def verdict(state: State) -> Iterator[Row]:
+    """Yield what is said of the test: how far it is, what bound it, and what there is to doubt."""
+    yield {"what": "Test", "said": f"{state.title}: {state.word}", "remedy": ""}
+    if (preparing := state.preparing) is not None:
+        since = format_duration(round(preparing.elapsed_s))
+        filled = f"{preparing.done:,} of {preparing.total:,} people; " if preparing.done else ""
+        yield {"what": "Filling the target", "said": f"{filled}{since} so far", "remedy": ""}
+    if state.error is not None:
+        yield {"what": "Error", "said": state.error.message, "remedy": state.error.remedy}
+    if (result := state.result) is not None:
+        said = result.verdict
+        what = "Verdict" if state.final else "Verdict so far"
+        marked = "" if said.valid else " (invalid)"
+        yield {"what": f"{what}{marked}", "said": f"{said.bound}: {said.evidence}", "remedy": ""}
+        for doubt in said.doubts:
+            yield {"what": doubt.kind, "said": doubt.message, "remedy": doubt.remedy}

@@ -1,0 +1,82 @@
+"""How far a worker's clock is from the master's: NTP's formula (RFC 5905, 8), best of several.
+
+A ping leaves at `sent`, is read at `received`, answered at `answered` and back at `back`; the
+first and the last are on the master's clock, the others on the worker's. What the way there and
+the way back do not share shifts the offset by half of their difference, so the error is at most
+half the round trip: the ping that was quickest is believed, as NTP does.
+
+Timelines are made of monotonic clocks, which differ by days between machines. Wall clocks matter
+to Locust's screens alone: its workers say by theirs in which second a request was.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+from sitebench.locust.workers.messages import Part
+
+ENOUGH = 8
+"""Pings before a test; every drain is one more."""
+
+
+@dataclass(frozen=True)
+class Ping:
+    """One way there and back, in nanoseconds of monotonic clocks."""
+
+    sent: int
+    received: int
+    answered: int
+    back: int
+
+    @property
+    def round_trip_ns(self) -> int:
+        """Time on the way, both ways; what the worker did in between is not in it."""
+        return (self.back - self.sent) - (self.answered - self.received)
+
+    @property
+    def offset_ns(self) -> int:
+        """The worker's clock less the master's."""
+        return ((self.received - self.sent) + (self.answered - self.back)) // 2
+
+
+def epoch_ns() -> int:
+    """Return this machine's wall clock less its monotonic one."""
+    return time.time_ns() - time.monotonic_ns()
+
+
+@dataclass
+class Clock:
+    """What pings told of one worker's clock."""
+
+    pings: int = 0
+    best: Ping | None = None
+    worker_epoch_ns: int = 0
+    _epoch_ns: int = field(default_factory=epoch_ns)
+
+    def learn(self, ping: Ping, worker_epoch_ns: int) -> None:
+        """Take one more ping into account."""
+        self.pings += 1
+        if self.best is None or ping.round_trip_ns < self.best.round_trip_ns:
+            self.best = ping
+            self.worker_epoch_ns = worker_epoch_ns
+
+    def here_ns(self, there_ns: int) -> int:
+        """Return an instant of the worker's monotonic clock on the master's."""
+        return there_ns - (0 if self.best is None else self.best.offset_ns)
+
+    def placed(self, part: Part) -> Part:
+        """Return a drain with its ends on the master's clock."""
+        return replace(part, t0_ns=self.here_ns(part.t0_ns), t1_ns=self.here_ns(part.t1_ns))
+
+    @property
+    def round_trip_s(self) -> float | None:
+        """The quickest way there and back; placing is right to half of it."""
+        return None if self.best is None else self.best.round_trip_ns / 1e9
+
+    @property
+    def skew_s(self) -> float | None:
+        """How far the worker's wall clock is ahead of the master's."""
+        if self.best is None:
+            return None
+        return (self.worker_epoch_ns + self.best.offset_ns - self._epoch_ns) / 1e9

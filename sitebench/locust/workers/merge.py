@@ -1,0 +1,197 @@
+"""From the drains of several workers to those of one test, in order; nothing is sent here.
+
+The master asks for every drain, by number; a round is one number's answers, and is settled when
+everybody who was asked has answered or is gone. Settled rounds leave in the order of their numbers,
+so a phase begins for every worker with the same round, and each operation is in one round only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sitebench.counts.source import SEQUENCE
+from sitebench.counts.tally import StepTotals
+from sitebench.locust.workers.messages import Part
+
+
+@dataclass
+class Round:
+    """One question to all, and what has come back; `begins` is the phase that follows it."""
+
+    number: int
+    waiting: set[str]
+    begins: str | None = None
+    parts: list[tuple[str, Part]] = field(default_factory=list)
+
+
+@dataclass
+class Share:
+    """What one worker did within one phase, over its own length of it."""
+
+    seconds: float = 0.0
+    operations: int = 0
+    failures: int = 0
+    cpu_ns: tuple[int, ...] = ()
+
+    def add(self, part: Part, cpu_ns: tuple[int, ...]) -> None:
+        """Add one drain, with the CPU used in it."""
+        steps = [step for step in part.steps if step.step != SEQUENCE]
+        self.seconds += (part.t1_ns - part.t0_ns) / 1e9
+        self.operations += sum(step.count for step in steps)
+        self.failures += sum(step.failed for step in steps)
+        self.cpu_ns = added(self.cpu_ns, cpu_ns)
+
+
+@dataclass
+class _Told:
+    """What one worker's answers have told of, settled or not."""
+
+    cpu_ns: tuple[int, ...]
+    counted: int = 0
+
+
+@dataclass
+class _Stand:
+    """Where one worker was at the end of the last settled round."""
+
+    cpu_ns: tuple[int, ...]
+    lanes: int = 0
+    underway_ns: int = 0
+
+
+class Merger:
+    """Puts the answers of workers together; instants are on the master's clock already."""
+
+    def __init__(self, cpu_ns: Mapping[str, tuple[int, ...]], phase: str) -> None:
+        self.shares: dict[str, dict[str, Share]] = {}
+        self._told = {worker: _Told(cpu) for worker, cpu in cpu_ns.items()}
+        self._stands = {worker: _Stand(cpu) for worker, cpu in cpu_ns.items()}
+        self._present = set(cpu_ns)
+        self._phase = phase
+        self._asked = 0
+        self._open: dict[int, Round] = {}
+        self._late: list[tuple[str, Part]] = []
+        self._end_ns: int | None = None
+
+    @property
+    def present(self) -> frozenset[str]:
+        """Workers that are expected to answer."""
+        return frozenset(self._present)
+
+    def ask(self, begins: str | None = None) -> Round:
+        """Begin a round that everybody present is asked in."""
+        self._asked += 1
+        made = self._open[self._asked] = Round(self._asked, set(self._present), begins)
+        return made
+
+    def answer(self, worker: str, number: int | None, part: Part) -> None:
+        """Take an answer; without a number it is a last one that nobody asked for."""
+        mine = [each for each in self._open.values() if worker in each.waiting]
+        if number is None:
+            answered = mine[:1]
+        else:
+            mine = [each for each in mine if each.number <= number]
+            answered = [each for each in mine if each.number == number]
+        for each in answered:
+            each.parts.append((worker, part))
+        if not answered:
+            self._late.append((worker, part))
+        # Answers come in order: what was asked before and is not there will not come.
+        for each in mine:
+            each.waiting.discard(worker)
+        self._note(worker, part, answered[0] if answered else None)
+
+    def _note(self, worker: str, part: Part, answered: Round | None) -> None:
+        told = self._told[worker]
+        phase = self._phase_of(answered)
+        share = self.shares.setdefault(phase, {}).setdefault(worker, Share())
+        share.add(part, tuple(b - a for a, b in zip(told.cpu_ns, part.cpu_ns, strict=True)))
+        if answered is not None and answered.begins == phase:
+            # It begins anew: what was until now is measured no more.
+            del self.shares[phase][worker]
+        told.cpu_ns = part.cpu_ns
+        told.counted += sum(step.count for step in part.steps)
+
+    def _phase_of(self, answered: Round | None) -> str:
+        """Return the phase that an answer belongs to: boundaries before it may still be open."""
+        before = self._asked if answered is None else answered.number - 1
+        begun = [r.begins for r in self._open.values() if r.begins and r.number <= before]
+        return begun[-1] if begun else self._phase
+
+    def counted(self, worker: str) -> int:
+        """Return how many operations a worker's answers have told of; it may never have begun."""
+        return self._told[worker].counted if self.knows(worker) else 0
+
+    def knows(self, worker: str) -> bool:
+        """Return whether a worker was there when the first round was asked."""
+        return worker in self._told
+
+    def gone(self, worker: str) -> None:
+        """Wait no more for a worker."""
+        self._present.discard(worker)
+        for each in self._open.values():
+            each.waiting.discard(worker)
+
+    def settled(self, now_ns: int) -> Iterator[tuple[Round, Part]]:
+        """Yield every round that is complete, merged, as long as none before it is open."""
+        for number in sorted(self._open):
+            found = self._open[number]
+            if found.waiting:
+                return
+            del self._open[number]
+            late, self._late = self._late, []
+            yield found, self._merged([*late, *found.parts], now_ns)
+            self._phase = found.begins or self._phase
+
+    def _merged(self, answers: list[tuple[str, Part]], now_ns: int) -> Part:
+        for worker, part in answers:
+            self._stands[worker] = _Stand(part.cpu_ns, part.lanes, part.underway_ns)
+        parts = [part for _, part in answers]
+        end = sum(part.t1_ns for part in parts) // len(parts) if parts else now_ns
+        begin = min((part.t0_ns for part in parts), default=end)
+        begin = begin if self._end_ns is None else self._end_ns
+        self._end_ns = max(begin, end)
+        stands = self._stands.values()
+        there = {worker for worker, _ in answers} | self._present
+        return Part(
+            begin,
+            self._end_ns,
+            tuple(ns for each in stands for ns in each.cpu_ns),
+            sum(each.lanes for worker, each in self._stands.items() if worker in there),
+            sum(part.lane_ns for part in parts),
+            sum(part.waiting_ns for part in parts),
+            sum(each.underway_ns for each in stands),
+            merged_steps(parts),
+        )
+
+    def window_s(self, phase: str) -> float | None:
+        """Return the length of a phase by which its total is the sum of the workers' own rates.
+
+        A worker that left early is taken by the length of the others: it made no load after.
+        """
+        shares = self.shares.get(phase, {})
+        longest = max((share.seconds for share in shares.values()), default=0.0)
+        if not longest:
+            return None
+        rate = sum(
+            share.operations / (share.seconds if worker in self._present else longest)
+            for worker, share in shares.items()
+            if share.seconds
+        )
+        return sum(share.operations for share in shares.values()) / rate if rate else longest
+
+
+def merged_steps(parts: Iterable[Part]) -> tuple[StepTotals, ...]:
+    """Add steps up, histograms bucket by bucket."""
+    found: dict[tuple[str, str], StepTotals] = {}
+    for part in parts:
+        for step in part.steps:
+            key = (step.program, step.step)
+            found.setdefault(key, StepTotals(*key)).add(step)
+    return tuple(found.values())
+
+
+def added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    """Add two vectors; an empty one is nothing yet."""
+    return tuple(x + y for x, y in zip(a, b, strict=True)) if a else b

@@ -1,0 +1,110 @@
+"""What a master and its workers say to each other beside what Locust says: plain data.
+
+    master                                   worker
+      places, in the prepared test  ------->
+                                    <-------  OPENED   who it is; its lanes may begin
+      PING                          ------->
+                                    <-------  PONG     its clock
+      DRAIN  number, phase          ------->           every half second, and at each boundary
+                                    <-------  REPORT   the same number, all since the one before
+      DRAIN  last                   ------->           its lanes end
+                                    <-------  REPORT   last
+                                    <-------  FAILED   why it cannot go on
+
+A worker that ends by itself (Ctrl-C) sends its last report unasked. Messages of one worker
+arrive in the order they were sent, and whole or not at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.counts.source import Drained, StepRecord
+from sitebench.counts.tally import StepTotals
+
+OPENED, PING, PONG = "sitebench-opened", "sitebench-ping", "sitebench-pong"
+DRAIN, REPORT, FAILED = "sitebench-drain", "sitebench-report", "sitebench-failed"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One drain of one process, or of several together: what a `Drained` is, as plain values."""
+
+    t0_ns: int
+    t1_ns: int
+    cpu_ns: tuple[int, ...]
+    lanes: int
+    lane_ns: int
+    waiting_ns: int
+    underway_ns: int
+    steps: Sequence[StepTotals]
+
+
+def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
+    """Write a drain down, with the CPU of whatever made the load."""
+    return {
+        "t0": drained.t0_ns,
+        "t1": drained.t1_ns,
+        "cpu": list(cpu_ns),
+        "lanes": drained.lanes,
+        "lane_ns": drained.lane_ns,
+        "waiting_ns": drained.waiting_ns,
+        "underway_ns": drained.underway_ns,
+        "steps": [_pack_step(step) for step in drained.steps],
+    }
+
+
+def _pack_step(step: StepRecord) -> list[Any]:
+    # In a closed schedule both are one object, and travel once.
+    latency = None if step.latency is step.service else step.latency.to_bytes()
+    return [
+        step.program,
+        step.step,
+        step.count,
+        dict(step.failures),
+        step.bytes_out,
+        step.bytes_in,
+        step.processing_ns,
+        step.service.to_bytes(),
+        latency,
+        *(each.to_bytes() if each.count else None for each in (step.lag, step.censored)),
+    ]
+
+
+def unpack(found: Mapping[str, Any]) -> Part:
+    """Read what `pack` wrote."""
+    return Part(
+        found["t0"],
+        found["t1"],
+        tuple(found["cpu"]),
+        found["lanes"],
+        found["lane_ns"],
+        found["waiting_ns"],
+        found["underway_ns"],
+        tuple(_unpack_step(step) for step in found["steps"]),
+    )
+
+
+def _unpack_step(found: Sequence[Any]) -> StepTotals:
+    program, step, count, failures, bytes_out, bytes_in, processing_ns, *clocks = found
+    service, latency, lag, censored = (
+        None if each is None else Histogram.from_bytes(each) for each in clocks
+    )
+    assert service is not None
+    return StepTotals(
+        program,
+        step,
+        count,
+        Counter(failures),
+        bytes_out,
+        bytes_in,
+        processing_ns,
+        service,
+        latency or service,
+        lag or Histogram(),
+        censored or Histogram(),
+    )

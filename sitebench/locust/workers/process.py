@@ -1,0 +1,24 @@
+"""One Locust worker, which ends with the process that started it (`python -m` this module)."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import gevent  # type: ignore[import-untyped]
+from locust.main import main
+
+from sitebench.system.child import orphaned
+
+LOOK_S = 1.0
+
+
+def _end_with_parent() -> None:
+    while not orphaned():
+        gevent.sleep(LOOK_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    gevent.spawn(_end_with_parent)
+    main()  # type: ignore[no-untyped-call]

@@ -1,0 +1,116 @@
+"""`sitebench worker`: keeps Locust workers waiting for masters, one after the other.
+
+A point's Locust process is a master that lives as long as the point, and a Locust worker ends with
+its master. So this starts each worker anew, as long as nobody ends it: the next point finds it.
+Nothing of Locust is in this process, and nothing that it started outlives it, however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from sitebench.locust.workers.address import MasterAddress
+from sitebench.locust.workers.choice import environment
+from sitebench.system.child import of_this_parent
+from sitebench.system.scratch import scratch
+from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
+from sitebench.system.stop import Stop
+
+LOOK_S = 0.1
+GRACE_S = 20.0
+"""Enough for lanes to end and their last counts to be sent."""
+SHORT_S = 1.0
+"""A worker that ended sooner than this is not started again at once."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """For which master, how many processes, and what they decide for themselves."""
+
+    master: MasterAddress
+    processes: int = 1
+    client: str | None = None
+    threads: int | None = None
+
+    def argv(self) -> list[str]:
+        """Return how to start one worker; its locustfile comes from the master."""
+        return [
+            *(sys.executable, "-m", "sitebench.locust.workers.process", "-f", "-", "--worker"),
+            *("--master-host", self.master.host, "--master-port", str(self.master.port)),
+            *("--loglevel", "WARNING"),
+        ]
+
+    def environment(self, folder: str) -> dict[str, str]:
+        """Return a worker's environment; Locust writes the locustfile into its temporary folder."""
+        needed = without_secrets(os.environ, BIND_PASSWORD, KEY_PASSWORD)
+        kept = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
+        return of_this_parent(kept | environment(self.client, self.threads) | {"TMPDIR": folder})
+
+
+@dataclass
+class Worker:
+    """One process, started again whenever it ends."""
+
+    job: Job
+    folder: str
+    process: subprocess.Popen[bytes] | None = None
+    began: float = field(default=0.0)
+
+    def keep_alive(self) -> None:
+        """Start it where it does not run."""
+        ended = self.process is None or self.process.poll() is not None
+        if ended and time.monotonic() - self.began > SHORT_S:
+            self.began = time.monotonic()
+            self.process = subprocess.Popen(
+                self.job.argv(),
+                env=self.job.environment(self.folder),
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def ask_to_end(self) -> None:
+        """Let it send its last counts and end; one that waits for its master ends at once."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
+    def end(self, give_up: float) -> None:
+        """Wait for its end, and then insist."""
+        if self.process is None:
+            return
+        try:
+            self.process.wait(max(0.1, give_up - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextmanager
+def _workers(job: Job) -> Iterator[list[Worker]]:
+    with scratch() as folder:
+        workers = []
+        for n in range(job.processes):
+            own = folder / str(n)
+            own.mkdir()
+            workers.append(Worker(job, str(own)))
+        try:
+            yield workers
+        finally:
+            for worker in workers:
+                worker.ask_to_end()
+            give_up = time.monotonic() + GRACE_S
+            for worker in workers:
+                worker.end(give_up)
+
+
+def supervise(job: Job, stopped: Stop) -> None:
+    """Keep a job's workers alive until told to stop."""
+    with _workers(job) as workers:
+        while not stopped.wait(LOOK_S):
+            for worker in workers:
+                worker.keep_alive()

@@ -1,0 +1,159 @@
+"""A worker's side: it drains when it is asked to, and says what it has."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Container, Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from locust.runners import WorkerRunner
+
+from sitebench.counts.source import Drained
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.locust.lanes import Lanes
+from sitebench.locust.workers import messages
+from sitebench.locust.workers.clock import epoch_ns
+from sitebench.monitor import Monitor, Sample, use_between
+from sitebench.runs.windows import Phase
+from sitebench.system.child import dump
+from sitebench.system.machine import this_loopback, this_machine
+from sitebench.targets.ownership import on_loopback
+
+SILENT_S = 20.0
+"""A master that asks for nothing for as long, when it asks twice a second, is gone."""
+
+
+def refuse_unreachable(url: str, there: str) -> None:
+    """Raise where the target is on the master's loopback and this worker's is another one."""
+    host = urlsplit(url).hostname or ""
+    if on_loopback(host) and there != this_loopback():
+        raise BadInput(
+            f"the target listens on {host} of the master's machine, which cannot be reached here",
+            "name an address that workers reach: --target-host for an embedded target",
+        )
+
+
+def refuse_unknown(wanted: Iterable[str], there: Container[str]) -> None:
+    """Raise where a test has user classes that the locustfile of this worker has not."""
+    if missing := [name for name in wanted if name not in there]:
+        raise BadInput(
+            f"the locustfile of this worker has no {', '.join(missing)}",
+            "start it with the master's, or with -f - to be sent it",
+        )
+
+
+def facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
+    """Return who this worker is; the address is that from which it talks to its master."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((runner.master_host, runner.master_port))
+            address = probe.getsockname()[0]
+        except OSError:
+            address = "?"
+    return {
+        "host": socket.gethostname(),
+        "address": address,
+        "pid": os.getpid(),
+        "machine": this_machine(),
+        "client": client,
+    }
+
+
+class Crew:
+    """This worker's lanes in one test, at its master's word."""
+
+    def __init__(self, runner: WorkerRunner, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self._runner = runner
+        self._monitor = Monitor(None)
+        self._bounds: dict[Phase, Sample] = {}
+        self._phase = Phase.RAMP
+        self._measured_s = 0.0
+        self._told = False
+        self._did = 0
+        self._heard = time.monotonic()
+        opened = {
+            **facts(runner, lanes.session.client),
+            "cpu": self._cpu_ns(lanes.drain(shown=False)),
+        }
+        self._runner.send_message(messages.OPENED, opened)
+
+    def _cpu_ns(self, drained: Drained) -> list[int]:
+        """Return the CPU of the engine's threads; a portable client is its whole process."""
+        return [time.process_time_ns()] if self.lanes.portable else list(drained.cpu_ns)
+
+    def asked(self, question: Mapping[str, Any]) -> None:
+        """Answer one question."""
+        received_ns = time.monotonic_ns()
+        self._heard = time.monotonic()
+        if not question["shown"]:
+            # What Locust has not sent yet is of the time before, too.
+            self._runner.stats.clear_all()
+        self._report(self.lanes.drain(shown=question["shown"]), question, received_ns)
+
+    def leave(self, question: Mapping[str, Any] | None = None) -> None:
+        """Stop the lanes and say what they did last, asked or not; later calls do nothing."""
+        received_ns = time.monotonic_ns()
+        if (drained := self.lanes.stop()) is not None:
+            # First what Locust itself waits for nowhere; its master goes on after our report.
+            self._runner._send_stats()
+            self._report(drained, question, received_ns, last=True)
+            self._monitor.close()
+
+    def _report(
+        self,
+        drained: Drained,
+        question: Mapping[str, Any] | None,
+        received_ns: int,
+        *,
+        last: bool = False,
+    ) -> None:
+        self._did += sum(step.count for step in drained.steps)
+        if self._phase == Phase.MEASURE:
+            self._measured_s += (drained.t1_ns - drained.t0_ns) / 1e9
+        begins = None if question is None else question["begins"]
+        told = {
+            "number": None if question is None else question["number"],
+            "sent": None if question is None else question["sent"],
+            "received": received_ns,
+            "last": last,
+            "did": self._did,
+            "drained": messages.pack(drained, self._cpu_ns(drained)),
+            "use": self._use(begins, last=last),
+        }
+        now = {"answered": time.monotonic_ns(), "epoch": epoch_ns()}
+        self._runner.send_message(messages.REPORT, told | now)
+
+    def _use(self, begins: str | None, *, last: bool) -> dict[str, Any] | None:
+        """Return what the measured window used, once it is over."""
+        if begins is not None:
+            self._phase = Phase(begins)
+            self._bounds[self._phase] = self._monitor.sample(thorough=True)
+        if begins == Phase.MEASURE:
+            self._measured_s = 0.0
+        start, end = self._bounds.get(Phase.MEASURE), self._bounds.get(Phase.AFTER)
+        if start is None or self._told or not (end or last):
+            return None
+        self._told = True
+        end = end or self._monitor.sample(thorough=True)
+        return use_between(start, end, self._measured_s).to_json()
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the master is gone: its lanes must not go on without it."""
+        return not self.lanes.stopped and time.monotonic() - self._heard > SILENT_S
+
+
+def answer_ping(runner: WorkerRunner, found: Mapping[str, Any]) -> None:
+    """Say what this machine's clock is."""
+    received = time.monotonic_ns()
+    told = {"sent": found["sent"], "received": received, "epoch": epoch_ns()}
+    runner.send_message(messages.PONG, told | {"answered": time.monotonic_ns()})
+
+
+def tell_failure(runner: WorkerRunner, error: SitebenchError) -> None:
+    """Tell the master why this worker cannot go on."""
+    runner.send_message(messages.FAILED, dump(error))

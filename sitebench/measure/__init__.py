@@ -1,0 +1,1 @@
+"""Measuring points: one, a sweep of them, judged by objectives."""

@@ -1,0 +1,160 @@
+"""What `run` and `sweep` of both halves do: measure, show, and say how to go on."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console, RenderableType
+
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.measure.junit import junit
+from sitebench.measure.objective import Objective
+from sitebench.measure.options import MeasureOptions, RepeatOptions
+from sitebench.measure.outcomes import judge_points, missed, refuse
+from sitebench.measure.progress import JsonLines, Live, Shown, counting
+from sitebench.measure.sweep import Stage, repeated
+from sitebench.measure.sweep import sweep as run_sweep
+from sitebench.runs.manifest import collect, continued
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.store import RunStore
+from sitebench.system.files import write
+from sitebench.system.limits import allow_descriptors
+from sitebench.system.scratch import scratch
+
+Seeding = Callable[[int, int], object]
+"""Called with how many people are there, and how many are wanted."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is printed when everything is measured."""
+
+    tables: Sequence[RenderableType]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run file to measure into, and whoever shows how it goes."""
+
+    store: RunStore
+    reporter: Shown
+    kept: bool
+    """Whether the run file is still there afterwards."""
+
+
+@contextlib.contextmanager
+def recording(
+    options: RepeatOptions, reporter: Shown, users: int, default_out: str | None
+) -> Iterator[Recording]:
+    """Open the run file; without `--out` and a default it is thrown away afterwards.
+
+    Interrupted, it says how to go on.
+    """
+    allow_descriptors(users)
+    with contextlib.ExitStack() as stack:
+        out = options.out or default_out
+        kept = out is not None
+        if options.resume and options.out is None:
+            raise BadInput("--resume does not say what to go on with", "name the file with --out")
+        if out is None:
+            out = str(stack.enter_context(scratch()) / "run")
+        store = stack.enter_context(_opened(out, create=not options.resume))
+        stack.enter_context(reporter)
+        try:
+            yield Recording(store, reporter, kept)
+        except KeyboardInterrupt:
+            if kept:
+                say(f"interrupted; go on with: {_again(out)}")
+            raise
+
+
+@contextlib.contextmanager
+def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
+    """Open a run file; one that this has made goes away where no point could even begin.
+
+    After Ctrl-C it stays: whoever is told how to go on goes on with it.
+    """
+    new, unused = not Path(out).exists(), False
+    try:
+        with RunStore(out, create=create) as store:
+            try:
+                yield store
+            except SitebenchError:
+                unused = new and not store.begun()
+                raise
+    finally:
+        if unused:
+            Path(out).unlink(missing_ok=True)
+
+
+def measure(
+    options: MeasureOptions,
+    *,
+    users: int,
+    stages: Callable[[Seeding], Sequence[Stage]],
+    facts: Callable[[], Mapping[str, Any]],
+    report: Callable[[Sequence[PointResult]], Report],
+    default_out: str | None,
+    afterwards: Callable[[], None] = lambda: None,
+) -> None:
+    """Measure what the run file has not yet, print the half's tables, and judge every point.
+
+    Every repeat is a point of its own.
+    """
+    reporter = JsonLines(options.objective) if options.json else Live(counting(options.repeats))
+    with recording(options, reporter, users, default_out) as run:
+        planned = repeated(stages(reporter.seeding), options.repeats)
+        run.store.set_manifest(continued(run.store.manifest(), collect(sys.argv[1:], facts())))
+        specs = [spec for stage in planned for spec in stage.points]
+        with contextlib.ExitStack() as last:
+            last.callback(afterwards)
+            if options.junit is not None:
+                # Before anything is measured too: a name that cannot be written is told at once.
+                _write_junit(options.junit, specs, run.store, options.objective)
+                last.callback(_write_junit, options.junit, specs, run.store, options.objective)
+            results = run_sweep(planned, run.store, reporter)
+        judged = judge_points(specs, run.store, options.objective)
+    if not options.json:
+        show(report(results))
+        if default_out is not None:
+            say(f"run file: {run.store.path}")
+    if options.objective is not None:
+        for line in missed(judged):
+            say(line)
+        refuse(judged, options.objective)
+
+
+def _write_junit(
+    path: str, specs: Sequence[PointSpec], store: RunStore, objective: Objective | None
+) -> None:
+    write(Path(path), junit(judge_points(specs, store, objective)))
+
+
+def _again(out: str) -> str:
+    """Return this very command, with the run file it was writing."""
+    argv = sys.argv[1:]
+    if not any(part == "--out" or part.startswith("--out=") for part in argv):
+        argv = [*argv, "--out", out]
+    return shlex.join(["sitebench", *argv])
+
+
+def show(report: Report) -> None:
+    """Print tables and notes."""
+    console = Console()
+    for table in report.tables:
+        console.print(table)
+        console.print()
+    for note in report.notes:
+        console.print(note, highlight=False, markup=False)
+
+
+def say(line: str) -> None:
+    """Tell the person at the terminal, beside the results."""
+    Console(stderr=True).print(line, highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,55 @@
+"""From the failures of a point to the one error that a person can do something about."""
+
+from __future__ import annotations
+
+from sitebench.errors import (
+    Leak,
+    MeasurementFailed,
+    OutOfDescriptors,
+    OutOfPorts,
+    PointFailed,
+    SitebenchError,
+    TargetTalksNonsense,
+    TargetUnreachable,
+    WrongPassword,
+)
+from sitebench.runs.point import PointResult
+from sitebench.verdict.verdict import LEAK
+
+PORTS_REMEDY = (
+    "wait a minute for TIME_WAIT to pass, use fewer users, or widen net.ipv4.ip_local_port_range"
+)
+
+_KNOWN: dict[str, tuple[type[MeasurementFailed], str]] = {
+    "malformed": (TargetTalksNonsense, "check host and port"),
+    "connect-refused": (TargetUnreachable, "check that the target is running"),
+    "connect-timeout": (TargetUnreachable, "check the network between here and the target"),
+}
+
+
+def void(result: PointResult) -> SitebenchError | None:
+    """Return why a point is no measurement of its target, or None when it is one.
+
+    Not one operation succeeded, somebody was shown another's page, or this machine ran out of
+    something: its limit must never be reported as the target's.
+    """
+    kinds = result.failures_by_kind
+    point = f"{result.spec.operation} at {result.spec.entries:,} entries"
+    if n := kinds.get("out-of-ports"):
+        return OutOfPorts(f"{point}: {n:,} connections found no local port", PORTS_REMEDY)
+    if n := kinds.get("out-of-fds"):
+        said = f"{point}: {n:,} connections found no file descriptor"
+        return OutOfDescriptors(said, "raise `ulimit -n`, or use fewer users")
+    if kinds.get(LEAK):
+        said = f"{point}: {result.verdict.evidence}"
+        return Leak(said, "mend the target first: its other figures do not matter until then")
+    if result.operations > 0 or not kinds:
+        return None
+    said = f"{point}: {result.verdict.evidence}"
+    kind = max(kinds, key=lambda name: kinds[name])
+    if kind == "result:invalidCredentials":
+        return WrongPassword(said, "check the bind DN and its password")
+    error, remedy = _KNOWN.get(
+        kind, (PointFailed, "look at the target: its answers are not what was asked for")
+    )
+    return error(said, remedy)

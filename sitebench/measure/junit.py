@@ -1,0 +1,111 @@
+"""JUnit XML of a run, for pipelines: a suite per operation, a case per point.
+
+Valid against the strictest schema in use, Jenkins' junit-10.xsd. It knows properties of a suite
+only, not of a case; so a case's figures stand in its suite's properties under the case's name,
+and in its own `system-out`.
+
+    failure     the objective is missed, or cannot be told
+    error       the point failed, or its number is not the target's
+    skipped     the run ended before it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree as ET
+
+from sitebench.measure.outcomes import Judged, Outcome
+from sitebench.runs.point import PointResult
+from sitebench.tables.tables import point_name
+
+_TAGS = {
+    Outcome.MISSED: "failure",
+    Outcome.INVALID: "error",
+    Outcome.FAILED: "error",
+    Outcome.SKIPPED: "skipped",
+}
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, escaped or not (section 2.2); a target's answer may be anything."""
+
+
+def junit(judged: Sequence[Judged]) -> str:
+    """Return the document."""
+    root = ET.Element("testsuites", {"name": "sitebench", **_counts(judged)})
+    for operation in dict.fromkeys(_suite(each) for each in judged):
+        members = [each for each in judged if _suite(each) == operation]
+        suite = ET.SubElement(root, "testsuite", {"name": operation, **_counts(members)})
+        suite.set("skipped", str(_count(members, Outcome.SKIPPED)))
+        properties = ET.SubElement(suite, "properties")
+        for each in members:
+            for name, value in _figures(each):
+                _property(properties, f"{point_name(each.spec)}: {name}", value)
+        for each in members:
+            _case(suite, each)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode")
+
+
+def _suite(each: Judged) -> str:
+    return f"{each.spec.half}.{each.spec.operation}"
+
+
+def _counts(judged: Sequence[Judged]) -> dict[str, str]:
+    seconds = sum(each.result.seconds for each in judged if each.result is not None)
+    return {
+        "tests": str(len(judged)),
+        "failures": str(_count(judged, Outcome.MISSED)),
+        "errors": str(_count(judged, Outcome.INVALID, Outcome.FAILED)),
+        "time": f"{seconds:.3f}",
+    }
+
+
+def _count(judged: Iterable[Judged], *outcomes: Outcome) -> int:
+    return sum(each.outcome in outcomes for each in judged)
+
+
+def _case(suite: ET.Element, each: Judged) -> None:
+    seconds = 0.0 if each.result is None else each.result.seconds
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        {"name": point_name(each.spec), "classname": _suite(each), "time": f"{seconds:.3f}"},
+    )
+    if tag := _TAGS.get(each.outcome):
+        said = _clean(each.said)
+        attributes = {"message": said} | ({"type": each.kind} if each.kind else {})
+        ET.SubElement(case, tag, attributes).text = said
+    if figures := _figures(each):
+        lines = (f"{name} = {_clean(value)}" for name, value in figures)
+        ET.SubElement(case, "system-out").text = "\n".join(lines)
+
+
+def _figures(each: Judged) -> list[tuple[str, str]]:
+    """Return what was measured, in the units of the run file; nothing where nothing was."""
+    return [] if each.result is None else [*_measured(each.result), ("outcome", each.outcome)]
+
+
+def _measured(result: PointResult) -> list[tuple[str, str]]:
+    latency = result.latency
+    micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
+    return [
+        ("ops_per_s", f"{result.ops_per_s:.6g}"),
+        ("operations", str(result.operations)),
+        ("failures", str(result.failures)),
+        *((f"latency_{name}_us", _number(value)) for name, value in micros.items()),
+        ("verdict", result.verdict.bound),
+        ("evidence", result.verdict.evidence),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.6g}"
+
+
+def _property(properties: ET.Element, name: str, value: str) -> None:
+    ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)

@@ -1,0 +1,253 @@
+"""What a measurement must reach: read from one line, held against a point.
+
+    objective  = condition *("," condition)         every one of them must hold
+    condition  = metric operator value
+    metric     = "p50" | "p90" | "p99" | "p99.9" | "max" | "mean"    latency: a time with its unit
+               | "failures" | "cpu"                                  a share, with "%"
+               | "rate" | "ops_per_s" | "pages_per_s"                a number per second
+    operator   = "<" | "<=" | ">" | ">="
+
+Latencies count from the intended start. `failures` are the failed steps among all that ended;
+`cpu` is the target's, where 100% is one core. What cannot be told (a percentile with too few
+samples beyond it, the CPU of a target far away) does not hold.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from sitebench import units
+from sitebench.counts.durations import LEAST_BEYOND
+from sitebench.errors import UnknownValue
+
+if TYPE_CHECKING:
+    from sitebench.runs.point import PointResult
+
+Number = float | None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Something a condition may be about: where it is found, how its bound is read and shown."""
+
+    of: Callable[[PointResult], Number]
+    parse: Callable[[str], float]
+    show: Callable[[float], str]
+    missing: str
+    """Why a point may not have it."""
+    quantile: float = 0.0
+    """Of a percentile: which."""
+
+
+def _time(text: str) -> float:
+    if text[-1:].isdigit():
+        raise UnknownValue(f"{text!r} has no unit", "write a time such as 500us, 5ms or 1s")
+    return units.parse_duration(text)
+
+
+def _share(text: str) -> float:
+    bare = text.removesuffix("%").strip()
+    if text.endswith("%") and re.fullmatch(r"\d+(\.\d+)?", bare):
+        return float(bare)
+    raise UnknownValue(f"{text!r} is no percentage", "write a share such as 0.1%")
+
+
+def _percentile(name: str) -> Metric:
+    return Metric(
+        lambda result: _seconds(result.latency.percentiles[name]),
+        _time,
+        lambda seconds: units.format_ns(seconds * 1e9),
+        "too few samples lie beyond it: measure longer, or ask for a lower percentile",
+        float(name[1:].replace("_", ".")),
+    )
+
+
+def _moment(of: Callable[[PointResult], Number]) -> Metric:
+    return Metric(
+        lambda result: _seconds(of(result)),
+        _time,
+        lambda seconds: units.format_ns(seconds * 1e9),
+        "nothing was measured",
+    )
+
+
+def _seconds(micros: Number) -> Number:
+    return None if micros is None else micros / 1e6
+
+
+def _failures(result: PointResult) -> Number:
+    ended = result.operations + result.failures
+    return 100.0 * result.failures / ended if ended else None
+
+
+def _per_second(of: Callable[[PointResult], Number], missing: str = "nothing ended") -> Metric:
+    return Metric(of, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
+
+
+def _percent(of: Callable[[PointResult], Number], missing: str) -> Metric:
+    return Metric(of, _share, lambda share: f"{share:.3g}%", missing)
+
+
+_RATE = _per_second(lambda result: result.ops_per_s)
+
+METRICS: Mapping[str, Metric] = {
+    "p50": _percentile("p50"),
+    "p90": _percentile("p90"),
+    "p99": _percentile("p99"),
+    "p99.9": _percentile("p99_9"),
+    "max": _moment(lambda result: result.latency.max),
+    "mean": _moment(lambda result: result.latency.mean),
+    "failures": _percent(_failures, "nothing ended"),
+    "cpu": _percent(
+        lambda result: result.use.target_cpu_percent,
+        "the target's process cannot be watched from here",
+    ),
+    "rate": _RATE,
+    "ops_per_s": _RATE,
+    "pages_per_s": _per_second(
+        lambda result: result.figures.get("web_pages_per_s"), "this operation shows no pages"
+    ),
+}
+"""Everything that may be asked for, by the name it is asked for with."""
+
+OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+_CONDITION = re.compile(r"\s*([a-z_0-9.]*)\s*(<=|>=|<|>|)\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
+_EXAMPLE = "write conditions such as p99<5ms,failures<0.1%"
+
+
+class State(StrEnum):
+    """How a condition fares."""
+
+    MET = "met"
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one condition fared at one point, in a few words."""
+
+    condition: str
+    state: State
+    value: Number
+    said: str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One metric and what it must stay below, or reach."""
+
+    metric: str
+    operator: str
+    bound: float
+    text: str
+
+    def judge(self, result: PointResult) -> Outcome:
+        """Hold this condition against a point."""
+        metric = METRICS[self.metric]
+        value = metric.of(result)
+        if value is None:
+            said = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
+            return Outcome(self.text, State.UNKNOWN, None, said)
+        met = OPERATORS[self.operator](value, self.bound)
+        said = f"{self.metric} is {metric.show(value)} (asked: {self.text})"
+        return Outcome(self.text, State.MET if met else State.BROKEN, value, said)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Conditions that must all hold."""
+
+    conditions: tuple[Condition, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Objective:
+        """Read an objective; what is wrong is said with its place."""
+        conditions, place = [], 1
+        for part in text.split(","):
+            conditions.append(_read(part, place, text))
+            place += len(part) + 1
+        return cls(tuple(conditions))
+
+    def __str__(self) -> str:
+        return ",".join(each.text for each in self.conditions)
+
+    def judge(self, result: PointResult) -> Judgement:
+        """Hold every condition against a point."""
+        return Judgement(tuple(each.judge(result) for each in self.conditions))
+
+    def samples(self) -> int:
+        """Return how many operations a point needs for its percentiles to be told."""
+        highest = max(METRICS[each.metric].quantile for each in self.conditions)
+        if not highest:
+            return 1
+        return math.ceil(LEAST_BEYOND * 100.0 / (100.0 - highest) - 1e-6)
+
+    def about(self, metric: str) -> bool:
+        """Return whether a condition is about this metric."""
+        return any(each.metric == metric for each in self.conditions)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How a point fares: broken where any condition is, met where all are."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def state(self) -> State:
+        """What follows for the whole."""
+        states = {each.state for each in self.outcomes}
+        return next((s for s in (State.BROKEN, State.UNKNOWN) if s in states), State.MET)
+
+    @property
+    def said(self) -> str:
+        """What was not met and why; what was measured where all was."""
+        missed = [each for each in self.outcomes if each.state is not State.MET]
+        return "; ".join(each.said for each in missed or self.outcomes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state, and every condition's."""
+        found = [
+            {"condition": each.condition, "state": each.state.value, "value": each.value}
+            for each in self.outcomes
+        ]
+        return {"state": self.state.value, "conditions": found}
+
+
+def _read(part: str, place: int, whole: str) -> Condition:
+    """Read one condition, which begins at the `place`-th character of the whole."""
+    match = _CONDITION.fullmatch(part)
+    assert match is not None  # Every group may be empty.
+    name, sign, value = match[1].lower(), match[2], match[3]
+    if name not in METRICS:
+        written = match[1] or part.strip()
+        found = f"unknown metric {written!r}" if written else "a metric is missing"
+        raise _wrong(whole, found, place + match.start(1), f"use one of {', '.join(METRICS)}")
+    if not sign:
+        found = f"no operator after {match[1]!r}"
+        raise _wrong(whole, found, place + match.end(1), f"use one of {', '.join(OPERATORS)}")
+    if not value:
+        found = f"nothing to hold {match[1]!r} against"
+        raise _wrong(whole, found, place + match.end(2), _EXAMPLE)
+    try:
+        bound = METRICS[name].parse(value)
+    except UnknownValue as error:
+        raise _wrong(whole, error.message, place + match.start(3), error.remedy) from error
+    return Condition(name, sign, bound, f"{name}{sign}{value}")
+
+
+def _wrong(whole: str, found: str, place: int, remedy: str) -> UnknownValue:
+    return UnknownValue(f"objective {whole!r}, character {place}: {found}", remedy)

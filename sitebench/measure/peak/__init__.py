@@ -1,0 +1,1 @@
+"""The highest rate that still meets the objectives: search, curve and tables."""

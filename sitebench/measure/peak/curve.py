@@ -1,0 +1,89 @@
+"""Throughput against response time as load grows, and the knee of that curve.
+
+The knee is where the ratio of throughput to response time is highest, Kleinrock's "power"
+("Power and deterministic rules of thumb for probabilistic problems in computer communications",
+1979). Up to it, more load buys a greater share of throughput than it costs in response time;
+beyond it response time takes over.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.units import format_ns, format_rate
+
+WIDTH, HEIGHT = 60, 12
+LEAST_SPOTS = 3
+"""Two loads have no bend between them."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One load: what was done per second, and how long one operation took; medians of repeats."""
+
+    load: float
+    rate: float
+    response_us: float
+    valid: bool
+
+
+def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float]) -> list[Spot]:
+    """Return one spot per load, lowest first; points at which nothing succeeded have none."""
+    groups: dict[float, list[PointResult]] = {}
+    for result in results:
+        if result.latency.mean is not None and result.operations:
+            groups.setdefault(load_of(result.spec), []).append(result)
+    return [_spot(load, found) for load, found in sorted(groups.items())]
+
+
+def _spot(load: float, found: Sequence[PointResult]) -> Spot:
+    return Spot(
+        load,
+        statistics.median(result.ops_per_s for result in found),
+        statistics.median(result.latency.mean or 0.0 for result in found),
+        all(result.verdict.valid for result in found),
+    )
+
+
+def knee(found: Sequence[Spot]) -> Spot | None:
+    """Return the knee; None where it lies beyond the loads measured, or there are too few.
+
+    What is not the target's number has no part in it.
+    """
+    sound = [spot for spot in found if spot.valid and spot.response_us > 0]
+    if len(sound) < LEAST_SPOTS:
+        return None
+    best = max(sound, key=lambda spot: spot.rate / spot.response_us)
+    return None if best is sound[-1] else best
+
+
+def plot(found: Sequence[Spot], bend: Spot | None) -> str:
+    """Draw response time over throughput in letters: o measured, x not the target's, K the knee."""
+    if len(found) < 2:
+        return ""
+    most_rate = max(spot.rate for spot in found)
+    most_time = max(spot.response_us for spot in found)
+    grid = [[" "] * WIDTH for _ in range(HEIGHT)]
+    for spot in found:
+        column = round(spot.rate / most_rate * (WIDTH - 1))
+        row = HEIGHT - 1 - round(spot.response_us / most_time * (HEIGHT - 1))
+        if grid[row][column] != "K":
+            grid[row][column] = "K" if spot == bend else "o" if spot.valid else "x"
+    top, bottom = format_ns(most_time * 1e3), "0"
+    margin = max(len(top), len(bottom))
+    labels = [top, *[""] * (HEIGHT - 2), bottom]
+    lines = [
+        f"{label:>{margin}} |{''.join(cells)}".rstrip()
+        for label, cells in zip(labels, grid, strict=True)
+    ]
+    right = f"{format_rate(most_rate)}/s"
+    axis = " " * (margin + 1) + "+" + "-" * WIDTH
+    scale = " " * (margin + 2) + "0" + right.rjust(WIDTH - 1)
+    marks = {"o": "measured", "x": "not the target's number", "K": "knee"}
+    drawn = {cell for row in grid for cell in row}
+    legend = ", ".join(f"{mark} {means}" for mark, means in marks.items() if mark in drawn)
+    title = f"mean response time over throughput ({legend})"
+    return "\n".join([title, *lines, axis, scale])

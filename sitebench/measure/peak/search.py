@@ -1,0 +1,289 @@
+"""The search for the highest rate that meets an objective: raise, bisect, hold, confirm.
+
+    answer
+     held |  o     o     o     o  o HHH        1. raise: double until a rate does not hold
+          |                      :  :::        2. bisect between the last two
+    broke |                    x x x   C       3. hold: longer, several times, at the highest
+          +----------------------------> rate     that held; where one breaks, step down
+                                               4. confirm: as long, at the lowest that broke
+
+Pure: a generator that yields what to measure next and is sent what came of it. The same answers
+always lead to the same questions, which is what makes a search resumable.
+
+What breaks may be the tester: an engine thread used up, or lanes all busy because the target takes
+its time without being used up. The first ends the search in an answer that says so. Against the
+second the rate is tried again with twice the lanes; where that changes nothing it was the target.
+
+The interval: the lower end is a rate that held every time, the upper end one that broke, both with
+the long window. It brackets the limit to the precision asked for; it is no confidence interval, and
+a target whose limit moves from minute to minute will break what held before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import floor, log10
+
+from sitebench.counts.durations import Durations
+from sitebench.counts.source import SEQUENCE
+from sitebench.measure.objective import Objective, State
+from sitebench.runs.point import PointResult
+from sitebench.verdict.rules.thresholds import AT_THE_EDGES, MISSED
+from sitebench.verdict.verdict import Bound
+
+GAIN = 1.05
+"""With twice the lanes, less than this many times the throughput means lanes were not the limit."""
+
+LATE = 0.5
+"""Operations that begin late by this share of their service time: something held them up."""
+
+ALL_BUSY = 0.8
+"""Share of the lanes' time that is service, from which late operations waited for a free lane."""
+
+ROUNDS = 3
+"""How often a rate that broke once and then held reopens the search."""
+
+FEWEST_HALVINGS = 4
+"""How far below its start the search looks for a rate that holds: a sixteenth."""
+
+
+class Answer(StrEnum):
+    """What came of a trial."""
+
+    HELD = "held"
+    BROKE = "broke"
+    TESTER = "tester"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What to measure: a rate with so many lanes, for the short window or the long one."""
+
+    rate: float
+    users: int
+    long: bool
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of it and why; `crowded` where operations waited for a lane to be free."""
+
+    answer: Answer
+    achieved: float
+    said: str
+    crowded: bool = False
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A rate that did not hold, and why; `sure` where the long window said so."""
+
+    rate: float
+    reply: Reply
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to search."""
+
+    start: float
+    users: int
+    most_users: int
+    precision: float = 0.05
+    holds: int = 3
+
+    @property
+    def lowest(self) -> float:
+        """The lowest rate that is tried."""
+        return rounded(self.start / 2**FEWEST_HALVINGS)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The highest rate that held every time, and the lowest above it that did not."""
+
+    rate: float | None
+    ceiling: Ceiling | None
+    users: int
+
+    @property
+    def tester_bound(self) -> bool:
+        """Whether what lies above is the tester's limit, and the target's is not known."""
+        return self.ceiling is not None and self.ceiling.reply.answer is Answer.TESTER
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Between which rates the target's limit lies; None where either end is not sure."""
+        if self.rate is None or self.ceiling is None or not self.ceiling.sure or self.tester_bound:
+            return None
+        return self.rate, self.ceiling.rate
+
+
+Search = Generator[Trial, Reply, Found]
+Asking = Generator[Trial, Reply, Reply]
+Bracketing = Generator[Trial, Reply, tuple[float, Ceiling]]
+
+
+def rounded(rate: float) -> float:
+    """Return a rate with three digits: a search needs no more, and people read it."""
+    digits = 2 - floor(log10(rate))
+    return round(rate, digits)
+
+
+def search(plan: Plan) -> Search:
+    """Search; yields trials, takes replies."""
+    searching = _Searching(plan)
+    low, high = yield from searching.bracket()
+    for rounds_left in reversed(range(ROUNDS)):
+        if low is None or high is None:
+            break
+        low, high = yield from searching.narrow(low, high)
+        low, high = yield from searching.hold(low, high)
+        if low is None or high.sure or high.reply.answer is Answer.TESTER:
+            break
+        again = yield from searching.ask(high.rate, long=True)
+        if again.answer is not Answer.HELD:
+            high = Ceiling(high.rate, again, sure=True)
+            break
+        if rounds_left:
+            low, high = yield from searching.raise_from(high.rate, 1 + 4 * plan.precision)
+    return Found(low, high, searching.users)
+
+
+class _Searching:
+    """The search's state: how many lanes it takes, and what was asked how often."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.users = plan.users
+        self._asked: Counter[tuple[float, int]] = Counter()
+
+    def ask(self, rate: float, *, long: bool = False) -> Asking:
+        """Try a rate, with more lanes where those there are may be what breaks it."""
+        reply = yield self._trial(rate, self.users, long=long)
+        while reply.answer is Answer.BROKE and reply.crowded:
+            if self.users * 2 > self._plan.most_users:
+                said = f"all {self.users:,} lanes are busy and there may be no more: {reply.said}"
+                return Reply(Answer.TESTER, reply.achieved, said)
+            more = yield self._trial(rate, self.users * 2, long=long)
+            if more.answer is not Answer.HELD and more.achieved < GAIN * reply.achieved:
+                return reply
+            self.users *= 2
+            reply = more
+        return reply
+
+    def _trial(self, rate: float, users: int, *, long: bool) -> Trial:
+        repeat = self._asked[rate, users]
+        self._asked[rate, users] += 1
+        return Trial(rate, users, long, repeat)
+
+    def bracket(self) -> Generator[Trial, Reply, tuple[float | None, Ceiling | None]]:
+        """Find a rate that holds and one above it that does not."""
+        rate = rounded(self._plan.start)
+        reply = yield from self.ask(rate)
+        if reply.answer is Answer.HELD:
+            return (yield from self.raise_from(rate, 2.0))
+        high = Ceiling(rate, reply, sure=False)
+        for _ in range(FEWEST_HALVINGS):
+            rate = rounded(rate / 2)
+            reply = yield from self.ask(rate)
+            if reply.answer is Answer.HELD:
+                return rate, high
+            high = Ceiling(rate, reply, sure=False)
+        return None, high
+
+    def raise_from(self, low: float, factor: float) -> Bracketing:
+        """Raise the rate until it does not hold; the tester, at last, has an end."""
+        while True:
+            rate = rounded(low * factor)
+            reply = yield from self.ask(rate)
+            if reply.answer is not Answer.HELD:
+                return low, Ceiling(rate, reply, sure=False)
+            low = rate
+
+    def narrow(self, low: float, high: Ceiling, *, long: bool = False) -> Bracketing:
+        """Halve the bracket until it is as narrow as was asked for."""
+        while high.rate > low * (1 + self._plan.precision):
+            middle = rounded((low + high.rate) / 2)
+            if middle in (low, high.rate):
+                break
+            broke = yield from self._breaks(middle, long=long)
+            if broke is None:
+                low = middle
+            else:
+                high = Ceiling(middle, broke, sure=long)
+        return low, high
+
+    def hold(
+        self, low: float, high: Ceiling
+    ) -> Generator[Trial, Reply, tuple[float | None, Ceiling]]:
+        """Measure longer and again; where it breaks, step down ever farther, then narrow."""
+        step = self._plan.precision
+        while (broke := (yield from self._breaks(low, long=True))) is not None:
+            high = Ceiling(low, broke, sure=True)
+            low, step = rounded(low / (1 + step)), 2 * step
+            if low < self._plan.lowest:
+                return None, high
+        if high.sure:
+            low, high = yield from self.narrow(low, high, long=True)
+        return low, high
+
+    def _breaks(self, rate: float, *, long: bool) -> Generator[Trial, Reply, Reply | None]:
+        """Return what broke a rate: asked once, or for the long window as often as wanted."""
+        for _ in range(self._plan.holds if long else 1):
+            reply = yield from self.ask(rate, long=long)
+            if reply.answer is not Answer.HELD:
+                return reply
+        return None
+
+
+def reply_of(result: PointResult, objective: Objective) -> Reply:
+    """Read an answer off a measured point.
+
+    The tester used up and the target not: nothing was learned of the target. A schedule that was
+    not kept is no held rate, whatever the latencies of those that got through.
+    """
+    achieved, rate, bound = result.ops_per_s, result.spec.rate or 0.0, result.verdict.bound
+    judgement = objective.judge(result)
+    if bound == Bound.GENERATOR:
+        return Reply(Answer.TESTER, achieved, f"the tester could not: {result.verdict.evidence}")
+    if not result.verdict.valid:
+        return Reply(Answer.BROKE, achieved, result.verdict.evidence)
+    said = judgement.said
+    kept = result.operations + AT_THE_EDGES >= MISSED * rate * result.seconds
+    if not kept:
+        said = f"{achieved:,.0f} of {rate:,.0f}/s were done; {said}"
+    elif judgement.state is State.MET:
+        return Reply(Answer.HELD, achieved, said)
+    if bound == Bound.TARGET_CPU or _serves_too_slowly(result, objective):
+        return Reply(Answer.BROKE, achieved, said)
+    if _late(result) and busy_lanes(result) < ALL_BUSY * result.spec.users:
+        return Reply(Answer.TESTER, achieved, f"the tester began late with lanes free; {said}")
+    return Reply(Answer.BROKE, achieved, said, crowded=_late(result))
+
+
+def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
+    """Return whether the objective is missed even by the time from sending to answer."""
+    served = objective.judge(replace(result, latency=result.service))
+    return served.state is State.BROKEN
+
+
+def _late(result: PointResult) -> bool:
+    """Return whether operations typically began late: a few after a stall are the target's."""
+    return _typical(result.lag) > LATE * _typical(result.service)
+
+
+def _typical(clock: Durations) -> float:
+    return clock.percentiles["p50"] or clock.mean or 0.0
+
+
+def busy_lanes(result: PointResult) -> float:
+    """Return how many lanes were waiting for an answer, on average."""
+    steps = [step for step in result.steps if step.step != SEQUENCE]
+    waited = sum(step.service.n * (step.service.mean or 0.0) for step in steps)
+    return waited / 1e6 / result.seconds if result.seconds else 0.0

@@ -1,0 +1,226 @@
+"""What a load search says: its tables, and the answer in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Group
+
+from sitebench.measure.objective import Objective
+from sitebench.measure.peak.curve import Spot
+from sitebench.measure.peak.search import Answer, Found, Plan, Reply
+from sitebench.measure.peak.usl import Usl
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import Series
+from sitebench.tables.tables import (
+    around,
+    bounds,
+    medians,
+    new_table,
+    percentile,
+    rate_of,
+    show_micros,
+    titled,
+)
+from sitebench.units import format_duration, format_ns, format_rate, format_size
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The answer, as the manifest keeps it under `peaks` and `--json` prints it."""
+
+    half: str
+    operation: str
+    entries: int
+    target: str
+    client: str
+    objective: str | None
+    best: str | None
+    rate: float | None
+    interval: tuple[float, float] | None
+    knee: dict[str, float] | None
+    usl: dict[str, Any] | None
+    said: str
+
+    def question(self) -> dict[str, Any]:
+        """Return what was asked: the same question has one answer in a run file."""
+        names = ("half", "operation", "entries", "target", "client", "objective")
+        return {name: getattr(self, name) for name in names}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object."""
+        interval = None if self.interval is None else list(self.interval)
+        return asdict(self) | {"interval": interval}
+
+
+def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:
+    """Return the answer of a sweep over client counts: the highest rate that is the target's."""
+    sound = [each for each in found if each.valid]
+    best = max(sound, key=lambda each: each.median(rate_of) or 0.0, default=None)
+    interval = None if best is None else best.interval(rate_of)
+    return Peak(
+        *_asked(found[0].spec),
+        objective=None,
+        best=None if best is None else best.spec.key,
+        rate=None if best is None else best.median(rate_of),
+        interval=None if interval is None else (interval.low, interval.high),
+        knee=_knee(bend),
+        usl=None if law is None else law.to_json(),
+        said=_said_of_clients(found, best, bend),
+    )
+
+
+def _asked(spec: PointSpec) -> tuple[str, str, int, str, str]:
+    return spec.half, spec.operation, spec.entries, spec.target, spec.client
+
+
+def _knee(bend: Spot | None) -> dict[str, float] | None:
+    return None if bend is None else {"load": bend.load, "rate": bend.rate}
+
+
+def _said_of_clients(found: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
+    name = _name(found[0].spec)
+    if best is None:
+        return f"{name}: no point is the target's number: nothing is known of its peak."
+    most = max(each.spec.users for each in found)
+    said = (
+        f"{name}: at most {format_rate(best.median(rate_of) or 0.0)}/s, with {best.spec.users:,} "
+        f"clients{_repeats(best)}"
+    )
+    higher = [each for each in found if not each.valid and _above(each, best)]
+    if higher:
+        said += f"; what {higher[-1].spec.users:,} clients gave is not the target's number"
+    if bend is None:
+        return f"{said}; no knee up to {most:,} clients."
+    return (
+        f"{said}; the knee is at {bend.load:,.0f} clients ({format_rate(bend.rate)}/s, mean "
+        f"{format_ns(bend.response_us * 1e3)}): beyond it response time takes over."
+    )
+
+
+def _repeats(best: Series) -> str:
+    if best.n == 1:
+        return ""
+    kind = "95% interval" if best.interval(rate_of) else "least and greatest"
+    return f" (median of {best.n}, {kind} {around(best, rate_of, format_rate)})"
+
+
+def _above(each: Series, best: Series) -> bool:
+    return (each.median(rate_of) or 0.0) > (best.median(rate_of) or 0.0)
+
+
+def _name(spec: PointSpec) -> str:
+    return f"{spec.operation} at {format_size(spec.entries)}"
+
+
+def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) -> Group:
+    """Lay out a sweep over client counts, one per row."""
+    repeated = any(each.n > 1 for each in found)
+    extra = ("around",) if repeated else ()
+    columns = ("clients", "rate/s", *extra, "mean", "p50", "p99", "CPU", "bound by", "")
+    table = new_table(*columns, left=0)
+    for each in sorted(found, key=lambda each: each.spec.users):
+        marks = [
+            *(["knee"] if bend is not None and each.spec.users == bend.load else []),
+            *(["most"] if each.spec.key == best else []),
+        ]
+        table.add_row(
+            f"{each.spec.users:,}",
+            *medians([each], rate_of, format_rate),
+            *([around(each, rate_of, format_rate)] if repeated else []),
+            *medians([each], lambda r: r.latency.mean, show_micros),
+            *(medians([each], percentile(name), show_micros)[0] for name in ("p50", "p99")),
+            *medians([each], lambda r: r.use.target_cpu_percent, _percent),
+            bounds(each),
+            ", ".join(marks),
+        )
+    return titled(f"Throughput and latency by clients: {_name(found[0].spec)}", table)
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1f}%"
+
+
+def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
+    """Say what the fitted law is, how well it fits, and what it expects."""
+    if law is None:
+        return ["Universal Scalability Law: not fitted; it takes four loads that are the target's."]
+    best = law.best_clients
+    turns = (
+        f"highest at {best:,} clients"
+        if best is not None
+        else f"no highest point up to {2 * law.measured_clients:,} clients"
+    )
+    lines = [
+        f"Universal Scalability Law: {format_rate(law.per_client)}/s per client, contention "
+        f"{law.contention:.2%}, coherency {law.coherency:.4%}; R2 {law.r_squared:.3f}, off by at "
+        f"most {law.worst_error:.1%}; {turns}."
+    ]
+    lines += [f"  with {n:,} clients it expects {format_rate(law.at(n))}/s." for n in foresee]
+    return lines
+
+
+Step = tuple[PointSpec, PointResult | None, Reply]
+
+_COLOURS = {Answer.HELD: "green", Answer.BROKE: "yellow", Answer.TESTER: "red"}
+
+
+def rates_table(steps: Sequence[Step], best: float | None) -> Group:
+    """Lay out a search in the order it went; the best rate's rows are marked."""
+    spread = len({spec.users for spec, _, _ in steps}) > 1
+    lanes = ("lanes",) if spread else ()
+    columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p99", "CPU", "bound by", "answer")
+    table = new_table(*columns, left=0)
+    for spec, result, reply in steps:
+        found = Series(spec, () if result is None else (result,))
+        table.add_row(
+            f"{spec.rate:,g}",
+            *([f"{spec.users:,}"] if spread else []),
+            f"{spec.measure_s:g}s",
+            *medians([found], rate_of, format_rate),
+            *(medians([found], percentile(q), show_micros)[0] for q in ("p50", "p99")),
+            *medians([found], lambda r: r.use.target_cpu_percent, _percent),
+            bounds(found),
+            f"[{_COLOURS[reply.answer]}]{reply.answer}[/]{' *' if spec.rate == best else '  '}",
+        )
+    return titled(f"Search for the highest rate: {_name(steps[0][0])}", table)
+
+
+def rates_peak(
+    found: Found, objective: Objective, spec: PointSpec, bend: Spot | None, said: str
+) -> Peak:
+    """Return the answer of a search to an objective; `spec` is the best point's, if any."""
+    return Peak(
+        *_asked(spec),
+        objective=str(objective),
+        best=None if found.rate is None else spec.key,
+        rate=found.rate,
+        interval=found.interval,
+        knee=_knee(bend),
+        usl=None,
+        said=said,
+    )
+
+
+def said_of_rates(
+    found: Found, spec: PointSpec, objective: Objective, plan: Plan, hold_s: float
+) -> str:
+    """Return the answer of a search in a sentence."""
+    name, ceiling = _name(spec), found.ceiling
+    why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {ceiling.reply.said}"
+    if found.rate is None and found.tester_bound:
+        return f"{name}: nothing is known of the target, the tester gave up first: {why}"
+    if found.rate is None:
+        return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
+    said = (
+        f"{name}: sustains {found.rate:,g}/s with {objective} "
+        f"(held {plan.holds} times for {format_duration(hold_s)})"
+    )
+    if found.tester_bound:
+        return f"{said}. Its own limit lies above and is not known: {why}."
+    if found.interval is None:
+        return f"{said}. What broke above it did not break again: its limit is not known."
+    low, high = found.interval
+    return f"{said}; {why}: its limit lies between {low:,g} and {high:,g}/s."

@@ -1,0 +1,209 @@
+"""One point in a Locust process of its own: started, watched, ended.
+
+Its own process, because Locust patches the standard library it is imported into, keeps state
+per process, and must be able to fail without taking the sweep along. What it measured comes back
+through the run file; the command that was run can be typed by hand and means the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitebench.errors import PointFailed
+from sitebench.locust.workers.address import MasterAddress
+from sitebench.measure.options import LoadOptions, PointOptions
+from sitebench.options import spelling
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.store import RunStore
+from sitebench.system import secret
+from sitebench.system.child import of_this_parent, revive
+
+POLL_S = 0.25
+GRACE_S = 60.0
+"""How much longer than its windows a point may take, for its start; and to end, with nothing left
+to put back at its target."""
+SAID_AFTER_S = 2.0
+"""How long it may take to put things back before anybody is told."""
+DECIDED = ("measured", "failed")
+"""What a point's process reports before it ends."""
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """How many workers make a point's load, where they meet, and how long they are waited for."""
+
+    count: int
+    at: MasterAddress
+    wait_s: float
+
+    @classmethod
+    def of(cls, options: LoadOptions) -> Gathering | None:
+        """Return what options ask for; None where the point's own process makes the load."""
+        if options.workers is None:
+            return None
+        return cls(options.workers, options.bind, options.workers_wait)
+
+    def argv(self) -> list[str]:
+        """Return Locust's arguments for it."""
+        return [
+            *("--master", "--master-bind-host", self.at.host),
+            *("--master-bind-port", str(self.at.port), "--expect-workers", str(self.count)),
+            *("--expect-workers-max-wait", str(max(1, round(self.wait_s)))),
+        ]
+
+
+@dataclass(frozen=True)
+class PointCommand:
+    """What to run for a point, besides what the specification says."""
+
+    locustfile: Path
+    user_class: str
+    arguments: Sequence[str]
+    target_pid: int | None = None
+    target_cores: int | None = None
+    gathering: Gathering | None = None
+    owing: Callable[[int], str | None] = lambda pid: None
+    """What the process of a point, known by its id, is putting back at the target, in words; None
+    where nothing of it is left there."""
+
+    @property
+    def wait_s(self) -> float:
+        """How long it may take until the load begins."""
+        return 0.0 if self.gathering is None else self.gathering.wait_s
+
+    def argv(self, spec: PointSpec, store: Path, *, lost_before: bool = False) -> list[str]:
+        """Return the whole command line; after a loss, whoever is left will do."""
+        gathering = self.gathering
+        least = None if gathering is None else 1 if lost_before else gathering.count
+        mine = PointOptions(str(store), spec.key, self.target_pid, self.target_cores, least)
+        return [
+            *(sys.executable, "-m", "locust", "-f", str(self.locustfile), "--headless"),
+            *("--only-summary", "--loglevel", "WARNING"),
+            *("--users", str(spec.users), "--spawn-rate", str(spec.users)),
+            *([] if gathering is None else gathering.argv()),
+            *spelling.to_argv(mine),
+            *self.arguments,
+            self.user_class,
+        ]
+
+
+def run_point(
+    spec: PointSpec,
+    store: RunStore,
+    command: PointCommand,
+    watch: Callable[[float], None] = lambda elapsed_s: None,
+) -> PointResult:
+    """Measure one point; raises what its process reported, or PointFailed."""
+    store.begin(spec)
+    lost = command.gathering is not None and _lost_before(store)
+    argv = command.argv(spec, store.path.resolve(), lost_before=lost)
+    with tempfile.TemporaryFile("w+") as output:
+        process = _started(argv, output.fileno())
+        try:
+            code = _attended(process, spec, store, command, watch)
+        finally:
+            _end(process, command)
+        output.seek(0)
+        said = output.read()
+    if failure := store.failure(spec.key):
+        raise revive(failure)
+    result = store.result(spec, "measured")
+    if result is None:
+        raise PointFailed(
+            f"the Locust process of {spec.operation} at {spec.entries:,} entries ended without "
+            f"a result (exit code {code}): {_last_words(said)}",
+            f"run it by hand: {shlex.join(argv)}",
+        )
+    return result
+
+
+def _lost_before(store: RunStore) -> bool:
+    """Return whether a point of this run lost a worker: it may not come back for the next one."""
+    return any(worker.ended for result in store.results() for worker in result.workers)
+
+
+def _started(argv: list[str], output: int) -> subprocess.Popen[bytes]:
+    needed = secret.without_secrets(os.environ, secret.BIND_PASSWORD, secret.KEY_PASSWORD)
+    environment = {k: v for k, v in needed.items() if not k.startswith("LOCUST_")}
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=of_this_parent(environment),
+        pass_fds=secret.handed_on(),
+        start_new_session=True,
+    )
+
+
+def _attended(
+    process: subprocess.Popen[bytes],
+    spec: PointSpec,
+    store: RunStore,
+    command: PointCommand,
+    watch: Callable[[float], None],
+) -> int:
+    """Return how a point's process ended: decided in time, and then as soon as it can."""
+    began = time.monotonic()
+    deadline_s = command.wait_s + spec.warmup_s + spec.measure_s + GRACE_S
+    while (elapsed := time.monotonic() - began) < deadline_s:
+        if store.status(spec) in DECIDED:
+            if (code := _ended(process, command, GRACE_S)) is None:
+                break
+            return code
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(POLL_S)
+        watch(elapsed)
+    raise PointFailed(
+        f"a point did not end within {time.monotonic() - began:.0f} s",
+        "the target may have stopped answering: look at it, then run the same command again",
+    )
+
+
+def _ended(
+    process: subprocess.Popen[bytes], command: PointCommand, patience_s: float, hint: str = ""
+) -> int | None:
+    """Return how a process ended, whatever it takes to put back what it owes.
+
+    A target that does not answer ends that too. None: nothing is owed, and it has not ended for
+    `patience_s`.
+    """
+    began = last = time.monotonic()
+    told = False
+    while time.monotonic() - last < patience_s:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.wait(POLL_S)
+        if (owed := command.owing(process.pid)) is None:
+            continue
+        last = time.monotonic()
+        if not told and last - began > SAID_AFTER_S:
+            told = True
+            print(f"{owed}{hint}", file=sys.stderr, flush=True)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes], command: PointCommand) -> None:
+    """Let Locust end in order, so that what was added gets removed; then insist."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        _ended(process, command, GRACE_S / 4, "; Ctrl-C now leaves the others there")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _last_words(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"

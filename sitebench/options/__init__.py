@@ -1,0 +1,1 @@
+"""One definition of an option for the command line, Locust and the web form."""

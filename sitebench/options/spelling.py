@@ -1,0 +1,204 @@
+"""How options are spelled: on the command line, in Locust and its web form, in a run file.
+
+An options class is a frozen dataclass whose fields are made by `option()`; classes combine by
+inheritance. From it come
+
+- `command_options(cls)`: a typer command that takes them and receives one instance,
+- `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
+- `from_namespace(cls, namespace)`: the instance back from what Locust parsed,
+- `texts(instance)`: the values as text, which identify a point in a run file,
+- `to_argv(instance)`: the Locust command line that means the same.
+
+In Locust a value stays text until `from_namespace`: its web form converts a posted text with the
+type of the value it replaces, and `int("10k")` would fail there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeVar
+
+from sitebench.errors import UnknownValue
+from sitebench.options.option import Option, choice, fields_of, flag
+
+T = TypeVar("T")
+
+
+FIRST = ("target", "entries", "rate", "think", "keys")
+"""What a form asks for first."""
+
+
+def texts(instance: Any) -> dict[str, str]:
+    """Return every identifying value as text, by field name; unset ones are left out."""
+    found = {}
+    for each, spec in fields_of(type(instance)):
+        value = getattr(instance, each.name)
+        if spec.identity and value is not None:
+            found[each.name] = str(value).lower() if value in (True, False) else spec.show(value)
+    return found
+
+
+def to_argv(instance: Any) -> list[str]:
+    """Return the Locust arguments that mean this instance; defaults are left out."""
+    argv = []
+    for each, spec in fields_of(type(instance)):
+        value = getattr(instance, each.name)
+        if not spec.locust or value == spec.locust_default:
+            continue
+        if isinstance(each.default, bool):
+            argv.append(flag(each.name) if value else flag(f"no_{each.name}"))
+        elif value is not None:
+            argv.append(f"{flag(each.name)}={spec.show(value)}")
+    return argv
+
+
+def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -> None:
+    """Give Locust's parser every option that it does not have already under that name."""
+    known = {text for action in parser._actions for text in action.option_strings}
+    group = parser.add_argument_group(title)
+    for each, spec in sorted(fields_of(cls), key=_turn):
+        if not spec.locust:
+            continue
+        if flag(each.name) in known:
+            if parser.get_default(each.name) is None and spec.locust_default is not None:
+                parser.set_defaults(**{each.name: spec.show(spec.locust_default)})
+            continue
+        explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
+        if isinstance(each.default, bool):
+            action: Any = group.add_argument(
+                flag(f"no_{each.name}") if each.default else flag(each.name),
+                dest=each.name,
+                action="store_false" if each.default else "store_true",
+                default=each.default,
+                help=explanation,
+            )
+        else:
+            action = group.add_argument(
+                flag(each.name),
+                type=_checked(spec.parse),
+                default="" if spec.locust_default is None else spec.show(spec.locust_default),
+                metavar=spec.metavar,
+                help=explanation,
+            )
+            if isinstance(spec.parse, choice):
+                # A form's list begins with its first: where nothing is chosen, that is nothing.
+                nothing = ("",) if spec.locust_default is None else ()
+                action.choices = (*nothing, *spec.parse.allowed)
+        # What Locust's own parser would note for its web form; a group's does not.
+        action.include_in_web_ui = spec.form
+        action.is_secret = action.is_required = action.is_multiple = False
+
+
+def _turn(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
+    name = field_and_option[0].name
+    return FIRST.index(name) if name in FIRST else len(FIRST)
+
+
+def suit_lanes(parser: argparse.ArgumentParser) -> None:
+    """Have Locust begin as lanes need it, where nobody said otherwise."""
+    # Every class can be run by itself from the first screen on. Only this machine sees the page,
+    # and finds the master: where workers look for it is an option of their own.
+    here = "127.0.0.1"
+    parser.set_defaults(class_picker=True, web_host=here, master_bind_host=here)
+
+
+def narrowed(cls: type[T], options: Any) -> T:
+    """Return those of an instance's values that another options class has too."""
+    names = [each.name for each, _ in fields_of(cls) if hasattr(options, each.name)]
+    return cls(**{name: getattr(options, name) for name in names})
+
+
+def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:
+    """Check a text when Locust parses it, and leave it text."""
+
+    def check(text: str) -> str:
+        try:
+            if text:
+                parse(text)
+        except UnknownValue as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return text
+
+    return check
+
+
+def from_namespace(cls: type[T], namespace: argparse.Namespace) -> T:
+    """Read an options class back from what Locust parsed, or its web form posted."""
+    posted = vars(namespace)
+    chosen = from_texts(cls, posted)
+    unset = {
+        each.name: spec.locust_default
+        for each, spec in fields_of(cls)
+        if spec.locust and posted.get(each.name) in (None, "")
+    }
+    return dataclasses.replace(chosen, **unset)  # type: ignore[type-var]
+
+
+def from_texts(cls: type[T], found: Mapping[str, Any]) -> T:
+    """Make an options class from texts by field name; what is missing keeps its default."""
+    values: dict[str, Any] = {}
+    for each, spec in fields_of(cls):
+        value = found.get(each.name)
+        if isinstance(each.default, bool):
+            if value is not None:
+                values[each.name] = str(value).lower() == "true"
+        elif value not in (None, ""):
+            values[each.name] = spec.parse(str(value))
+    return cls(**values)
+
+
+def command_options(cls: type[Any]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Turn `f(options, ...)` into a typer command that takes the options of `cls` one by one."""
+
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+        names = [each.name for each, _ in fields_of(cls)]
+
+        @functools.wraps(function)
+        def command(**values: Any) -> T:
+            chosen = cls(**{name: values.pop(name) for name in names})
+            return function(chosen, **values)
+
+        generated = [_parameter(each, spec) for each, spec in fields_of(cls)]
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + generated
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
+    """Describe one option to typer; its default is text, because typer parses defaults too."""
+    import typer
+
+    annotation: Any
+    default: Any
+    if isinstance(each.default, bool):
+        both = each.default or spec.paired
+        declared = f"{flag(each.name)}/{flag(f'no_{each.name}')}" if both else flag(each.name)
+        info = typer.Option(
+            declared,
+            help=spec.help,
+            rich_help_panel=spec.panel,
+            hidden=spec.hidden,
+        )
+        annotation, default = Annotated[bool, info], each.default
+    else:
+        info = typer.Option(
+            flag(each.name),
+            help=spec.help,
+            parser=spec.parse,
+            metavar=spec.metavar,
+            rich_help_panel=spec.panel,
+            hidden=spec.hidden,
+        )
+        annotation = Annotated[str | None, info]
+        default = None if each.default is None else spec.show(each.default)
+    return inspect.Parameter(
+        each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )

@@ -1,0 +1,221 @@
+"""The planner inside an HTML report: sliders, and numbers that follow them.
+
+The page's script gets its laws from the formulas of `model`; it has none of its own. Without a
+script the page still says what the plan says, and prints it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from sitebench.plan import paper
+from sitebench.plan.choose import Plan, on_first
+from sitebench.plan.choose import plan as planned
+from sitebench.plan.model import PERCENTILES, Law, law_of, wait_factor, whole, with_all
+from sitebench.plan.rates import PlanRates, RateTable
+from sitebench.plan.render import TITLES
+
+ANSWERS = {
+    "simultaneous": "Simultaneous users of one machine",
+    "served": "Community that one machine serves",
+    "online": "Active at once in the community to serve",
+    "machines": "Machines needed",
+    "busy": "How busy each of them is",
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """One input: a number, and a slider where it helps.
+
+    What is typed is divided by `per` and multiplied by `times` to be the law's input.
+    """
+
+    key: str
+    label: str
+    value: float
+    least: float
+    most: float
+    slider: tuple[float, float, float] | None
+    per: int = 1
+    times: int = 1
+    log: bool = False
+
+
+def planner_fragment(rates: PlanRates) -> str:
+    """Return both planners as HTML and one inline script; nothing from outside.
+
+    Every class starts with `plan-`; the page's own style sheet decides how they look.
+    """
+    halves = [_half(name, rates.of(name)) for name in ("ils", "ps")]
+    laws = ", ".join(f"{half.name}: {_laws(half.law)}" for half in halves)
+    data = json.dumps({half.name: half.data for half in halves}).replace("</", "<\\/")
+    script = f"const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}"
+    sections = "".join(_section(half) for half in halves)
+    return f'<div class="plan-planner">{sections}<script>{{{script}}}</script></div>'
+
+
+@cache
+def _script() -> str:
+    return files("sitebench.plan").joinpath("planner.js").read_text()
+
+
+@dataclass(frozen=True)
+class _Half:
+    name: str
+    plan: Plan
+    operations: tuple[str, ...]
+    tables: tuple[RateTable, ...]
+    law: Law
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """What the script knows of the machines; `at` is the size that is chosen at first."""
+        return [
+            {
+                "sizes": table.sizes,
+                "rates": {self._key(name): table.rates.get(name, ()) for name in self.operations},
+                "at": self._at(table),
+            }
+            for table in self.tables
+        ]
+
+    def _key(self, operation: str) -> str:
+        return "pages_per_s" if self.name == "ps" else f"rate_{operation}"
+
+    def _at(self, table: RateTable) -> int:
+        if table.machine == self.plan.machine:
+            return table.sizes.index(self.plan.size)
+        return table.sizes.index(paper.SIZE) if paper.SIZE in table.sizes else 0
+
+
+def _half(name: str, tables: Sequence[RateTable]) -> _Half:
+    presets, scenario = paper.of(name)
+    every = (*tables, *presets.values())
+    found = on_first(name, tables)
+    plan, first = found or (
+        planned(scenario, presets["paper-2500"], paper.SIZE),
+        presets["paper-2500"],
+    )
+    every = (first, *(each for each in every if each is not first))
+    operations = tuple(dict.fromkeys(each for table in every for each in table.rates))
+    law = law_of(with_all(plan.scenario, operations))
+    return _Half(name, plan, operations, every, law)
+
+
+def _laws(law: Law) -> str:
+    def name(key: str) -> str:
+        return f"v[{json.dumps(key)}]"
+
+    steps = (f"[{json.dumps(s.key)}, (v) => {s.formula.script(name)}]" for s in law.steps)
+    return f"[{', '.join(steps)}]"
+
+
+def _fields(half: _Half) -> Iterator[Field]:
+    scenario = half.plan.scenario
+    share = Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, 20, 0.1))
+    yield _percent(share, scenario.active)
+    if scenario.mix is None:
+        yield Field(
+            "view_s", "Seconds a visitor looks at a page", scenario.stay_s, 0.001, 1e9, (1, 120, 1)
+        )
+    else:
+        minutes = scenario.stay_s / 60
+        yield Field("session_s", "Minutes of a session", minutes, 0.001, 1e9, (1, 240, 1), times=60)
+    for name in half.operations if scenario.mix is not None else ():
+        number = (scenario.mix or {}).get(name, 0.0)
+        yield Field(f"n_{name}", f"{name} per session", number, 0, 1e6, (0, 50, 1))
+    free = Field("headroom", "Headroom: % of a machine left free", 0, 0, 99.9, (0, 90, 1))
+    yield _percent(free, scenario.headroom)
+    yield Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
+    yield Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
+
+
+def _percent(field: Field, share: float) -> Field:
+    return Field(
+        field.key, field.label, share * 100, field.least, field.most, field.slider, per=100
+    )
+
+
+def _section(half: _Half) -> str:
+    prefix = f"plan-{half.name}"
+    fields = "".join(_field(prefix, each) for each in _fields(half))
+    machines = "".join(
+        f'<option value="{n}">{escape(table.machine)}</option>'
+        for n, table in enumerate(half.tables)
+    )
+    factors = "".join(
+        f'<option value="{wait_factor(share)!r}"{" selected" if name == "p99" else ""}>'
+        f"{name}</option>"
+        for name, share in PERCENTILES.items()
+    )
+    choices = (
+        _choice(prefix, "wait_factor", "Objective: percentile (estimated, M/M/1)", factors)
+        + _choice(prefix, "machine", "Machine", machines)
+        + _choice(prefix, "size", "Rates measured with so many people", "")
+    )
+    return (
+        f'<section class="plan-half" data-half="{half.name}" aria-labelledby="{prefix}-title">'
+        f'<h3 id="{prefix}-title">{TITLES[half.name]}</h3>'
+        f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>'
+        f'<table class="plan-answers"><tbody>{_answers(half.plan)}</tbody></table>'
+        f'<p class="plan-doubt" role="status"></p>{CHART}</section>'
+    )
+
+
+def _field(prefix: str, field: Field) -> str:
+    name, label = f"{prefix}-{field.key}", escape(field.label)
+    value = f"{field.value:.15g}"
+    slider = ""
+    if field.slider is not None:
+        low, high, step = field.slider
+        at = "6" if field.log else value
+        log = ' data-log="1"' if field.log else ""
+        slider = (
+            f'<input type="range" min="{low:g}" max="{high:g}" step="{step:g}" value="{at}"'
+            f' data-of="{field.key}"{log} aria-label="{label}, slider">'
+        )
+    return (
+        f'<div class="plan-field"><label for="{name}">{label}</label>{slider}'
+        f'<input type="number" id="{name}" name="{field.key}" value="{value}" step="any"'
+        f' min="{field.least:.15g}" max="{field.most:.15g}" data-per="{field.per}"'
+        f' data-times="{field.times}"></div>'
+    )
+
+
+def _choice(prefix: str, name: str, label: str, options: str) -> str:
+    return (
+        f'<div class="plan-field"><label for="{prefix}-{name}">{label}</label>'
+        f'<select id="{prefix}-{name}" name="{name}">{options}</select></div>'
+    )
+
+
+def _answers(plan: Plan) -> str:
+    rows = []
+    for key, label in ANSWERS.items():
+        value = plan.values.get(key)
+        text = "" if value is None else f"{whole(value):,}"
+        rows.append(
+            f'<tr><th scope="row">{label}</th>'
+            f'<td><output data-answer="{key}">{text}</output></td></tr>'
+        )
+    return "".join(rows)
+
+
+CHART = (
+    '<figure class="plan-chart"><svg viewBox="-4 -16 312 160" width="312" height="160" role="img"'
+    ' aria-label="Community that one machine serves, against the share active at once">'
+    '<path d="M0,0V120H300" fill="none" stroke="currentColor" opacity="0.4"/>'
+    '<polyline fill="none" stroke="currentColor" stroke-width="2" points=""/>'
+    '<circle r="4" fill="currentColor" cx="-9" cy="-9"/>'
+    '<g font-size="11" fill="currentColor"><text class="plan-most" x="2" y="-4"></text>'
+    '<text x="0" y="136">0%</text><text x="300" y="136" text-anchor="end">20% active</text></g>'
+    "</svg><figcaption>People served by one machine, against the share active at once"
+    "</figcaption></figure>"
+)

@@ -1,0 +1,82 @@
+"""What a person typed, as a scenario and rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sitebench.errors import BadInput, UnknownValue
+from sitebench.measure.objective import Objective, State
+from sitebench.plan.model import PERCENTILES, wait_factor
+from sitebench.units import parse_rate
+
+if TYPE_CHECKING:
+    from sitebench.plan.measured import Meets
+    from sitebench.runs.repeats import Series
+
+Pairs = tuple[tuple[str, float], ...]
+"""Numbers by name, as an option keeps them."""
+
+_NUMBER_REMEDY = "write a number of at least 0, such as lookup=6"
+
+
+def parse_mix(text: str) -> Pairs:
+    """Read operations per session: `connect=1,add=1,lookup=6`."""
+    return _pairs(text, _number)
+
+
+def parse_rates(text: str) -> Pairs:
+    """Read operations per second: `connect=462,add=840,lookup=900`."""
+    return _pairs(text, parse_rate)
+
+
+def _pairs(text: str, parse: Callable[[str], float]) -> Pairs:
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals or not value:
+            raise UnknownValue(
+                f"cannot read {part.strip()!r}", "write pairs such as lookup=6,add=1"
+            )
+        if name in found:
+            raise UnknownValue(f"{name} is there twice in {text!r}", "say it once")
+        found[name] = parse(value)
+    return tuple(found.items())
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise UnknownValue(f"{text!r} is no number", _NUMBER_REMEDY) from None
+    if not 0 <= number < math.inf:
+        raise UnknownValue(f"{text!r} operations per session cannot be", _NUMBER_REMEDY)
+    return number
+
+
+def meets(objective: Objective) -> Meets:
+    """Return a check that every repeat of a load met the objective."""
+
+    def check(each: Series) -> bool:
+        return all(objective.judge(result).state is State.MET for result in each.results)
+
+    return check
+
+
+def estimable(objective: Objective) -> tuple[float, float]:
+    """Return the percentile and its bound that the queueing estimate is held to.
+
+    Rates alone say nothing of failures or of CPU: that has to be measured.
+    """
+    found = []
+    for each in objective.conditions:
+        if each.metric not in PERCENTILES or not each.operator.startswith("<"):
+            raise BadInput(
+                f"{each.text} cannot be estimated from rates alone, only percentiles can",
+                "plan from a run that measured it: sitebench ils peak --objective ...",
+            )
+        if each.bound <= 0:
+            raise BadInput(f"nothing meets {each.text}", "allow some time, such as p99<50ms")
+        found.append((PERCENTILES[each.metric], each.bound))
+    return max(found, key=lambda pair: wait_factor(pair[0]) / pair[1])

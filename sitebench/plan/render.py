@@ -1,0 +1,192 @@
+"""A plan as tables on the screen, and as one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Group
+from rich.text import Text
+
+from sitebench.errors import SitebenchError
+from sitebench.plan.choose import Plan
+from sitebench.plan.compared import compared, verdict
+from sitebench.plan.model import PERCENTILES, Scenario, Step, law_of, solve, whole
+from sitebench.plan.rates import UNSTATED
+from sitebench.tables.tables import new_table, titled
+from sitebench.units import (
+    format_duration,
+    format_percent,
+    format_rate,
+    format_size,
+)
+
+TITLES = {"ils": "Directory of online users (ILS)", "ps": "Personalized site (PS)"}
+
+
+def half_of(scenario: Scenario) -> str:
+    """Return which half a scenario is about."""
+    return "ps" if scenario.mix is None else "ils"
+
+
+def shown(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> Group:
+    """Lay out a plan, other machines beside it, its law, what-ifs and doubts."""
+    parts = [
+        _inputs(plan),
+        _answers([plan, *(each for each in beside if isinstance(each, Plan))]),
+        _law(plan),
+        _sensitivity(plan),
+        _beside_1997(half_of(plan.scenario)),
+    ]
+    notes = [Text(f"* {doubt}") for doubt in plan.doubts]
+    return Group(*parts, *notes)
+
+
+def _inputs(plan: Plan) -> Group:
+    table = new_table("Input", "Value")
+    for name, value in inputs(plan):
+        table.add_row(name, value)
+    return titled(f"{TITLES[half_of(plan.scenario)]}: inputs", table)
+
+
+def inputs(plan: Plan) -> list[tuple[str, str]]:
+    """Return every input in words."""
+    scenario, values = plan.scenario, plan.values
+    stay = "A visitor looks at a page for" if scenario.mix is None else "Length of a session"
+    found = [
+        ("Share of the community active at once", format_percent(scenario.active)),
+        (stay, format_duration(scenario.stay_s)),
+    ]
+    if scenario.mix is None:
+        found.append(("Pages/s of one machine", format_rate(values["pages_per_s"])))
+    for name, number in (scenario.mix or {}).items():
+        rate = values.get(f"rate_{name}")
+        at = "" if rate is None else f" at {format_rate(rate)}/s"
+        found.append((f"{name} per session", f"{number:g}{at}"))
+    found.append(("Headroom left on each machine", format_percent(scenario.headroom)))
+    if scenario.objective is not None:
+        share, bound = scenario.objective
+        name = next(name for name, each in PERCENTILES.items() if each == share)
+        found.append(("Estimated response time", f"{name} < {format_duration(bound)}"))
+    if scenario.community is not None:
+        found.append(("Community to serve", f"{scenario.community:,}"))
+    where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
+    return [*found, ("Machine", plan.machine + where)]
+
+
+def answers(plan: Plan) -> dict[str, str]:
+    """Return what a plan says, rounded as the paper prints it."""
+    values = plan.values
+    found = {
+        "Simultaneous users of one machine": f"{whole(values['simultaneous']):,}",
+        "Community that one machine serves": f"{whole(values['served']):,}",
+    }
+    if "machines" in values:
+        found["Active at once in the community"] = f"{whole(values['online']):,}"
+        found["Machines needed"] = f"{values['machines']:,.0f}"
+        found["How busy each of them is"] = f"{values['busy']:.1%}"
+    return found
+
+
+def _answers(plans: Sequence[Plan]) -> Group:
+    table = new_table("Answer", *(_column(plan) for plan in plans))
+    rows = [answers(plan) for plan in plans]
+    for name in rows[0]:
+        table.add_row(name, *(row[name] for row in rows))
+    return titled("What it serves", table)
+
+
+def _column(plan: Plan) -> str:
+    return plan.machine if plan.size == UNSTATED else f"{plan.machine}\n{format_size(plan.size)}"
+
+
+def _law(plan: Plan) -> Group:
+    title = Text("The law: people inside = people coming x time they stay", style="bold")
+    return Group(title, *(Text(f"  {line}") for line in law_lines(plan)), Text(""))
+
+
+def law_lines(plan: Plan) -> list[str]:
+    """Write every step as a formula, with what it comes to."""
+    return [
+        f"{_name(step)} = {step.formula.words(plan.values)} = "
+        f"{plan.values[step.key]:,.10g} {step.unit}"
+        for step in _solved(plan)
+    ]
+
+
+def _solved(plan: Plan) -> list[Step]:
+    return [step for step in law_of(plan.scenario).steps if step.key in plan.values]
+
+
+def _name(step: Step) -> str:
+    return step.key.replace("_", " ")
+
+
+def what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
+    """Return the answers with the active share and the stay at half and at double."""
+    stay = "seconds per page" if plan.scenario.mix is None else "session"
+    given, found = plan.scenario, [("as asked", plan.values)]
+    for times, word in ((0.5, "half"), (2.0, "double")):
+        if given.active * times <= 1:
+            less = replace(given, active=given.active * times)
+            found.append((f"{word} the active share", solve(less, _rates(plan))))
+        other = replace(given, stay_s=given.stay_s * times)
+        found.append((f"{word} the {stay}", solve(other, _rates(plan))))
+    return found
+
+
+def _rates(plan: Plan) -> dict[str, float]:
+    if plan.scenario.mix is None:
+        return {"pages": plan.values["pages_per_s"]}
+    names = {name: f"rate_{name}" for name in plan.scenario.mix}
+    return {name: plan.values[key] for name, key in names.items() if key in plan.values}
+
+
+def _sensitivity(plan: Plan) -> Group:
+    fleet = ["Machines"] if "machines" in plan.values else []
+    table = new_table("What if", "Simultaneous", "Community", *fleet)
+    for name, values in what_ifs(plan):
+        cells = [f"{whole(values[key]):,}" for key in ("simultaneous", "served")]
+        table.add_row(name, *cells, *(f"{values['machines']:,.0f}" for _ in fleet))
+    return titled("What if", table)
+
+
+def _beside_1997(half: str) -> Group:
+    table = new_table("Machine", "Printed", "Ours")
+    for each in compared(half):
+        printed = f"{each.printed.simultaneous:,} / {each.printed.community:,}"
+        table.add_row(each.machine, printed, f"{each.simultaneous:,} / {each.community:,}")
+    title = "1997's own example: simultaneous users / community"
+    return Group(titled(title, table), *(Text(line) for line in verdict(half)), Text(""))
+
+
+def document(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
+    """Return the object that `--json` prints."""
+    half = half_of(plan.scenario)
+    return {
+        "half": half,
+        **_answered(plan),
+        "law": [
+            {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}
+            for each in _solved(plan)
+        ],
+        "what_if": [{"case": name, **_figures(values)} for name, values in what_ifs(plan)],
+        "beside": [_answered(each) for each in beside if isinstance(each, Plan)],
+        "printed_1997": [each.to_json() for each in compared(half)],
+    }
+
+
+def _answered(plan: Plan) -> dict[str, Any]:
+    return {
+        "machine": plan.machine,
+        "size": None if plan.size == UNSTATED else plan.size,
+        "values": dict(plan.values),
+        "answers": _figures(plan.values),
+        "doubts": list(plan.doubts),
+    }
+
+
+def _figures(values: Mapping[str, float]) -> dict[str, int]:
+    names = {"simultaneous": "simultaneous", "served": "community", "machines": "machines"}
+    return {name: whole(values[key]) for key, name in names.items() if key in values}

@@ -1,0 +1,153 @@
+"""What-if tables that vary one input, for every machine side by side, and their charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sitebench.plan.formula import Formula
+from sitebench.plan.model import ACTIVE, COMMUNITY, Law, Step
+from sitebench.plan.workbook.grid import SHARE, WHOLE, Grid, Value, computed, guarded
+
+FIRST_COLUMN = 2
+"""Where the machines begin."""
+
+SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
+COMMUNITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+"""What the charts vary: the active share, and multiples of the community."""
+
+
+@dataclass
+class Column:
+    """Cells below each other: what they are called, and what they come to."""
+
+    names: dict[str, str]
+    values: dict[str, Value]
+
+    def name(self, key: str) -> str:
+        """Return what an input or a step is called in this column."""
+        return self.names[key]
+
+
+def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Column]) -> None:
+    """Write the two tables that vary one input each, and draw them."""
+    served, machines = (
+        next(step for step in law.steps if step.key == key) for key in ("served", "machines")
+    )
+    shares = [(ACTIVE.key, "", share) for share in SHARES]
+    end = _varied(
+        grid,
+        row,
+        "Community by active share",
+        cases=shares,
+        step=served,
+        columns=columns,
+        shape=SHARE,
+    )
+    _draw(
+        grid,
+        row,
+        end,
+        machines=len(columns),
+        title="Community that one machine serves",
+        across="Active share",
+        up="People",
+        shape="0%",
+        place=3,
+    )
+    community = scenario.names[COMMUNITY.key]
+    base = float(scenario.values[COMMUNITY.key])
+    sizes = [(COMMUNITY.key, f"{community}*{each!r}", base * each) for each in COMMUNITIES]
+    top = end + 2
+    end = _varied(
+        grid, top, "Machines by community", cases=sizes, step=machines, columns=columns, shape=WHOLE
+    )
+    _draw(
+        grid,
+        top,
+        end,
+        machines=len(columns),
+        title="Machines needed",
+        across="Community",
+        up="Machines",
+        shape=WHOLE,
+        place=3 + 18,
+    )
+
+
+def _varied(
+    grid: Grid,
+    row: int,
+    title: str,
+    *,
+    cases: Sequence[tuple[str, str, float]],
+    step: Step,
+    columns: Sequence[Column],
+    shape: str,
+) -> int:
+    """Write one row per case, with the law's step for each machine; return the row below.
+
+    A case without a formula of its own is a cell to be changed.
+    """
+    grid.put(row, 1, title, grid.styles.heading)
+    for n, _ in enumerate(columns):
+        at = FIRST_COLUMN + n
+        grid.formula(row, at, *_heading(columns, n))
+    for down, (key, text, value) in enumerate(cases, 1):
+        if text:
+            cell = grid.formula(row + down, 1, text, value, shape)
+        else:
+            cell = grid.entry(row + down, 1, value, shape)
+        for n, column in enumerate(columns):
+            law, names, values = _with(step, column, key, cell, value)
+            at = FIRST_COLUMN + n
+            grid.formula(
+                row + down, at, guarded(law, names.__getitem__), computed(law, values), WHOLE
+            )
+    return row + 1 + len(cases)
+
+
+def _heading(columns: Sequence[Column], n: int) -> tuple[str, str]:
+    return columns[n].names["machine"], str(columns[n].values["machine"])
+
+
+def _with(
+    step: Step, column: Column, key: str, cell: str, value: float
+) -> tuple[Formula, Mapping[str, str], Mapping[str, Value]]:
+    """Return a step's formula with one input taken from another cell."""
+    formula = step.formula
+    names, values = {**column.names, key: cell}, {**column.values, key: value}
+    if step.key == "machines":
+        names["online"] = f"({COMMUNITY.excel(names.__getitem__)}*{names['active']})"
+        values["online"] = value * float(values["active"])
+    return formula, names, values
+
+
+def _draw(
+    grid: Grid,
+    row: int,
+    end: int,
+    *,
+    machines: int,
+    title: str,
+    across: str,
+    up: str,
+    shape: str,
+    place: int,
+) -> None:
+    """Draw a table of cases beside the scenario."""
+    chart = grid.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
+    first, last = row + 1, end - 1
+    for at in range(FIRST_COLUMN, FIRST_COLUMN + machines):
+        chart.add_series(
+            {
+                "name": [grid.name, row, at],
+                "categories": [grid.name, first, 1, last, 1],
+                "values": [grid.name, first, at, last, at],
+            }
+        )
+    chart.set_title({"name": title})
+    chart.set_x_axis({"name": across, "num_format": shape})
+    chart.set_y_axis({"name": up, "num_format": WHOLE, "min": 0})
+    chart.set_legend({"position": "bottom"})
+    grid.sheet.insert_chart(place, FIRST_COLUMN + 4, chart)

@@ -1,0 +1,116 @@
+"""The editable rate tables: one block per machine, sizes across, operations down.
+
+Every block has the same operations in the same order, so that a rate is found from the row of
+its machine's name, the operation's place and the column of the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.workbook.grid import MISSING, NUMBER, WHOLE, Grid, Value, cell
+
+if TYPE_CHECKING:
+    from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
+
+COLUMNS = 8
+"""Sizes that a block has room for, at least."""
+
+_FIRST, _LEFT = 3, 2
+
+
+def size_label(size: int) -> Value:
+    """Return how a size is written; typed-in rates are for any."""
+    return "any" if size == UNSTATED else float(size)
+
+
+@dataclass(frozen=True)
+class RateSheet:
+    """Where a half's rates are in the workbook."""
+
+    half: str
+    tables: tuple[RateTable, ...]
+    operations: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the sheet."""
+        return f"{self.half.upper()} rates"
+
+    @property
+    def _names(self) -> str:
+        return f"{self.half.upper()}_names"
+
+    @property
+    def _cells(self) -> str:
+        return f"{self.half.upper()}_rates"
+
+    @property
+    def machines(self) -> str:
+        """Name of the list of machines."""
+        return f"{self.half.upper()}_machines"
+
+    def sizes(self, machine: str) -> str:
+        """Write which cells have the sizes of the machine named in a cell."""
+        return f"INDEX({self._cells},MATCH({machine},{self._names},0),0)"
+
+    def find(self, machine: str, size: str, operation: str) -> str:
+        """Write how to look a rate up; an empty cell is no rate."""
+        down = f"MATCH({machine},{self._names},0)+{self.operations.index(operation) + 1}"
+        found = f"INDEX({self._cells},{down},MATCH({size},{self.sizes(machine)},0))"
+        return f'IFERROR(IF({found}>0,{found},"{MISSING}"),"{MISSING}")'
+
+    def rate(self, table: RateTable, size: int, operation: str) -> Value:
+        """Return what `find` comes to."""
+        return table.at(size).get(operation, MISSING)
+
+    def write(self, book: Workbook) -> None:
+        """Write the sheet and name its parts."""
+        grid = Grid(book, self.name)
+        people = "database" if self.half == "ps" else "directory"
+        grid.sheet.set_column(0, 0, 34)
+        grid.sheet.set_column(1, 1, 26)
+        grid.put(0, 0, f"Operations per second by people in the {people}", grid.styles.title)
+        grid.put(
+            1,
+            0,
+            "Every yellow cell may be changed, names and sizes too; leave empty what is not known.",
+            grid.styles.note,
+        )
+        width = max(COLUMNS, *(len(table.sizes) for table in self.tables))
+        row, right = _FIRST, _LEFT + width + 1
+        for number, table in enumerate(self.tables):
+            self._block(grid, row, table, width)
+            name = cell(row, 0)
+            grid.formula(_FIRST + number, right, name, table.machine)
+            row += len(self.operations) + 2
+        grid.put(_FIRST - 1, right, "Machines to choose from", grid.styles.heading)
+        grid.sheet.set_column(right, right, 34)
+        grid.call(self._names, _FIRST, 0, row - 1, 0)
+        grid.call(self._cells, _FIRST, _LEFT, row - 1, _LEFT + width - 1)
+        grid.call(self.machines, _FIRST, right, _FIRST + len(self.tables) - 1, right)
+
+    def _block(self, grid: Grid, row: int, table: RateTable, width: int) -> None:
+        people = "People in the database" if self.half == "ps" else "People in the directory"
+        grid.entry(row, 0, table.machine, "@")
+        grid.put(row, 1, people, grid.styles.heading)
+        sizes = [size_label(each) for each in table.sizes]
+        for column in range(width):
+            grid.entry(row, _LEFT + column, sizes[column] if column < len(sizes) else "", WHOLE)
+        for down, name in enumerate(self.operations, 1):
+            grid.put(row + down, 1, f"{name}/s")
+            rates: Sequence[float | None] = table.rates.get(name, ())
+            for column in range(width):
+                rate = rates[column] if column < len(rates) else None
+                grid.entry(row + down, _LEFT + column, "" if rate is None else rate, NUMBER)
+
+
+def rate_sheet(half: str, tables: Sequence[RateTable], operations: Sequence[str]) -> RateSheet:
+    """Return a sheet of tables whose machines have names of their own."""
+    seen: dict[str, RateTable] = {}
+    for table in tables:
+        seen.setdefault(table.machine, table)
+    return RateSheet(half, tuple(seen.values()), tuple(operations))

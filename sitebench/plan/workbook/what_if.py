@@ -1,0 +1,263 @@
+"""One what-if sheet, laid out like those of the paper's Appendix A.
+
+The scenario first, then three machines side by side (the one planned with, and 1997's two), each
+with its rates, the law step by step and the answers; then two tables that the charts draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sitebench.plan.compared import Compared, verdict
+from sitebench.plan.formula import Formula, Input
+from sitebench.plan.model import PERCENTILES, Law, Scenario, Step, wait_factor
+from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
+from sitebench.plan.workbook.grid import NUMBER, SHARE, SMALL, WHOLE, Grid, Value, computed, guarded
+from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
+
+if TYPE_CHECKING:
+    from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
+
+DEFAULT_COMMUNITY = 1_000_000
+_SHAPES = {"share": SHARE, "s": SMALL}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One column: a machine at a size."""
+
+    table: RateTable
+    size: int
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """Everything on one sheet."""
+
+    half: str
+    title: str
+    scenario: Scenario
+    law: Law
+    rates: RateSheet
+    machines: Sequence[Machine]
+    printed: Sequence[Compared]
+
+
+def write(book: Workbook, what: WhatIf) -> None:
+    """Write the sheet."""
+    grid = Grid(book, what.half.upper())
+    grid.sheet.set_column(0, 0, 4)
+    grid.sheet.set_column(1, 1, 54)
+    grid.sheet.set_column(2, 2 + len(what.machines), 27)
+    grid.put(0, 0, what.title, grid.styles.title)
+    grid.put(1, 0, "Change any yellow cell; everything else follows.", grid.styles.note)
+    row, entries = _scenario(grid, what)
+    row, columns = _machines(grid, row + 1, what, entries)
+    row = _printed(grid, row + 1, what)
+    draw(grid, row + 1, what.law, entries, columns)
+
+
+def _scenario(grid: Grid, what: WhatIf) -> tuple[int, Column]:
+    """Write the inputs; return the row below and their cells."""
+    prefix, scenario = what.half.upper(), what.scenario
+    grid.put(3, 0, "1", grid.styles.heading)
+    grid.put(3, 1, "User scenario", grid.styles.heading)
+    entries = Column({}, {})
+    row = 4
+    for key, label, value, shape, allowed in _inputs(scenario, what.rates.operations):
+        grid.put(row, 0, chr(ord("A") + row - 4))
+        grid.put(row, 1, label)
+        entries.names[key] = grid.entry(row, 2, value, shape, f"{prefix}_{_word(key)}")
+        entries.values[key] = value
+        grid.sheet.data_validation(row, 2, row, 2, allowed)
+        row += 1
+    for key, label, text, value in _derived(scenario, entries):
+        grid.put(row, 1, label)
+        entries.names[key] = grid.formula(row, 2, text, value)
+        entries.values[key] = value
+        row += 1
+    return row, entries
+
+
+def _word(key: str) -> str:
+    return key.replace("-", "_").replace(".", "_")
+
+
+def _between(low: float, high: float, message: str) -> dict[str, Any]:
+    return {
+        "validate": "decimal",
+        "criteria": "between",
+        "minimum": low,
+        "maximum": high,
+        "error_title": "This cannot be planned with",
+        "error_message": message,
+    }
+
+
+def _inputs(
+    scenario: Scenario, operations: Sequence[str]
+) -> list[tuple[str, str, Value, str, dict[str, Any]]]:
+    """Return every cell to be typed in: key, label, value, number format, what is allowed."""
+    share = _between(1e-6, 1, "Type a percentage above 0% and up to 100%.")
+    time = _between(1e-6, 1e9, "Type a time above zero.")
+    count = _between(0, 1e9, "Type a number of at least zero.")
+    asked, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
+    percentile = next(name for name, each in PERCENTILES.items() if each == asked)
+    found: list[tuple[str, str, Value, str, dict[str, Any]]] = [
+        ("active", "Share of the whole community active at once", scenario.active, SHARE, share)
+    ]
+    if scenario.mix is None:
+        found.append(("view_s", "Seconds a visitor looks at a page", scenario.stay_s, NUMBER, time))
+    else:
+        minutes = scenario.stay_s / 60
+        found.append(("session_min", "Minutes of a user's session", minutes, NUMBER, time))
+        for name in operations:
+            number = float(scenario.mix.get(name, 0.0))
+            found.append((f"n_{name}", f"Number of {name} per session", number, NUMBER, count))
+    busy = _between(0, 0.999, "Type a percentage from 0% to 99.9%.")
+    people = _between(1, 1e12, "Type a number of at least 1.")
+    community = float(scenario.community or DEFAULT_COMMUNITY)
+    choose = {"validate": "list", "source": list(PERCENTILES)}
+    return [
+        *found,
+        ("headroom", "Headroom: share of a machine to leave free", scenario.headroom, SHARE, busy),
+        ("percentile", "Response-time objective: percentile", percentile, "@", choose),
+        ("objective_ms", "... below so many ms (0: none)", within_s * 1e3, NUMBER, count),
+        ("community", "Community to serve", community, WHOLE, people),
+    ]
+
+
+def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
+    """Return what the law needs in other units than people type: key, label, formula, value."""
+    names, values = entries.names, entries.values
+    factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
+    listed = ",".join(f"{factor!r}" for factor in factors.values())
+    labels = ",".join(f'"{name}"' for name in factors)
+    found: list[tuple[str, str, str, Value]] = [
+        (
+            "objective_s",
+            "objective in seconds",
+            f"{names['objective_ms']}/1000",
+            float(values["objective_ms"]) / 1000,
+        ),
+        (
+            "wait_factor",
+            "ln(1 / (1 - percentile))",
+            f"INDEX({{{listed}}},MATCH({names['percentile']},{{{labels}}},0))",
+            factors[str(values["percentile"])],
+        ),
+    ]
+    if scenario.mix is not None:
+        seconds = float(values["session_min"]) * 60
+        found.insert(0, ("session_s", "session in s", f"{names['session_min']}*60", seconds))
+    return found
+
+
+def _machines(grid: Grid, top: int, what: WhatIf, entries: Column) -> tuple[int, list[Column]]:
+    """Write the machines side by side; return the row below and their cells."""
+    labels = ["Machine", "Rates measured with so many people", *_rate_labels(what)]
+    grid.put(top, 0, "2", grid.styles.heading)
+    grid.put(top, 1, "What each machine serves", grid.styles.heading)
+    steps = what.law.steps
+    for down, label in enumerate([*labels, *(_label(step) for step in steps), "Check"], 1):
+        grid.put(top + down, 1, label)
+    columns = [
+        _machine(grid, top + 1, FIRST_COLUMN + n, what=what, machine=each, entries=entries)
+        for n, each in enumerate(what.machines)
+    ]
+    return top + 1 + len(labels) + len(steps) + 1, columns
+
+
+def _rate_labels(what: WhatIf) -> list[str]:
+    return [f"{name}/s" for name in what.rates.operations]
+
+
+def _label(step: Step) -> str:
+    return f"{step.meaning[0].upper()}{step.meaning[1:]} ({step.unit})"
+
+
+def _machine(
+    grid: Grid, row: int, at: int, *, what: WhatIf, machine: Machine, entries: Column
+) -> Column:
+    """Write one machine's column."""
+    rates, column = what.rates, Column(dict(entries.names), dict(entries.values))
+    name = grid.entry(row, at, machine.table.machine, "@")
+    column.names["machine"], column.values["machine"] = name, machine.table.machine
+    size = grid.entry(row + 1, at, size_label(machine.size), WHOLE)
+    grid.sheet.data_validation(row, at, row, at, _listed(rates.machines))
+    grid.sheet.data_validation(row + 1, at, row + 1, at, _listed(rates.sizes(name)))
+    row += 2
+    for operation in rates.operations:
+        key = "pages_per_s" if what.scenario.mix is None else f"rate_{operation}"
+        value = rates.rate(machine.table, machine.size, operation)
+        column.names[key] = grid.formula(row, at, rates.find(name, size, operation), value)
+        column.values[key] = value
+        row += 1
+    for step in what.law.steps:
+        value = computed(step.formula, column.values)
+        shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in ANSWERS
+        text = guarded(step.formula, column.name)
+        column.names[step.key] = grid.formula(row, at, text, value, shape, bold=bold)
+        column.values[step.key] = value
+        row += 1
+    _check(grid, row, at, what=what, column=column, size=size, measured=machine.size)
+    return column
+
+
+ANSWERS = ("simultaneous", "served", "machines")
+
+
+def _listed(source: str) -> dict[str, Any]:
+    return {"validate": "list", "source": f"={source}"}
+
+
+def _check(
+    grid: Grid, row: int, at: int, *, what: WhatIf, column: Column, size: str, measured: int
+) -> None:
+    """Write what is to be doubted about a column: the same doubts as on the command line."""
+    slow, far, beyond = "objective cannot be met", "over 2x what was measured", "extrapolated"
+    limit = column.name("busy_limit")
+    people = (
+        Input("community") if what.scenario.mix is None else Input("online") / Input("machines")
+    )
+    text = people.excel(column.name)
+    grid.warn(
+        row,
+        at,
+        f'IFERROR(IF({limit}<=0,"{slow}",IF(ISNUMBER({size}),IF({text}>2*{size},"{far}",'
+        f'IF({text}>{size},"{beyond}","")),"")),"")',
+        _doubt(column, people, measured, (slow, far, beyond)),
+    )
+
+
+def _doubt(column: Column, people: Formula, measured: int, said: tuple[str, str, str]) -> str:
+    limit, found = column.values["busy_limit"], computed(people, column.values)
+    if isinstance(limit, str) or isinstance(found, str):
+        return ""
+    if limit <= 0:
+        return said[0]
+    if measured == UNSTATED or found <= measured:
+        return ""
+    return said[1] if found > 2 * measured else said[2]
+
+
+def _printed(grid: Grid, row: int, what: WhatIf) -> int:
+    """Write what the paper prints under the machines it prints it for."""
+    grid.put(row, 0, "3", grid.styles.heading)
+    grid.put(row, 1, "What the paper prints for its own example", grid.styles.heading)
+    for down, label in enumerate(("Simultaneous users", "Community", "Ours for that example"), 1):
+        grid.put(row + down, 1, label)
+    for n, machine in enumerate(what.machines):
+        each = next((c for c in what.printed if c.machine == machine.table.machine), None)
+        if each is not None and n > 0:
+            style = grid.look(num_format=WHOLE, align="right")
+            grid.put(row + 1, FIRST_COLUMN + n, float(each.printed.simultaneous), style)
+            grid.put(row + 2, FIRST_COLUMN + n, float(each.printed.community), style)
+            ours = f"{each.simultaneous:,} / {each.community:,}"
+            grid.put(row + 3, FIRST_COLUMN + n, ours, style)
+    for down, line in enumerate(verdict(what.half), 4):
+        grid.put(row + down, 1, line)
+    return row + 4 + len(verdict(what.half))

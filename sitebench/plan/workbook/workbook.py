@@ -1,0 +1,129 @@
+"""The planner as a workbook: two what-if sheets, two sheets of rate tables, and notes.
+
+Laid out like the workbook of the paper's Appendix A, whose own file is no longer online. Opening
+it needs nothing: values are stored beside the formulas. Changing a yellow cell changes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sitebench.errors import BadInput
+from sitebench.plan import paper
+from sitebench.plan.choose import Plan, on_first
+from sitebench.plan.choose import plan as planned
+from sitebench.plan.compared import compared, verdict
+from sitebench.plan.model import law_of, with_all
+from sitebench.plan.rates import RateTable
+from sitebench.plan.render import TITLES, half_of, law_lines
+from sitebench.plan.workbook import what_if
+from sitebench.plan.workbook.grid import Grid
+from sitebench.plan.workbook.rate_sheet import rate_sheet
+from sitebench.plan.workbook.what_if import Machine, WhatIf
+
+if TYPE_CHECKING:
+    from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
+
+
+SOURCES = (
+    'Rates and answers of 1997: "Performance Analysis and Capacity Planning for Microsoft Site '
+    'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
+    "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
+    "The response-time objective is a queueing estimate (M/M/1), not a measurement.",
+    "docs/planner.md of sitebench derives both laws and says where they end.",
+)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One half: its plan, and every machine its sheet may choose from, the plan's first."""
+
+    plan: Plan
+    tables: tuple[RateTable, ...]
+
+
+def write(path: Path, ils: Planned, ps: Planned, machine: str) -> None:
+    """Write the workbook; `machine` says where the rates were measured."""
+    from xlsxwriter import Workbook  # type: ignore[import-untyped]
+    from xlsxwriter.exceptions import XlsxWriterException  # type: ignore[import-untyped]
+
+    try:
+        # In memory: no temporary files, whatever the machine's temporary folder is.
+        with Workbook(str(path), {"in_memory": True}) as book:
+            halves = [_half("ils", ils), _half("ps", ps)]
+            for half in halves:
+                what_if.write(book, half)
+            for half in halves:
+                half.rates.write(book)
+            _notes(book, (ils, ps), machine)
+    except (OSError, XlsxWriterException) as error:
+        raise BadInput(
+            f"cannot write {path}: {error}", "name a file in a folder that exists, and close it"
+        ) from error
+
+
+def _half(half: str, sheet: Planned) -> WhatIf:
+    presets, _ = paper.of(half)
+    tables = [*sheet.tables, *presets.values()]
+    names = dict.fromkeys(name for table in tables for name in table.rates)
+    mix = sheet.plan.scenario.mix
+    operations = tuple(dict.fromkeys([*(mix or {}), *names]))
+    scenario = with_all(sheet.plan.scenario, operations)
+    return WhatIf(
+        half,
+        f"Capacity planner: {TITLES[half]}",
+        scenario,
+        law_of(scenario),
+        rate_sheet(half, tables, operations),
+        [
+            Machine(sheet.tables[0], sheet.plan.size),
+            *(Machine(table, paper.SIZE) for table in presets.values()),
+        ],
+        compared(half),
+    )
+
+
+def example(half: str, tables: Sequence[RateTable]) -> Planned:
+    """Return the paper's scenario on a run's machine.
+
+    Without a run's rates, with 1997's larger machine as "your system", to be typed over: that is
+    what Appendix A has there.
+    """
+    found = on_first(half, tables)
+    if found is not None:
+        plan, table = found
+        return Planned(plan, (table, *(each for each in tables if each is not table)))
+    presets, scenario = paper.of(half)
+    yours = replace(presets["paper-7000"], machine="Your system")
+    return Planned(planned(scenario, yours, paper.SIZE), (yours, *tables))
+
+
+def _notes(book: Workbook, halves: Sequence[Planned], machine: str) -> None:
+    grid = Grid(book, "Notes")
+    grid.sheet.set_column(0, 0, 110)
+    grid.put(0, 0, "Notes", grid.styles.title)
+    row = 2
+    for each in halves:
+        half = half_of(each.plan.scenario)
+        row = _lines(
+            grid,
+            row,
+            f"{TITLES[half]}: the law, as it was when written",
+            [
+                *law_lines(each.plan),
+                *each.plan.doubts,
+            ],
+        )
+        row = _lines(grid, row, f"{TITLES[half]}: beside 1997's printed answers", verdict(half))
+    _lines(grid, row, "Sources", [*SOURCES, f"Rates measured on: {machine or 'no run given'}"])
+
+
+def _lines(grid: Grid, row: int, title: str, lines: Sequence[str]) -> int:
+    grid.put(row, 0, title, grid.styles.heading)
+    for down, line in enumerate(lines, 1):
+        # As text, whatever it begins with.
+        grid.sheet.write_string(row + down, 0, line, grid.styles.text)
+    return row + len(lines) + 2

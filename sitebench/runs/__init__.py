@@ -1,0 +1,1 @@
+"""The run file: one SQLite file with manifest, points, timelines and histograms."""

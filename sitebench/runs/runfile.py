@@ -1,0 +1,318 @@
+"""A run file as reports read it: never created, never changed, also while the run goes on.
+
+A `RunFile` shows the file as it was when it was opened, so that all figures of a report agree.
+SQLite's own way of reading a database in WAL mode writes beside it, so the way depends on what
+lies there:
+
+- a log (`-wal`) with its index (`-shm`): a run goes on, or was killed. Read with SQLite's locks.
+- no log: the run ended, or the file was copied without it. Read as it is; should a run be resumed
+  on it meanwhile, what was read is read again.
+- a log without its index: both were copied. Read from a private copy, which SQLite may index.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from sitebench._engine import Histogram
+from sitebench.errors import BadRunFile
+from sitebench.runs import schema
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.system.scratch import scratch
+
+MAGIC = b"SQLite format 3\0"
+BEGIN = "BEGIN"
+_NOT_AS_WRITTEN = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+"""What reading a value raises that no run has written; UnicodeDecodeError is a ValueError."""
+DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
+
+
+@dataclass(frozen=True)
+class StoredPoint:
+    """One point: what was asked for, how far it is, and what came of it.
+
+    A point that failed after its window keeps its result beside the error.
+    """
+
+    id: int
+    spec: PointSpec
+    status: str
+    result: PointResult | None
+    error: dict[str, Any] | None
+    started: float | None
+    finished: float | None
+
+
+class TimelineRow(NamedTuple):
+    """What one step did between two drains; `latency` is an encoded histogram."""
+
+    point: int
+    t_ns: int
+    phase: str
+    program: str
+    step: str
+    seconds: float
+    lanes: int
+    count: int  # type: ignore[assignment]  # a column's name, and a tuple's method
+    failures: int
+    bytes_out: int
+    bytes_in: int
+    latency: bytes
+
+
+class SampleRow(NamedTuple):
+    """One reading of one counter."""
+
+    point: int
+    t_ns: int
+    who: str
+    what: str
+    value: float
+
+
+@dataclass(frozen=True)
+class StepHistograms:
+    """Every clock of one step over a phase."""
+
+    program: str
+    step: str
+    count: int
+    failures: dict[str, int]
+    service: Histogram
+    latency: Histogram
+    lag: Histogram
+    censored: Histogram
+
+
+class RunFile:
+    """One run file, open for reading."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._look()
+        self._copy = contextlib.ExitStack()
+        self._db: sqlite3.Connection | None = None
+        self._unlocked: tuple[int, ...] | None = None
+        try:
+            self._open()
+        except BaseException:
+            self.close()
+            raise
+
+    def _look(self) -> None:
+        """Refuse what is no database before SQLite sees it: its own words are no help."""
+        try:
+            if not self.path.exists():
+                raise BadRunFile(f"no run file at {self.path}", "check the name")
+            if not self.path.is_file():
+                raise BadRunFile(f"{self.path} is no file", schema.OTHER_FILE)
+            with self.path.open("rb") as file:
+                head = file.read(len(MAGIC))
+        except OSError as error:
+            raise BadRunFile(
+                f"cannot read {self.path}: {error.strerror}", "name a file that you may read"
+            ) from error
+        if not head:
+            raise BadRunFile(f"{self.path} is empty", schema.OTHER_FILE)
+        if head != MAGIC:
+            raise BadRunFile(f"{self.path} is no run file of sitebench", schema.OTHER_FILE)
+
+    def _open(self) -> None:
+        place, self._unlocked = self.path.resolve(), None
+        if not _size(_beside(place, "-wal")):
+            self._unlocked = self._stamp()
+            self._db = _connect(place, "immutable=1")
+        elif _beside(place, "-shm").exists():
+            self._db = _connect(place, "mode=ro")
+        else:
+            self._db = _connect(self._copied(place), "mode=ro")
+        # One transaction from here to the end: one state of the file, whatever is written to it.
+        self._rows(BEGIN)
+        marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
+        self._rows("SELECT count(*) FROM sqlite_schema")
+        if refused := schema.foreign(*marks):
+            raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
+        self.version: int = marks[1]
+        pages = self._rows("PRAGMA page_count")[0][0] * self._rows("PRAGMA page_size")[0][0]
+        if self._unlocked and _size(place) < pages:
+            raise self._damaged(f"{_size(place):,} bytes of {pages:,}")
+
+    def _copied(self, place: Path) -> Path:
+        folder = self._copy.enter_context(scratch())
+        for end in ("", "-wal"):
+            shutil.copyfile(_beside(place, end), folder / f"run{end}")
+        return folder / "run"
+
+    def _stamp(self) -> tuple[int, ...]:
+        """Return what changes when somebody writes to a file that is read without locks."""
+        found = self.path.stat()
+        log = _size(_beside(self.path.resolve(), "-wal"))
+        return found.st_ino, found.st_size, found.st_mtime_ns, log
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        assert self._db is not None
+        try:
+            rows = self._db.execute(query, values).fetchall()
+            error: Exception | None = None
+        except (sqlite3.Error, UnicodeDecodeError) as raised:
+            rows, error = [], raised
+        if self._unlocked is not None and self._unlocked != self._stamp():
+            self.close()
+            self._open()
+            # Opening began a transaction of its own.
+            return [] if query == BEGIN else self._rows(query, *values)
+        if error is not None:
+            raise self._damaged(str(error)) from error
+        return rows
+
+    def _damaged(self, why: str) -> BadRunFile:
+        return BadRunFile(f"{self.path} is damaged: {why}", DAMAGED)
+
+    @contextlib.contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """Call the file damaged where a value of it turns out to be one that no run has written."""
+        try:
+            yield
+        except _NOT_AS_WRITTEN as error:
+            raise self._damaged(f"{what} cannot be read ({error!r})") from error
+
+    def close(self) -> None:
+        """Close the file; calling it again does nothing."""
+        if self._db is not None:
+            self._db.close()
+        self._copy.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def manifest(self) -> dict[str, Any]:
+        """Return every fact about the run."""
+        return {key: self._json(value) for key, value in self._rows("SELECT * FROM manifest")}
+
+    def points(self) -> list[StoredPoint]:
+        """Return every point, planned ones too, in the order they were planned."""
+        rows = self._rows(
+            "SELECT id, spec, status, result, error, started, finished FROM points ORDER BY id"
+        )
+        return [self._point(*row) for row in rows]
+
+    def _point(
+        self, identity: int, spec: str, status: str, result: str, error: str, *when: float
+    ) -> StoredPoint:
+        found = None if result is None else self._json(result)
+        why = None if error is None else self._json(error)
+        with self.reading(f"point {identity}"):
+            asked = PointSpec.read(spec)
+            return StoredPoint(
+                identity,
+                asked,
+                status,
+                None if found is None else PointResult.read(found),
+                why,
+                *when,
+            )
+
+    def results(self) -> list[PointResult]:
+        """Return the result of every point that is done, in the order they were planned."""
+        return [p.result for p in self.points() if p.status == "done" and p.result is not None]
+
+    def timeline(
+        self, point_id: int, steps: Collection[tuple[str, str]] | None = None
+    ) -> list[TimelineRow]:
+        """Return what a point did, drain by drain: all of it, or some (program, step)."""
+        if steps is None:
+            found = self._rows(_select(TimelineRow, "timeline"), point_id)
+        else:
+            values = ", ".join(["(?, ?)"] * len(steps)) or "(NULL, NULL)"
+            query = _select(TimelineRow, "timeline", f"AND (program, step) IN (VALUES {values})")
+            found = self._rows(query, point_id, *(name for step in steps for name in step))
+        return list(map(TimelineRow._make, found))
+
+    def samples(self, point_id: int) -> list[SampleRow]:
+        """Return what the monitor saw while a point ran."""
+        query = _select(SampleRow, "samples")
+        return list(map(SampleRow._make, self._rows(query, point_id)))
+
+    def histograms(self, point_id: int, phase: str = "measure") -> list[StepHistograms]:
+        """Return every step's histograms over a phase."""
+        # Schema 1 counted operations without an answer, and kept no histogram of them.
+        censored = "censored" if "censored" in self._columns("steps") else "NULL"
+        rows = self._rows(
+            f"SELECT program, step, count, failures, service, latency, lag, {censored} FROM steps"
+            " WHERE point = ? AND phase = ? ORDER BY program, step",
+            point_id,
+            phase,
+        )
+        return [
+            StepHistograms(
+                program,
+                step,
+                count,
+                self._json(failures),
+                *map(self._histogram, clocks),
+            )
+            for program, step, count, failures, *clocks in rows
+        ]
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Return a whole table as it is, columns by name; a newer file may have more of them."""
+        columns = self._columns(table)
+        return [
+            dict(zip(columns, row, strict=True)) for row in self._rows(f"SELECT * FROM {table}")
+        ]
+
+    def _columns(self, table: str) -> list[str]:
+        return [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
+
+    def _json(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except _NOT_AS_WRITTEN as error:
+            raise self._damaged(f"{str(text)[:40]!r} is no JSON") from error
+
+    def _histogram(self, encoded: bytes | None) -> Histogram:
+        with self.reading("a histogram"):
+            return Histogram() if encoded is None else Histogram.from_bytes(encoded)
+
+
+def _select(row: type[Any], table: str, narrower: str = "") -> str:
+    """Name the columns: a newer file may have more of them."""
+    columns: Sequence[str] = row._fields
+    return (
+        f"SELECT {', '.join(columns)} FROM {table} WHERE point = ? {narrower} ORDER BY t_ns, rowid"
+    )
+
+
+def _connect(place: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{place.as_uri()}?{how}", uri=True, timeout=10.0, isolation_level=None)
+
+
+def _beside(place: Path, end: str) -> Path:
+    return place.with_name(place.name + end)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

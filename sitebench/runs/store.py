@@ -1,0 +1,355 @@
+"""The run file: everything a report needs, in one SQLite database.
+
+Its tables are those of `sitebench.runs.schema`; docs/run-file.md describes every column.
+
+The file is in WAL mode: it is readable while a run goes on, and a process that is killed leaves
+every finished point behind. A point's totals and its result appear in one transaction (status
+`measured`, by the process that measured) and are confirmed in another (`done`, by the one that
+watched the target live on). Resuming a run measures every point again that is not `done`. A file
+of an older schema becomes one of this when it is opened, in one transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sitebench.counts.source import Drained
+from sitebench.counts.tally import Tally
+from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
+from sitebench.monitor import Row
+from sitebench.runs import schema
+from sitebench.runs.point import PointResult, PointSpec
+
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "make room, then run the same command again: what is done is kept",
+    sqlite3.SQLITE_READONLY: "make the file and its folder writable, or name another with --out",
+    sqlite3.SQLITE_BUSY: "wait until the other program that writes to it has ended",
+}
+
+
+class RunStore:
+    """One open run file."""
+
+    def __init__(self, path: Path | str, *, create: bool = True) -> None:
+        self.path = Path(path)
+        self._attempts: dict[int, float] = {}
+        if not create and not self.path.is_file():
+            raise BadRunFile(f"no run file at {self.path}", "check the name")
+        try:
+            self._db = sqlite3.connect(self.path, timeout=10.0, isolation_level=None)
+        except sqlite3.Error as error:
+            raise BadRunFile(
+                f"cannot open run file {self.path}: {error}",
+                "name a file in a folder that exists and that you may write",
+            ) from error
+        try:
+            self._open()
+        except CannotRecord as error:
+            self._db.close()
+            raise BadRunFile(error.message, error.remedy) from error
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        self._rows("PRAGMA foreign_keys = ON")
+        with self._transaction():
+            if not self._rows("SELECT 1 FROM sqlite_schema LIMIT 1"):
+                self._run(schema.CREATE)
+            marks = [self._rows(f"PRAGMA {m}")[0][0] for m in ("application_id", "user_version")]
+            if refused := schema.foreign(*marks):
+                raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
+            for version in range(marks[1], schema.VERSION):
+                self._run(schema.UPGRADE[version])
+        # A database that was never a run file must not be changed: WAL comes after the checks.
+        self._rows("PRAGMA journal_mode = WAL")
+        self._rows("PRAGMA synchronous = NORMAL")
+
+    def _run(self, script: str) -> None:
+        """Run statements within a transaction, which `executescript` would end."""
+        for statement in filter(str.strip, script.split(";\n")):
+            self._db.execute(statement)
+
+    def _rows(self, query: str, *values: Any) -> list[Any]:
+        try:
+            return self._db.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._refusal(error) from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except BaseException as error:
+            # A full disk has rolled it back already.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise self._refusal(error) from error
+            raise
+
+    def _refusal(self, error: sqlite3.Error) -> SitebenchError:
+        """Say what SQLite's refusal means; whatever is in the file already stays there."""
+        kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return BadRunFile(
+                f"{self.path} is no run file of sitebench, or a damaged one: {error}",
+                "name another file with --out",
+            )
+        remedy = _REMEDIES.get(kind, "look at the disk it is on, then run the same command again")
+        return CannotRecord(f"cannot write run file {self.path}: {error}", remedy)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; calling it again does nothing."""
+        self._db.close()
+
+    def set_manifest(self, facts: Mapping[str, Any]) -> None:
+        """Write facts about the run, replacing those of the same name."""
+        rows = [(key, json.dumps(value)) for key, value in facts.items()]
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", rows)
+
+    def manifest(self) -> dict[str, Any]:
+        """Return every fact about the run."""
+        rows = self._rows("SELECT key, value FROM manifest")
+        return {key: json.loads(value) for key, value in rows}
+
+    def add_target(self, facts: Mapping[str, Any]) -> None:
+        """Add what an opened target says of itself to the fact `targets`, once."""
+        known = self.manifest().get("targets", [])
+        if facts not in known:
+            self.set_manifest({"targets": [*known, dict(facts)]})
+
+    def plan(self, specs: Iterable[PointSpec]) -> None:
+        """Enter points that are not in the file yet."""
+        rows = [(spec.key, spec.canonical()) for spec in specs]
+        with self._transaction():
+            self._db.executemany("INSERT OR IGNORE INTO points (key, spec) VALUES (?, ?)", rows)
+
+    def status(self, spec: PointSpec) -> str | None:
+        """Return a point's status, or None when it is not in the file."""
+        rows = self._rows("SELECT status FROM points WHERE key = ?", spec.key)
+        return str(rows[0][0]) if rows else None
+
+    def result(self, spec: PointSpec, *statuses: str) -> PointResult | None:
+        """Return a point's result when it has one of these statuses (by default `done`)."""
+        rows = self._rows("SELECT status, result FROM points WHERE key = ?", spec.key)
+        if not rows or rows[0][0] not in (statuses or ("done",)):
+            return None
+        return PointResult.read(json.loads(rows[0][1]))
+
+    def results(self) -> list[PointResult]:
+        """Return the result of every point that is done, in the order they were planned."""
+        rows = self._rows("SELECT result FROM points WHERE status = 'done' ORDER BY id")
+        return [PointResult.read(json.loads(row[0])) for row in rows]
+
+    def begin(self, spec: PointSpec) -> None:
+        """Mark a point as running, and forget what an interrupted attempt left."""
+        self.plan([spec])
+        point, now = self.point_id(spec.key), time.time()
+        self._attempts[point] = now
+        with self._transaction():
+            for table in ("steps", "timeline", "samples"):
+                self._db.execute(f"DELETE FROM {table} WHERE point = ?", (point,))
+            self._db.execute(
+                "UPDATE points SET status = 'running', result = NULL, error = NULL, started = ?,"
+                " finished = NULL WHERE id = ?",
+                (now, point),
+            )
+
+    def begun(self) -> bool:
+        """Return whether any point was ever begun."""
+        return bool(self._rows("SELECT 1 FROM points WHERE started IS NOT NULL LIMIT 1"))
+
+    def point_id(self, key: str) -> int:
+        """Return a planned point's row."""
+        return int(self._planned("id", key))
+
+    def join(self, key: str) -> int:
+        """Return the row of a point that was begun, to record to until it is begun anew."""
+        point = self.point_id(key)
+        self._attempts[point] = self._planned("started", key)
+        return point
+
+    def _superseded(self, point: int) -> bool:
+        """Return whether a sweep has begun a point anew since this process joined it.
+
+        The sweep of this process was killed then, and resumed before this process noticed.
+        """
+        mine = self._attempts.get(point)
+        now = self._rows("SELECT started FROM points WHERE id = ?", point)
+        return mine is not None and now != [(mine,)]
+
+    @contextmanager
+    def _recording(self, point: int) -> Iterator[None]:
+        with self._transaction():
+            if self._superseded(point):
+                raise CannotRecord(
+                    f"another sweep measures this point of {self.path} now", "leave it to that one"
+                )
+            yield
+
+    def spec(self, key: str) -> PointSpec:
+        """Return the specification of a planned point."""
+        return PointSpec.read(self._planned("spec", key))
+
+    def _planned(self, column: str, key: str) -> Any:
+        rows = self._rows(f"SELECT {column} FROM points WHERE key = ?", key)
+        if not rows:
+            raise BadRunFile(f"{self.path} has no point {key}", "plan the point first")
+        return rows[0][0]
+
+    def append(self, point: int, phase: str, drained: Drained) -> None:
+        """Add one drain to a point's timeline."""
+        seconds = (drained.t1_ns - drained.t0_ns) / 1e9
+        rows = [
+            (
+                point,
+                drained.t1_ns,
+                phase,
+                step.program,
+                step.step,
+                seconds,
+                drained.lanes,
+                step.count,
+                sum(step.failures.values()),
+                step.bytes_out,
+                step.bytes_in,
+                step.latency.to_bytes(),
+            )
+            for step in drained.steps
+        ]
+        with self._recording(point):
+            self._db.executemany(
+                "INSERT INTO timeline VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
+
+    def append_sample(self, point: int, t_ns: int, rows: Iterable[Row]) -> None:
+        """Add one reading of the monitor: who, what and how much."""
+        with self._recording(point):
+            self._db.executemany(
+                "INSERT INTO samples VALUES (?, ?, ?, ?, ?)",
+                [(point, t_ns, who, what, value) for who, what, value in rows],
+            )
+
+    def set_aside(self, point: int, phase: str, other: str) -> None:
+        """Move a point's timeline from one phase to another."""
+        with self._recording(point):
+            self._db.execute(
+                "UPDATE timeline SET phase = ? WHERE point = ? AND phase = ?", (other, point, phase)
+            )
+
+    def respecify(self, before: PointSpec, now: PointSpec) -> None:
+        """Say anew what a point measured: a person may change it while it runs."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE points SET key = ?, spec = ? WHERE key = ?",
+                (now.key, now.canonical(), before.key),
+            )
+
+    def complete(self, point: int, tallies: Mapping[str, Tally], result: PointResult) -> None:
+        """Write a point's totals and its result, all or nothing; status becomes `measured`."""
+        rows = [
+            (
+                point,
+                phase,
+                totals.program,
+                totals.step,
+                totals.count,
+                json.dumps(dict(totals.failures)),
+                totals.bytes_out,
+                totals.bytes_in,
+                totals.service.to_bytes(),
+                totals.latency.to_bytes(),
+                totals.lag.to_bytes(),
+                totals.processing_ns,
+                totals.censored.to_bytes(),
+            )
+            for phase, tally in tallies.items()
+            for totals in tally.steps.values()
+        ]
+        with self._recording(point):
+            self._db.executemany(
+                "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
+            self._db.execute(
+                "UPDATE points SET status = 'measured', result = ? WHERE id = ?",
+                (json.dumps(result.to_json()), point),
+            )
+
+    def confirm(self, spec: PointSpec) -> None:
+        """Mark a measured point as done: nothing happened to it since."""
+        with self._transaction():
+            self._db.execute(
+                "UPDATE points SET status = 'done', finished = ?"
+                " WHERE key = ? AND status = 'measured'",
+                (time.time(), spec.key),
+            )
+
+    def fail(self, key: str, error: Mapping[str, str]) -> None:
+        """Mark a point as failed, and why (kind, message and remedy)."""
+        with self._transaction():
+            if self._superseded(self.point_id(key)):
+                return
+            self._db.execute(
+                "UPDATE points SET status = 'failed', error = ?, finished = ? WHERE key = ?",
+                (json.dumps(error), time.time(), key),
+            )
+
+    def failure(self, key: str) -> dict[str, str] | None:
+        """Return why a point failed, or None when it did not."""
+        rows = self._rows("SELECT error FROM points WHERE key = ? AND status = 'failed'", key)
+        return json.loads(rows[0][0]) if rows else None
+
+    @contextmanager
+    def restoring(self) -> Iterator[Callable[[str, Mapping[str, Any]], None]]:
+        """Yield what writes a row of another run file; all are kept, or none.
+
+        Columns that this version does not know are passed over. A table or value that no run
+        file has raises KeyError or sqlite3.IntegrityError.
+        """
+        tables = [row[0] for row in self._rows("SELECT name FROM sqlite_schema WHERE type='table'")]
+        known = {
+            name: {row[1] for row in self._rows(f"PRAGMA table_info({name})")} for name in tables
+        }
+
+        def insert(table: str, row: Mapping[str, Any]) -> None:
+            columns = [name for name in row if name in known[table]]
+            places = ", ".join("?" * len(columns))
+            self._db.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})",
+                [row[name] for name in columns],
+            )
+
+        with self._transaction():
+            yield insert
+
+    def latest(self, key: str) -> tuple[str, float] | None:
+        """Return a running point's phase and its busiest step's rate over the last drain."""
+        rows = self._rows(
+            "SELECT phase, max(count / seconds) FROM timeline JOIN points ON points.id = point"
+            " WHERE key = ? AND seconds > 0 AND step <> 'sequence'"
+            " GROUP BY t_ns ORDER BY t_ns DESC LIMIT 1",
+            key,
+        )
+        return rows[0] if rows else None

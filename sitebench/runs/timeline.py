@@ -1,0 +1,127 @@
+"""A point's timeline, reduced to what a screen can show: histograms merge, nothing is averaged."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from operator import itemgetter
+
+from sitebench._engine import Histogram
+from sitebench.counts.durations import percentile_ns
+from sitebench.runs.runfile import TimelineRow
+
+PER_DECADE = 12
+"""Latency cells per factor of ten of the heat map: each is 21 % above the one below."""
+
+WARMUP, MEASURED, AFTER = "warm-up", "measured", "after"
+_SHOWN = {"ramp": WARMUP, "warmup": WARMUP, "measure": MEASURED, "after": AFTER}
+
+LEAST_GAP_NS = 1_000_000
+"""Seconds are kept as floats, so drains may seem a nanosecond apart."""
+
+Steps = Set[tuple[str, str]]
+
+
+@dataclass
+class Slot:
+    """What happened between two instants: one drain, or several merged."""
+
+    phase: str
+    t0_ns: int
+    t1_ns: int
+    count: int = 0
+    failures: int = 0
+    latency: Histogram = field(default_factory=Histogram)
+
+    @property
+    def seconds(self) -> float:
+        """How long it lasted."""
+        return (self.t1_ns - self.t0_ns) / 1e9
+
+    @property
+    def ops_per_s(self) -> float:
+        """Operations that succeeded, per second."""
+        return (self.count - self.failures) / self.seconds if self.seconds else 0.0
+
+    def absorb(self, other: Slot) -> None:
+        """Merge the slot that follows."""
+        self.t1_ns = other.t1_ns
+        self.count += other.count
+        self.failures += other.failures
+        self.latency.add(other.latency)
+
+    def percentile(self, q: float) -> float | None:
+        """Return a percentile in microseconds; None with too few samples beyond it."""
+        found = percentile_ns(self.latency, q)
+        return None if found is None else found / 1e3
+
+
+def slots(rows: Iterable[TimelineRow], counted: Steps, most: int) -> list[Slot]:
+    """Return at most about `most` slots of the steps that count; phases never share one."""
+    drains: dict[int, Slot] = {}
+    for row in rows:
+        slot = drains.get(row.t_ns)
+        if slot is None:
+            phase = _SHOWN.get(row.phase, row.phase)
+            slot = drains[row.t_ns] = Slot(phase, row.t_ns - round(row.seconds * 1e9), row.t_ns)
+        if (row.program, row.step) in counted:
+            slot.count += row.count
+            slot.failures += row.failures
+            slot.latency.add(Histogram.from_bytes(row.latency))
+    return _merged(list(_gapless(drains.values())), most)
+
+
+def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
+    """Put empty slots where nothing ended: a run file has no row of a step that did nothing."""
+    before: Slot | None = None
+    for drain in drains:
+        if before is not None and drain.t0_ns - before.t1_ns > LEAST_GAP_NS:
+            yield Slot(before.phase, before.t1_ns, drain.t0_ns)
+        yield drain
+        before = drain
+
+
+def _merged(drains: Sequence[Slot], most: int) -> list[Slot]:
+    """Merge neighbours of one phase up to one length; what is shorter goes with the one before."""
+    if not drains:
+        return []
+    usual_s = sorted(drain.seconds for drain in drains)[len(drains) * 3 // 4]
+    share_s = (drains[-1].t1_ns - drains[0].t0_ns) / 1e9 / max(most, 1)
+    least_s = max(share_s * 0.999, usual_s / 2)
+    found: list[Slot] = []
+    for drain in drains:
+        before = found[-1] if found else None
+        if (
+            before is not None
+            and before.phase == drain.phase
+            and (before.seconds < least_s or drain.seconds < usual_s / 4)
+        ):
+            before.absorb(drain)
+        else:
+            found.append(drain)
+    return found
+
+
+def cells(histogram: Histogram) -> dict[int, int]:
+    """Return samples by cell of the heat map: cell c is from 10^(c/12) to 10^((c+1)/12) ns.
+
+    Buckets come in order, so a cell is a slice of them: what is done per bucket is done in C.
+    """
+    buckets = histogram.buckets()
+    found, start = dict[int, int](), 0
+    while start < len(buckets):
+        cell = cell_of(buckets[start][0])
+        end = bisect_left(buckets, (_EDGES[cell + 1],), start + 1)
+        found[cell] = sum(map(itemgetter(1), buckets[start:end]))
+        start = end
+    return found
+
+
+def cell_of(ns: int) -> int:
+    """Return the cell that a latency is in."""
+    return bisect_right(_EDGES, ns) - 1
+
+
+_EDGES = [10 ** (cell / PER_DECADE) for cell in range(20 * PER_DECADE)]
+_EDGES[0] = 0.0

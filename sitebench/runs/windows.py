@@ -1,0 +1,125 @@
+"""The phases of a point, and what was recorded in each.
+
+    ramp -> warmup -> measure -> after
+
+A drain stands exactly at each boundary, so an operation is in one phase and in one only: that in
+which it ended. Warm-up is kept and marked; only `measure` makes a result. A `measure` that begins
+anew, because the number of users was changed, makes what was before it part of the ramp.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from sitebench.counts.source import Drained
+from sitebench.counts.tally import Tally
+from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
+from sitebench.runs.point import PointResult
+from sitebench.runs.store import RunStore
+from sitebench.verdict.workers import WorkerSeen
+
+SAMPLE_NS = 900_000_000
+"""Less than two ticks of the drain, so that every second one takes a sample."""
+
+
+class Phase(StrEnum):
+    """Where in its life a point is."""
+
+    RAMP = "ramp"
+    WARMUP = "warmup"
+    MEASURE = "measure"
+    AFTER = "after"
+
+
+@dataclass(frozen=True)
+class PointFile:
+    """The run file and the row in it that a point's recordings go to."""
+
+    store: RunStore
+    point: int
+
+
+class Watcher(Protocol):
+    """Looks on as a test is recorded."""
+
+    def drained(self, phase: Phase, drained: Drained) -> None: ...  # noqa: D102
+    def sampled(self, t_ns: int, sample: Sample) -> None: ...  # noqa: D102
+
+
+class Windows:
+    """Sorts drains into phases, keeps their totals, and writes them to the run file."""
+
+    def __init__(
+        self, monitor: Monitor, file: PointFile | None = None, watcher: Watcher | None = None
+    ) -> None:
+        self.phase = Phase.RAMP
+        self.tallies: dict[str, Tally] = {}
+        self.workers: tuple[WorkerSeen, ...] = ()
+        self._monitor = monitor
+        self._file = file
+        self._watcher = watcher
+        self._bounds: dict[str, Sample] = {}
+        self._next_sample_ns = 0
+        self._changes = Changes()
+
+    def absorb(self, drained: Drained) -> None:
+        """Add one drain to the present phase."""
+        self._count(drained)
+        if time.monotonic_ns() >= self._next_sample_ns:
+            self._keep(self._monitor.sample())
+
+    def _count(self, drained: Drained) -> None:
+        self.tallies.setdefault(self.phase, Tally()).add(drained)
+        if self._file is not None:
+            self._file.store.append(self._file.point, self.phase, drained)
+        if self._watcher is not None:
+            self._watcher.drained(self.phase, drained)
+
+    def cross(self, drained: Drained, phase: Phase) -> None:
+        """End the present phase with this drain and begin the next."""
+        self._count(drained)
+        if phase == self.phase == Phase.MEASURE:
+            self._set_aside()
+        self.phase = phase
+        self.tallies[phase] = Tally.starting(drained)
+        sample = self._monitor.sample(thorough=True)
+        self._bounds[phase] = sample
+        self._keep(sample)
+
+    def _set_aside(self) -> None:
+        """Make what was measured so far part of the ramp: it was another load."""
+        ramp = self.tallies.setdefault(Phase.RAMP, Tally())
+        ramp.merge(self.tallies.pop(Phase.MEASURE))
+        if self._file is not None:
+            self._file.store.set_aside(self._file.point, Phase.MEASURE, Phase.RAMP)
+
+    def _keep(self, sample: Sample) -> None:
+        now = time.monotonic_ns()
+        self._next_sample_ns = now + SAMPLE_NS
+        if self._file is not None:
+            self._file.store.append_sample(self._file.point, now, self._changes.rows(sample))
+        if self._watcher is not None:
+            self._watcher.sampled(now, sample)
+
+    @property
+    def measured(self) -> Tally | None:
+        """The measured window's totals, or None before it began."""
+        return self.tallies.get(Phase.MEASURE)
+
+    def use(self) -> Use:
+        """Return what the measured window used."""
+        start = self._bounds[Phase.MEASURE]
+        end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
+        return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._monitor.close()
+
+    def complete(self, result: PointResult) -> None:
+        """Write the result; the run file then has the point in whole."""
+        if self._file is not None:
+            self._file.store.complete(self._file.point, self.tallies, result)

@@ -1,0 +1,1 @@
+"""What every suite is made of: options, commands, points, workload."""

@@ -1,0 +1,43 @@
+"""How a half joins Locust, once, when a locustfile imports its users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from locust import events
+
+from sitebench.errors import SitebenchError, leave
+from sitebench.locust.bridge import Bridge
+from sitebench.locust.web_ui.cockpit import open_cockpit
+from sitebench.locust.web_ui.session import Session
+from sitebench.locust.workload import Workload
+from sitebench.options.spelling import add_arguments, suit_lanes
+
+
+class WatchedWorkload(Workload, Protocol):
+    """A workload whose tests the web UI shows."""
+
+    @property
+    def session(self) -> Session | None:
+        """What the web UI keeps of its tests; nothing where there is none."""
+
+
+def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorkload]) -> None:
+    """Give Locust a half's options, under `title`, and its environments the half's lanes."""
+
+    def add(parser: Any, **_: Any) -> None:
+        add_arguments(parser, options, title)
+        suit_lanes(parser)
+
+    def begin(environment: Any, **_: Any) -> None:
+        try:
+            made = workload(environment)
+            open_cockpit(Bridge(environment, made), made.session, options)
+        except SitebenchError as error:
+            leave(error)
+
+    # Locust's hooks are untyped.
+    hooks: Any = events
+    hooks.init_command_line_parser.add_listener(add)
+    hooks.init.add_listener(begin)

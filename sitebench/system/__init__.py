@@ -1,0 +1,1 @@
+"""The machine and the operating system: processes, files, locks, signals, cores, network."""

@@ -1,0 +1,210 @@
+"""Helper processes: targets and responders that must not share a process with the generator.
+
+The two sides talk as little as they can. The parent writes one JSON line to the child's standard
+input (configuration travels there, because arguments can be read by everyone on the machine);
+the child answers one JSON line, `{"ready": ...}` or `{"error": ...}`, and serves until its
+standard input ends. So it ends with its parent, however that one ended. Any further line asks what
+it has to tell of its service, and is answered by one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from sitebench import errors
+from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.system.secret import without_secrets
+from sitebench.system.stop import Stop
+
+STOP_S = 15.0
+TELL_S = 60.0
+"""How long a child may take to tell something: a busy machine is no reason to call it dead."""
+PARENT = "SITEBENCH_PARENT"
+"""Environment variable with the process id of whoever started a process that has no pipe to it."""
+EXIT_TERMINATED = 128 + signal.SIGTERM
+
+
+class Child:
+    """A helper process that has reported ready."""
+
+    def __init__(
+        self,
+        module: str,
+        request: Mapping[str, Any],
+        *,
+        timeout_s: float = 60.0,
+        before: Sequence[str] = (),
+    ) -> None:
+        """Start it and wait until it is ready; `before` is a command that becomes it."""
+        self.name = module
+        # A session of its own: Ctrl-C is for the parent, which stops its children in order.
+        self._process = subprocess.Popen(
+            [*before, sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=without_secrets(os.environ),
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self._heard = b""
+        self._owed = 0
+        try:
+            self.ready: dict[str, Any] = self._greet(request, timeout_s)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _greet(self, request: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        answer = self._exchange(request, timeout_s)
+        if "error" in answer:
+            raise revive(answer["error"])
+        ready: dict[str, Any] = answer["ready"]
+        return ready
+
+    def ask(self) -> dict[str, Any]:
+        """Return what its service tells now."""
+        told: dict[str, Any] = self._exchange({}, TELL_S)["told"]
+        return told
+
+    def _exchange(self, said: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Say one line, and return the answer: those that came too late are still ahead of it."""
+        assert self._process.stdin is not None
+        self._owed += 1
+        try:
+            self._process.stdin.write(json.dumps(said).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise self._silent() from None
+        while self._owed:
+            line = self._line(timeout_s)
+            self._owed -= 1
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _line(self, timeout_s: float) -> bytes:
+        assert self._process.stdout is not None
+        pipe, give_up = self._process.stdout.fileno(), time.monotonic() + timeout_s
+        while b"\n" not in self._heard:
+            if not select.select([pipe], [], [], max(0.0, give_up - time.monotonic()))[0]:
+                raise MeasurementFailed(
+                    f"{self.name} did not answer within {timeout_s:.0f} s",
+                    "look at the load of this machine, or use a smaller size",
+                )
+            part = os.read(pipe, 65536)
+            if not part:
+                raise self._silent()
+            self._heard += part
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line
+
+    def _silent(self) -> MeasurementFailed:
+        code = self._process.wait()
+        return MeasurementFailed(
+            f"{self.name} ended before it answered (exit code {code})",
+            "see what it wrote above; with a large size the machine may be out of memory",
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    def stop(self) -> None:
+        """End the process; calling it again does nothing."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a process that ends when this one does, by asking `orphaned`."""
+    return {**environment, PARENT: str(os.getpid())}
+
+
+def orphaned() -> bool:
+    """Return whether the process that started this one is gone, however it ended."""
+    parent = os.environ.get(PARENT)
+    return parent is not None and int(parent) != os.getppid()
+
+
+def dump(error: SitebenchError) -> dict[str, str]:
+    """Write an error down for another process."""
+    return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
+
+
+def revive(found: Mapping[str, str]) -> SitebenchError:
+    """Make the error again that another process wrote down."""
+    kind = getattr(errors, found["kind"], MeasurementFailed)
+    revived: SitebenchError = kind(found["message"], found["remedy"])
+    return revived
+
+
+@dataclass(frozen=True)
+class Service:
+    """What a child serves: what to report of it, how to stop it, and what it tells when asked."""
+
+    ready: Mapping[str, Any]
+    stop: Callable[[], object]
+    tell: Callable[[], Mapping[str, Any]] = dict
+
+
+def serve(start: Callable[[dict[str, Any]], Service]) -> None:
+    """Be the child: read the request, start, report ready, and serve until told to stop.
+
+    A parent that goes away while it starts ends it by SystemExit, so `start` must clean up behind
+    itself on any exception.
+    """
+    stopped = Stop()
+    service: Service | None = None
+
+    def on_signal(_signal: int, _frame: FrameType | None) -> None:
+        if service is None:
+            sys.exit(EXIT_TERMINATED)
+
+    def tell() -> Mapping[str, Any]:
+        return {} if service is None else service.tell()
+
+    with stopped.on(signal.SIGTERM, handler=on_signal):
+        request = json.loads(sys.stdin.readline())
+        threading.Thread(target=_heed_parent, args=(tell,), daemon=True).start()
+        try:
+            service = start(request)
+        except SitebenchError as error:
+            _say({"error": dump(error)})
+            sys.exit(error.exit_code)
+        _say({"ready": service.ready})
+        stopped.wait()
+        service.stop()
+
+
+def _say(answer: Mapping[str, Any]) -> None:
+    """Answer the parent; one that is gone is noticed by the end of our standard input."""
+    with contextlib.suppress(BrokenPipeError):
+        print(json.dumps(answer), flush=True)
+
+
+def _heed_parent(tell: Callable[[], Mapping[str, Any]]) -> None:
+    """Answer its questions, and end with it."""
+    try:
+        while sys.stdin.readline():
+            _say({"told": tell()})
+    finally:
+        os.kill(os.getpid(), signal.SIGTERM)

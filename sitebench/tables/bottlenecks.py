@@ -1,0 +1,136 @@
+"""Who was the bottleneck, in the shape of the papers' Tables 10, 11, 15 and 16.
+
+One point has the paper's table: resource, bottleneck, comments. Several have one column each, and
+their evidence below. Over repeats the worst grade stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series, series
+from sitebench.tables.tables import bounds, doubtful, new_table, of_operation, point_name, titled
+from sitebench.units import format_size
+from sitebench.verdict.finding import Finding, Grade, Resource
+
+TITLES: dict[str, str] = {
+    Resource.CPU: "CPU",
+    Resource.NETWORK: "Network",
+    Resource.MEMORY: "Memory",
+    Resource.OPERATING_SYSTEM: "Operating System",
+    Resource.SOFTWARE: "Software",
+    Resource.DISK: "Disk Subsystem",
+}
+
+WORDS: dict[str, str] = {
+    Grade.PRIMARY: "Primary",
+    Grade.POSSIBLE: "Possible",
+    Grade.NO: "No",
+    Grade.UNKNOWN: "Not enough information",
+}
+"""The paper's words, worst first."""
+
+STYLES: dict[str, str] = {Grade.PRIMARY: "bold", Grade.POSSIBLE: "yellow", Grade.UNKNOWN: "dim"}
+BRIEFLY = "?"
+"""Not enough information, where a column has no room for it."""
+
+
+def worst_findings(each: Series) -> dict[str, Finding]:
+    """Return one finding per resource, the worst over repeats."""
+    order = list(WORDS)
+    found: dict[str, Finding] = {}
+    for result in each.results:
+        for finding in result.verdict.findings:
+            known = found.setdefault(finding.resource, finding)
+            if order.index(finding.grade) < order.index(known.grade):
+                found[finding.resource] = finding
+    return found
+
+
+def bottleneck_tables(results: Sequence[PointResult]) -> list[Group]:
+    """Return the tables of all points: with comments for one, one per operation for several."""
+    found = [each for each in series(results) if worst_findings(each)]
+    if len(found) == 1:
+        return [_commented(found[0])]
+    operations = dict.fromkeys(each.spec.operation for each in found)
+    return [_by_size(name, of_operation(results, name)) for name in operations]
+
+
+def _commented(each: Series) -> Group:
+    table = new_table("Resource", "Bottleneck", "Comments", left=3)
+    found = worst_findings(each)
+    for resource, title in TITLES.items():
+        if resource in found:
+            grade = found[resource].grade
+            table.add_row(title, _word(grade), Text(found[resource].evidence))
+    # What spoils a number is told below every table, with its mark.
+    why = _verdicts(each) if each.valid else "not the target's number, see * below"
+    table.add_row("[bold]Verdict[/]", bounds(each), Text(why))
+    name = f"{each.spec.operation} at {format_size(each.spec.entries)}"
+    return titled(f"Bottlenecks: {name} ({each.spec.target})", table)
+
+
+def _by_size(operation: str, found: Sequence[Series]) -> Group:
+    table = new_table("Resource", *(_column(each, found) for each in found))
+    worst = [worst_findings(each) for each in found]
+    for resource, title in TITLES.items():
+        grades = [each[resource].grade if resource in each else Grade.UNKNOWN for each in worst]
+        table.add_row(title, *(_word(grade, brief=True) for grade in grades))
+    table.add_row("[bold]Verdict[/]", *(bounds(each) for each in found))
+    lines: list[RenderableType] = [
+        Text(f"{_column(each, found)}: {_verdicts(each)}", style="dim")
+        for each in found
+        # What spoils a number is told below every table, with its mark.
+        if not any(map(doubtful, each.results))
+    ]
+    if any(finding.grade == Grade.UNKNOWN for each in worst for finding in each.values()):
+        lines.append(Text(f"{BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))
+    target = found[0].spec.target
+    return Group(titled(f"Bottlenecks: {operation} ({target})", table), *lines)
+
+
+def _column(each: Series, among: Sequence[Series]) -> str:
+    """Return what tells a point from the others of its operation."""
+    size = format_size(each.spec.entries)
+    if sum(other.spec.entries == each.spec.entries for other in among) == 1:
+        return size
+    load = f"{each.spec.users:,} users" if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
+    return f"{size}, {load}"
+
+
+def _word(grade: str, *, brief: bool = False) -> Text:
+    word = BRIEFLY if brief and grade == Grade.UNKNOWN else WORDS.get(grade, grade)
+    return Text(word, style=STYLES.get(grade, ""))
+
+
+def _verdicts(each: Series) -> str:
+    """Return the evidence of every repeat that was told something else."""
+    said = {result.verdict.bound: result.verdict.evidence for result in each.results}
+    if len(said) == 1:
+        return next(iter(said.values()))
+    return "; ".join(f"{bound}: {evidence}" for bound, evidence in said.items())
+
+
+def warnings(results: Sequence[PointResult]) -> list[str]:
+    """Say what there is to doubt, each once, with the points it is about and its remedy."""
+    about: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], str] = {}
+    for result in results:
+        for doubt in result.verdict.doubts:
+            key = (doubt.kind, doubt.remedy)
+            first.setdefault(key, doubt.message)
+            about.setdefault(key, []).append(point_name(result.spec))
+    return [
+        f"Warning: {first[key]} ({_where(names)}).\n  -> {key[1]}" for key, names in about.items()
+    ]
+
+
+def _where(names: Sequence[str]) -> str:
+    """Name the first point, whose figures are told, and how many more there are."""
+    unique = list(dict.fromkeys(names))
+    more = len(unique) - 1
+    return unique[0] if not more else f"{unique[0]}, and {more} more"

@@ -1,0 +1,1 @@
+"""What every target has in common: TLS, ownership, serving until stopped."""

@@ -1,0 +1,257 @@
+"""TLS as lanes, probes and portable clients are told it: the same trust for each of them."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadFile, BadInput, TlsFailed
+from sitebench.system import secret
+from sitebench.system.scratch import scratch
+from sitebench.targets.tls_options import (
+    KEY_PASSWORD_VARIABLE,
+    SELF_SIGNED,
+    TlsOptions,
+    TlsServeOptions,
+)
+from sitebench.verdict.warning import Doubt, DoubtKind
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whom clients trust and who they are; authorities travel as text, keys stay where they are."""
+
+    ca_pem: str | None = None
+    insecure: bool = False
+    cert: str | None = None
+    key: str | None = None
+    key_password_file: str | None = None
+    resume: bool = False
+
+    @classmethod
+    def of(cls, options: TlsOptions) -> Trust:
+        """Read what options name."""
+        return cls(
+            None if options.tls_ca is None else _authorities(options.tls_ca),
+            options.tls_insecure,
+            options.tls_cert,
+            options.tls_key,
+            options.tls_key_password_file,
+            options.tls_resume,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what other processes of the test make the same trust of; no secret is in it."""
+        return asdict(self)
+
+    def to_engine(self) -> dict[str, Any]:
+        """Return it as the engine reads it."""
+        found = asdict(self)
+        del found["key_password_file"]
+        return {**found, "key_password": key_password(self.key_password_file)}
+
+    def context(self) -> ssl.SSLContext:
+        """Return it as Python's clients take it."""
+        try:
+            context = ssl.create_default_context(cadata=self.ca_pem)
+        except (ssl.SSLError, ValueError) as error:
+            raise BadFile(
+                f"--tls-ca holds no certificate: {error}",
+                "give it in PEM (-----BEGIN CERTIFICATE-----)",
+            ) from error
+        if self.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if (self.cert is None) != (self.key is None):
+            raise BadInput("--tls-cert and --tls-key go together", "give both, or neither")
+        if self.cert is not None:
+            self._load(context)
+        return context
+
+    def _load(self, context: ssl.SSLContext) -> None:
+        assert self.cert is not None
+        password = key_password(self.key_password_file)
+        try:
+            # Without a password OpenSSL would ask for one at the terminal.
+            context.load_cert_chain(self.cert, self.key, lambda: password or "")
+        except (OSError, ValueError) as error:
+            raise BadFile(
+                f"certificate {self.cert} and key {self.key} are of no use: {_short(error)}",
+                "give a pair in PEM that was made together, and its password in "
+                f"--tls-key-password-file or ${KEY_PASSWORD_VARIABLE}",
+            ) from error
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return what there is to doubt about a measurement made with it."""
+        if not self.insecure:
+            return ()
+        return (
+            Doubt(
+                DoubtKind.TLS_UNVERIFIED,
+                "no certificate was checked (--tls-insecure): whoever answered may be anybody",
+                "name the target's authority with --tls-ca",
+            ),
+        )
+
+
+SYSTEM = Trust()
+"""Whoever this system trusts."""
+
+
+def trusting(trust: Trust, ca: str) -> Trust:
+    """Return a trust in whom a file names, and in all else the same."""
+    return replace(trust, ca_pem=_authorities(ca))
+
+
+def _authorities(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(
+            f"cannot read the authorities in {path}: {error}", "name a file in PEM with --tls-ca"
+        ) from error
+
+
+def key_password(path: str | None) -> str | None:
+    """Read the password of a key from its file or the environment; never from an argument."""
+    return secret.given(path, "key's password file", KEY_PASSWORD_VARIABLE)
+
+
+@dataclass(frozen=True)
+class ServerTls:
+    """What a server shows; without files, a certificate is made."""
+
+    cert: str | None = None
+    key: str | None = None
+    key_password: str | None = None
+    client_ca: str | None = None
+
+    @classmethod
+    def of(cls, options: TlsServeOptions) -> ServerTls | None:
+        """Read what options name; nothing where TLS is not asked for."""
+        made = options.tls == SELF_SIGNED
+        if options.tls_cert is None and options.tls_key is None and not made:
+            if options.tls_client_ca is not None:
+                raise BadInput(
+                    "--tls-client-ca without TLS",
+                    "give --tls-cert and --tls-key, or --tls self-signed",
+                )
+            return None
+        if made and options.tls_cert is not None:
+            raise BadInput("a certificate is given and is to be made", "leave out one of both")
+        return cls(
+            options.tls_cert,
+            options.tls_key,
+            key_password(options.tls_key_password_file),
+            options.tls_client_ca,
+        )
+
+    def to_engine(self, host: str) -> dict[str, Any]:
+        """Return it as a server at this address reads it."""
+        return {**asdict(self), "names": [] if host in ("0.0.0.0", "::") else [host]}
+
+
+class CaFile:
+    """The authority of a certificate that was made, in a file that clients can be pointed at."""
+
+    def __init__(self, pem: str) -> None:
+        self._folder = contextlib.ExitStack()
+        self.path = self._folder.enter_context(scratch()) / "ca.pem"
+        self.path.write_text(pem, encoding="ascii")
+
+    def remove(self) -> None:
+        """Remove it; calling it again does nothing."""
+        self._folder.close()
+
+
+@dataclass(frozen=True)
+class _Fault:
+    kind: str
+    signs: tuple[str, ...]
+    what: str
+    remedy: str
+
+
+_FAULTS = (
+    _Fault(
+        "tls:wrong-name",
+        ("mismatch", "doesn't match", "not valid for"),
+        "its certificate is for another name",
+        "use the name in it as the target's address",
+    ),
+    _Fault(
+        "tls:expired",
+        ("has expired", "not yet valid"),
+        "its certificate is not valid today",
+        "renew it, or set this machine's clock",
+    ),
+    _Fault(
+        "tls:untrusted",
+        ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed"),
+        "its certificate is signed by nobody trusted here",
+        "name its authority with --tls-ca, or go on unchecked with --tls-insecure",
+    ),
+    _Fault(
+        "tls:certificate-wanted",
+        (
+            "CERTIFICATE_REQUIRED",
+            "ALERT_UNKNOWN_CA",
+            "ALERT_BAD_CERTIFICATE",
+            "CERTIFICATE_UNKNOWN",
+        ),
+        "it accepts no client without a certificate of its own choice",
+        "give one with --tls-cert and --tls-key",
+    ),
+    _Fault(
+        "tls:not-tls",
+        ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "HTTP_REQUEST"),
+        "it does not speak TLS there",
+        "check the port, or leave out TLS",
+    ),
+    _Fault(
+        "tls:closed",
+        ("UNEXPECTED_EOF", "EOF occurred"),
+        "it closed the connection during the handshake",
+        "check the port, and its log",
+    ),
+    _Fault(
+        "tls:refused",
+        ("startTLS failed",),
+        "it refuses StartTLS",
+        "use ldaps:// if it listens there, or leave out --start-tls",
+    ),
+    _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "look into its log"),
+)
+"""By the words of OpenSSL, which libraries pass on where they do not pass on the exception."""
+
+
+def _fault(error: BaseException) -> _Fault | None:
+    seen: BaseException | None = error
+    said = ""
+    while seen is not None:
+        said += f"{type(seen).__name__} {seen}\n"
+        seen = seen.__cause__ or seen.__context__
+    if "SSL" not in said and "startTLS" not in said and "wrapping" not in said:
+        return None
+    return next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), None)
+
+
+def fault_kind(error: BaseException) -> str | None:
+    """Return the engine's name for a failure of TLS, if it is one."""
+    fault = _fault(error)
+    return None if fault is None else fault.kind
+
+
+def tls_failed(address: object, error: BaseException) -> TlsFailed | None:
+    """Return what to raise about a failure of TLS, if it is one."""
+    fault = _fault(error)
+    return (
+        None if fault is None else TlsFailed(f"no TLS with {address}: {fault.what}", fault.remedy)
+    )
+
+
+def _short(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,1 @@
+"""What limited a point, and whether its figure can be trusted."""

@@ -1,0 +1,144 @@
+"""What a measured window showed: all that a verdict is passed on, and the shares that follow.
+
+A share is of what there was to have: of the cores a process may use, of the window's seconds. It
+is None where the machine does not tell, and never zero for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sitebench.counts.durations import Durations
+from sitebench.monitor import InterfaceUse, MachineUse, Use
+from sitebench.verdict.rules.thresholds import USED_UP
+
+if TYPE_CHECKING:
+    from sitebench.counts.littles_law import Little
+    from sitebench.counts.steady import Settled
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the window showed."""
+
+    seconds: float
+    operations: int
+    failures: Mapping[str, int]
+    generator_cpu_s: tuple[float, ...]
+    """CPU seconds of each thread that makes the load."""
+    use: Use
+    target_cores: int | None = None
+    rate: float | None = None
+    users: int = 0
+    thinks: bool = False
+    bytes_in: int = 0
+    bytes_out: int = 0
+    latency: Durations | None = None
+    service: Durations | None = None
+    lag: Durations | None = None
+    censored: Durations | None = None
+    settled: Settled | None = None
+    little: Little | None = None
+    longest_drain_s: float | None = None
+    """The longest time between two drains: how late the tester's own clockwork was."""
+    local_ports: int | None = None
+    """Ports that this machine may open connections from, per address."""
+
+    @property
+    def failed(self) -> int:
+        """Failed operations of every kind."""
+        return sum(self.failures.values())
+
+    @property
+    def target_machine(self) -> MachineUse | None:
+        """The machine that the target runs on; None where nothing tells of it."""
+        if self.use.target_machine is not None:
+            return self.use.target_machine
+        return self.use.machine if self.use.target_is_local else None
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether nothing but this machine's own memory is between tester and target."""
+        return self.use.target_is_local and self.use.target_machine is None
+
+    @property
+    def ceiling(self) -> float:
+        """How many cores the target may use: those it is given, or its quota if that is less."""
+        cores = float(self.target_cores or 1)
+        quota = self.use.target.quota_cores if self.use.target else None
+        return cores if quota is None else min(cores, quota)
+
+    @property
+    def target_share(self) -> float | None:
+        """Share of the CPU it may use that the target used."""
+        used = self.per_second(self.use.target_cpu_s)
+        return None if used is None else used / self.ceiling
+
+    @property
+    def target_wanted(self) -> float | None:
+        """The same, with what it would have used had it been given a core when it wanted one."""
+        target = self.use.target
+        if target is None or target.waited_s is None:
+            return self.target_share
+        return (target.cpu_s + target.waited_s) / self.seconds / self.ceiling
+
+    @property
+    def generator_share(self) -> float:
+        """Share of the window in which the busiest generator thread was on a core."""
+        return max(self.generator_cpu_s, default=0.0) / self.seconds if self.seconds else 0.0
+
+    @property
+    def generator_wanted(self) -> float:
+        """Share of the window in which the mean generator thread was on a core, or wanted one.
+
+        A process tells its waiting as one sum; its other threads have little to do.
+        """
+        waited = self.use.generator.waited_s
+        if waited is None or not self.generator_cpu_s or not self.seconds:
+            return self.generator_share
+        wanted = (sum(self.generator_cpu_s) + waited) / len(self.generator_cpu_s) / self.seconds
+        return max(self.generator_share, wanted)
+
+    @property
+    def generator_of_quota(self) -> float | None:
+        """Share of its quota of CPU that the generator's process used."""
+        quota, used = self.use.generator.quota_cores, self.per_second(self.use.generator.cpu_s)
+        return None if quota is None or used is None else used / quota
+
+    @property
+    def busy(self) -> float | None:
+        """Share of the target's machine's cores that were busy with anything."""
+        machine = self.target_machine
+        if machine is None or not machine.busy_per_core:
+            return None
+        return machine.busy_cores / len(machine.busy_per_core)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether tester and target are on one machine whose cores are all busy."""
+        return self.use.target_is_local and self.busy is not None and self.busy >= USED_UP
+
+    @property
+    def others_cores(self) -> float:
+        """How many cores of the tester's machine went to neither tester nor target."""
+        target = self.use.target.cpu_s if self.use.target else 0.0
+        ours = (target + self.use.generator.cpu_s) / self.seconds
+        return max(0.0, self.use.machine.busy_cores - ours)
+
+    @property
+    def link(self) -> InterfaceUse | None:
+        """The interface that carried most, of those with a speed; None on loopback."""
+        machine = self.target_machine or self.use.machine
+        real = [each for each in machine.interfaces if each.speed_bits_s]
+        return max(real, key=lambda each: each.bytes_in + each.bytes_out, default=None)
+
+    def per_second(self, amount: float | None) -> float | None:
+        """Spread an amount over the window."""
+        return None if amount is None or not self.seconds else amount / self.seconds
+
+    def pressure(self, name: str) -> float | None:
+        """Return the share of the window that tasks of the target's machine were stalled."""
+        machine = self.target_machine
+        return None if machine is None else machine.pressure.get(name)

@@ -1,0 +1,67 @@
+"""Operating system: what the kernel refuses, what it takes, and its share of the target's CPU.
+
+The paper had to say "not enough information": perfmon could not tell a server's own work from the
+kernel's on its behalf. /proc does.
+"""
+
+from __future__ import annotations
+
+from sitebench.monitor import MachineUse
+from sitebench.units import format_rate
+from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.rules.thresholds import STALLED_SOME
+from sitebench.verdict.rules.wording import several, share
+
+MOST = 0.50
+"""More of the CPU goes to the kernel than to the program: calls, not code, are what to save."""
+
+
+def operating_system(seen: Evidence, *, cpu_used_up: bool) -> Finding:
+    """Return whether the kernel is what holds the target back."""
+    machine = seen.target_machine
+    if machine is None:
+        return _found(Grade.UNKNOWN, "nothing tells of the kernel where the target is")
+    if signs := _signs(seen, machine):
+        return _found(Grade.POSSIBLE, "; ".join(signs))
+    kernel = kernel_share(seen)
+    said = _switches(seen, machine)
+    if kernel is None:
+        return _found(Grade.UNKNOWN if cpu_used_up else Grade.NO, said)
+    said = f"{share(kernel)} of the target's CPU is the kernel's; {said}"
+    heavy = cpu_used_up and kernel >= MOST
+    return _found(Grade.POSSIBLE if heavy else Grade.NO, said)
+
+
+def kernel_share(seen: Evidence) -> float | None:
+    """Return how much of the target's CPU went to the kernel on its behalf."""
+    target = seen.use.target
+    if target is None or target.system_s is None or not target.cpu_s:
+        return None
+    return min(1.0, target.system_s / target.cpu_s)
+
+
+def _signs(seen: Evidence, machine: MachineUse) -> list[str]:
+    signs = []
+    if machine.listen_overflows:
+        n = several(machine.listen_overflows, "connection")
+        signs.append(f"{n} found the accept queue full")
+    cores = len(machine.busy_per_core) or 1
+    stolen = (machine.stolen_s or 0.0) / seen.seconds / cores
+    if stolen >= STALLED_SOME:
+        signs.append(f"the hypervisor gave {share(stolen)} of all cores to others")
+    return signs
+
+
+def _switches(seen: Evidence, machine: MachineUse) -> str:
+    parts = []
+    if machine.context_switches is not None:
+        rate = format_rate(machine.context_switches / seen.seconds)
+        parts.append(f"{rate} context switches/s")
+    if machine.run_queue is not None:
+        parts.append(f"{machine.run_queue:.1f} tasks ran or wanted to")
+    return ", ".join(parts) or "nothing was refused"
+
+
+def _found(grade: Grade, said: str) -> Finding:
+    return Finding(Resource.OPERATING_SYSTEM, grade, said)

@@ -1,0 +1,184 @@
+"""What a result says of each worker, and what follows from it for the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from sitebench.monitor import ProcessUse, Use
+from sitebench.system.fields import known
+from sitebench.system.machine import this_machine
+from sitebench.units import format_ns
+from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.finding import Grade
+from sitebench.verdict.rules.generator import Generator, generator
+from sitebench.verdict.rules.wording import several
+from sitebench.verdict.verdict import Bound, Verdict
+from sitebench.verdict.warning import Doubt, DoubtKind
+
+SKEW_S = 0.5
+"""Half a second is how often timelines have a value: a clock that is off by more shows in them."""
+
+
+@dataclass(frozen=True)
+class WorkerSeen:
+    """One worker within the measured window.
+
+    `operations` are those of every step. `ended` says how it ended before the test did: `lost`
+    without a word, `left` in order. `missing` are operations that it did and no report told of.
+    `skew_s` is its wall clock less the master's; timelines do not depend on it.
+    """
+
+    index: int
+    host: str
+    address: str
+    pid: int
+    machine: str
+    client: str
+    seconds: float = 0.0
+    operations: int = 0
+    failures: int = 0
+    cpu_s: tuple[float, ...] = ()
+    use: Use | None = None
+    round_trip_s: float | None = None
+    skew_s: float | None = None
+    ended: str | None = None
+    missing: int = 0
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return f"worker {self.index} ({self.host}, {self.address})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints and the run file keeps."""
+        return {**asdict(self), "use": None if self.use is None else self.use.to_json()}
+
+    @classmethod
+    def read(cls, found: Mapping[str, Any]) -> WorkerSeen:
+        """Read what `to_json` wrote."""
+        values = known(cls, found)
+        use = found.get("use")
+        values["cpu_s"] = tuple(found.get("cpu_s", ()))
+        return cls(**{**values, "use": None if use is None else Use.read(use)})
+
+
+def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
+    """Return what the test used, from what the master saw and what its workers say.
+
+    The generator is then all workers' processes. Its machine is the master's where a worker is on
+    it, with the target if that is there; otherwise that of the worker whose thread was busiest.
+    """
+    told = [worker for worker in workers if worker.use is not None]
+    here = this_machine()
+    if not told:
+        return use
+    together = _together([worker.use.generator for worker in told if worker.use is not None])
+    if any(worker.machine == here for worker in workers):
+        return replace(use, generator=together)
+    busiest = max(told, key=lambda worker: max(worker.cpu_s, default=0.0))
+    assert busiest.use is not None
+    return replace(
+        use,
+        generator=together,
+        machine=busiest.use.machine,
+        target_machine=use.target_machine or (use.machine if use.target_is_local else None),
+        target_is_local=False,
+    )
+
+
+def _together(processes: Sequence[ProcessUse]) -> ProcessUse:
+    return ProcessUse(
+        cpu_s=sum(each.cpu_s for each in processes),
+        rss=_sum(each.rss for each in processes),
+        threads=_sum(each.threads for each in processes),
+        waited_s=_sum(each.waited_s for each in processes),
+        throttled_s=max((each.throttled_s or 0.0 for each in processes), default=None),
+    )
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    found = [value for value in values if value is not None]
+    return sum(found) if found else None
+
+
+def judged(
+    verdict: Verdict, seen: Evidence, workers: Sequence[WorkerSeen], expected: int
+) -> Verdict:
+    """Return the verdict with what workers have to do with it; each that does is named."""
+    doubts = (*_lost(workers), *_fewer(workers, expected), *_skewed(workers))
+    verdict = replace(verdict, doubts=(*verdict.doubts, *doubts))
+    if gone := [each for each in workers if each.ended or each.missing]:
+        said = "; ".join(_ended(each) for each in gone)
+        return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=said)
+    full = [(each, found) for each in workers if (found := _alone(each, seen)).used_up]
+    primary = any(finding.grade == Grade.PRIMARY for finding in verdict.findings)
+    if not full or (primary and verdict.bound != Bound.GENERATOR):
+        return verdict
+    named = "; ".join(f"{each.name}: {found.said}" for each, found in full)
+    if verdict.bound in (Bound.FAILED, Bound.LEAK):
+        return verdict
+    return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=named)
+
+
+def _alone(worker: WorkerSeen, seen: Evidence) -> Generator:
+    """Judge one worker's process by itself."""
+    if worker.use is None or not worker.seconds:
+        return Generator(False, "it told nothing of itself")
+    return generator(
+        Evidence(
+            worker.seconds,
+            worker.operations,
+            {},
+            worker.cpu_s,
+            replace(worker.use, target_is_local=False),
+        )
+    )
+
+
+def _ended(worker: WorkerSeen) -> str:
+    if worker.missing:
+        what = f"{several(worker.missing, 'operation')} that it did arrived nowhere"
+    else:
+        how = "was lost" if worker.ended == "lost" else "left"
+        what = f"it {how} after {worker.seconds:.1f} s of the measured window"
+    return f"{worker.name}: {what}"
+
+
+def _lost(workers: Sequence[WorkerSeen]) -> Iterable[Doubt]:
+    for worker in workers:
+        if worker.ended or worker.missing:
+            yield Doubt(
+                DoubtKind.WORKER_LOST,
+                f"{_ended(worker)}; what it had sent is counted",
+                "look at that machine and at the network to it, then measure the point again",
+            )
+
+
+def _fewer(workers: Sequence[WorkerSeen], expected: int) -> Iterable[Doubt]:
+    if len(workers) < expected:
+        yield Doubt(
+            DoubtKind.WORKERS_MISSING,
+            f"{len(workers)} of {expected} workers made the load: one was lost before",
+            "start it again and measure the point again, to compare it with those before",
+        )
+
+
+def _skewed(workers: Sequence[WorkerSeen]) -> Iterable[Doubt]:
+    for worker in workers:
+        trip, skew = worker.round_trip_s, worker.skew_s
+        if trip is not None and trip / 2 > SKEW_S:
+            yield Doubt(
+                DoubtKind.CLOCK_SKEW,
+                f"{worker.name} is {format_ns(round(trip * 1e9))} away, there and back: where its "
+                "operations are in a timeline is known to half of that",
+                "use a worker closer to the master; totals and latencies are not touched",
+            )
+        elif skew is not None and abs(skew) > SKEW_S:
+            yield Doubt(
+                DoubtKind.CLOCK_SKEW,
+                f"the clock of {worker.name} is {skew:+.1f} s from the master's: Locust's own "
+                "charts place its requests by it, the run file does not",
+                "synchronise the clocks (chrony or another NTP client)",
+            )

@@ -1,0 +1,23 @@
+"""A server moved away answers later, and says the same."""
+
+import time
+
+from benches.distance import moved_away
+from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.probe import connected, exists, parse_address
+from tests.ils_bench.conftest import LOCALES
+
+ROUND_TRIP_S = 0.1
+
+
+def test_every_answer_takes_a_round_trip_longer() -> None:
+    with LdapDirectory(entries=10, locales=LOCALES) as directory:
+        assert directory.people is not None
+        with (
+            moved_away(parse_address(directory.url), ROUND_TRIP_S) as address,
+            connected(address) as connection,
+        ):
+            for i in range(3):
+                began = time.monotonic()
+                assert exists(connection, directory.people.dn(i))
+                assert time.monotonic() - began >= ROUND_TRIP_S

@@ -1,0 +1,45 @@
+import pytest
+
+from sitebench.calibrate.ratios import Outcome, Row, Series, Skipped, Trial, judge, run
+
+FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
+CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25)
+
+
+@pytest.mark.parametrize(
+    ("row", "value", "state"),
+    [
+        (FAST, 0.96, "aim"),
+        (FAST, 0.90, "pass"),
+        (FAST, 0.84, "FAIL"),
+        (CHEAP, 1.0, "aim"),
+        (CHEAP, 1.2, "pass"),
+        (CHEAP, 1.3, "FAIL"),
+    ],
+)
+def test_a_ratio_is_held_against_its_bound_and_its_aim(row: Row, value: float, state: str) -> None:
+    assert Outcome(row, [value], [1.0]).state == state
+
+
+def test_trials_are_interleaved_and_divided_repeat_by_repeat() -> None:
+    order = []
+
+    def trial(name: str, *values: float) -> Trial:
+        left = list(values)
+
+        def once() -> dict[str, float]:
+            order.append(name)
+            return {"rate": left.pop(0)}
+
+        return Trial(name, once)
+
+    series = run([trial("ours", 8, 100, 3), trial("floor", 10, 50, 10)], repeats=3)
+    assert order == ["ours", "floor"] * 3
+    assert judge([FAST], series)[0].ratio == pytest.approx(0.8)
+
+
+def test_what_cannot_be_measured_here_says_why_and_neither_passes_nor_fails() -> None:
+    series = run([Trial("ours", lambda: Skipped("needs 4 cores"))], repeats=5)
+    outcome = judge([FAST], series)[0]
+    assert (outcome.state, outcome.reason) == ("n/a", "needs 4 cores")
+    assert series == Series({}, {"ours": "needs 4 cores"})

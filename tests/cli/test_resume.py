@@ -1,0 +1,63 @@
+"""`sitebench resume`: which command it runs, and what it refuses. test_kill.py runs it."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.cli.resume import again
+from sitebench.runs.store import RunStore
+from tests.support.cli import sitebench
+
+RUN = Path("here/run.sitebench")
+
+
+@pytest.mark.parametrize(
+    ("command", "argv"),
+    [
+        ("sitebench ils sweep", "ils sweep"),
+        ("sitebench ils sweep --out old --json", "ils sweep --json"),
+        ("sitebench ils sweep --out=old --resume", "ils sweep"),
+        ("sitebench ps peak --json --out old --sizes 1k", "ps peak --json --sizes 1k"),
+    ],
+)
+def test_the_command_is_the_runs_own_with_the_file_as_it_is_named_now(
+    command: str, argv: str
+) -> None:
+    expected = [*argv.split(), "--out", str(RUN), "--resume"]
+    assert again(command.split(), RUN) == expected
+    assert again(["sitebench", *expected], RUN) == expected
+
+
+@pytest.mark.parametrize("command", [None, "sitebench ils sweep", [], ["sitebench"], ["rm", "x"]])
+def test_what_is_no_command_of_sitebench_is_not_run(command: object) -> None:
+    assert again(command, RUN) is None
+
+
+def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
+    RunStore(tmp_path / "run").close()
+    ran = sitebench("resume", str(tmp_path / "run"))
+    assert ran.code == 2
+    assert "does not tell which command it was made by" in ran.err
+
+
+def test_a_soak_is_in_one_piece_and_refused_in_words(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with RunStore(run) as store:
+        store.set_manifest({"command": ["sitebench", "ils", "soak", "--measure", "1h"]})
+    ran = sitebench("resume", str(run))
+    assert ran.code == 2
+    assert ran.err.splitlines() == [
+        f"sitebench: {run} was made by `sitebench ils soak --measure 1h`, which is measured in "
+        "one piece",
+        "  give that command again, with --out and the name of a new file",
+    ]
+
+
+def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:
+    ran = sitebench("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.startswith("sitebench: no run file at typo\n")
+    ran = sitebench("ils", "sweep", "--resume", cwd=tmp_path)
+    assert ran.code == 2
+    assert "--resume does not say what to go on with" in ran.err
+    assert list(tmp_path.iterdir()) == []

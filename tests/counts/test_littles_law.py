@@ -1,0 +1,157 @@
+"""Little's law: it holds wherever lanes run, and breaks when a clock or a counter does."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from sitebench._engine import Directory, Histogram, Snapshot
+from sitebench.counts.littles_law import TOLERANCE, Little, little
+from sitebench.counts.source import Drained
+from sitebench.counts.tally import Tally
+from sitebench.locust.portable import LaneClock, PortableLanes
+from tests.engine.test_freeze import engine
+from tests.support.drains import Drain, Step
+from tests.support.frozen import PEOPLE
+from tests.support.people import small_population
+
+
+def test_both_sides_are_lanes() -> None:
+    law = little(32.0, 32.5, 2.0)
+    assert law is not None
+    assert (law.lanes, law.from_clocks, law.holds) == (16.0, 16.25, True)
+    assert law.off == pytest.approx(0.015625)
+
+
+@pytest.mark.parametrize(("clock_s", "holds"), [(98.1, True), (97.9, False), (102.1, False)])
+def test_two_percent_are_allowed_either_way(clock_s: float, holds: bool) -> None:
+    law = little(100.0, clock_s, 1.0)
+    assert law is not None
+    assert law.holds is holds
+
+
+def test_without_lanes_there_is_nothing_to_compare() -> None:
+    assert little(0.0, 0.0, 2.0) is None
+
+
+def test_it_survives_being_written() -> None:
+    law = little(10.0, 9.0, 1.0)
+    assert law is not None
+    assert Little.read(law.to_json()) == law
+    assert Little.read(None) is None
+
+
+@pytest.fixture
+def directory() -> Iterator[Directory]:
+    serving = Directory("{}", small_population(PEOPLE))
+    yield serving
+    serving.stop()
+
+
+@pytest.fixture(params=[{"kind": "closed"}, {"kind": "open", "rate": 2_000.0}], ids=str)
+def snapshots(directory: Directory, request: pytest.FixtureRequest) -> list[Snapshot]:
+    """Return the drain at a window's beginning and those within it."""
+    running, step = engine("directory", directory.port, request.param)
+    running.start_lanes("p", 8)
+    time.sleep(0.1)
+    drained = [running.drain()]
+    while sum(each.count for one in drained[1:] for each in one.steps if each.step == step) < 1_000:
+        time.sleep(0.05)
+        drained.append(running.drain())
+    running.stop(5.0)
+    return drained
+
+
+def law_of(snapshots: list[Any]) -> Little:
+    tally = Tally.starting(snapshots[0])
+    for each in snapshots[1:]:
+        tally.add(each)
+    law = little(tally.lane_s, tally.clock_s, tally.seconds)
+    assert law is not None
+    return law
+
+
+def test_it_holds_of_healthy_lanes(snapshots: list[Snapshot]) -> None:
+    law = law_of(snapshots)
+    assert law.holds, law
+    assert law.lanes == pytest.approx(8.0, rel=0.01)
+    # To what histograms round away: the alarm has room for nothing else.
+    assert abs(law.off) < TOLERANCE / 10
+
+
+def rewritten(snapshot: Drained, change: Callable[[Step], Step]) -> Drain:
+    """Return a copy of a drain, its steps changed."""
+
+    def plain(kind: type, found: object) -> dict[str, Any]:
+        return {each.name: getattr(found, each.name) for each in dataclasses.fields(kind)}
+
+    steps = tuple(change(Step(**plain(Step, each))) for each in snapshot.steps)
+    return Drain(**plain(Drain, snapshot) | {"steps": steps})
+
+
+def scaled(histogram: Histogram, factor: float) -> Histogram:
+    """Return what a clock that runs faster would have recorded."""
+    made = Histogram()
+    for ns, n in histogram.buckets():
+        made.record(round(ns * factor), n)
+    return made
+
+
+def test_a_clock_that_runs_wrong_breaks_it(snapshots: list[Snapshot]) -> None:
+    def fast(step: Step) -> Step:
+        processing = round(step.processing_ns * 1.1)
+        return dataclasses.replace(
+            step, service=scaled(step.service, 1.1), processing_ns=processing
+        )
+
+    start, *window = snapshots
+    assert law_of([start, *(rewritten(each, lambda step: step) for each in window)]).holds
+    broken = [
+        dataclasses.replace(rewritten(each, fast), waiting_ns=round(each.waiting_ns * 1.1))
+        for each in window
+    ]
+    law = law_of([start, *broken])
+    assert not law.holds
+    assert law.off > 0.05
+    assert "counted twice" in law.evidence
+
+
+def test_a_lost_drain_breaks_it(snapshots: list[Snapshot]) -> None:
+    start, *window = snapshots
+    lost = dataclasses.replace(rewritten(window[-1], lambda step: step), steps=(), waiting_ns=0)
+    assert not law_of([start, *window[:-1], lost]).holds
+
+
+def test_an_operation_that_outlasts_the_window_counts_for_as_long_as_it_was_in_it() -> None:
+    tally = Tally.starting(Drain(0, 10**9, underway_ns=3 * 10**8))
+    tally.add(Drain(10**9, 2 * 10**9, lane_ns=10**9, underway_ns=13 * 10**8))
+    assert tally.clock_s == tally.lane_s == 1.0
+
+
+def test_it_holds_of_portable_lanes_too() -> None:
+    lanes = PortableLanes(None)
+    lanes.start_lanes("p", 2)
+    clocks = [LaneClock(lanes) for _ in range(2)]
+    start = lanes.drain()
+    drained: list[Any] = [start]
+    for n in range(6):
+        for clock in clocks:
+            clock.begin()
+            time.sleep(0.004)
+            clock.answered()
+            kind = "timeout" if n == 3 else None
+            lanes.keep("p", "s", clock.end(kind, answered=kind is None, traffic=(1, 2)))
+            clock.rest(0.003)
+        drained.append(lanes.drain())
+    totals = sum(record.count for each in drained for record in each.steps)
+    censored = sum(record.censored.count for each in drained for record in each.steps)
+    assert (totals, censored) == (12, 2)
+    law = law_of(drained)
+    assert abs(law.off) < TOLERANCE / 10, law
+    for clock in clocks:
+        clock.stop()
+        clock.stop()
+    lanes.stop_lanes("p", 2)
+    assert lanes.stop().underway_ns == 0

@@ -1,0 +1,127 @@
+import tracemalloc
+from collections import Counter
+from itertools import accumulate
+
+import msgpack  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitebench._engine import Histogram
+from sitebench.counts.tally import MOST_STRETCHES, Tally
+from sitebench.locust.workers.messages import pack, unpack
+from tests.support.drains import Drain, Step, histogram
+
+durations = st.lists(st.integers(min_value=0, max_value=3_600_000_000_000), max_size=50)
+
+
+def drain(t0: int, t1: int, *steps: Step, cpu: tuple[int, ...] = (0,)) -> Drain:
+    return Drain(t0, t1, steps, cpu_ns=cpu)
+
+
+def test_a_window_is_as_long_as_its_drains_say() -> None:
+    tally = Tally.starting(drain(0, 1_000_000_000))
+    tally.add(drain(1_000_000_000, 3_500_000_000))
+    assert tally.seconds == 2.5
+
+
+def test_drains_add_up_to_the_last_operation() -> None:
+    tally = Tally()
+    for n in (1, 2, 3):
+        step = Step("lookup", "lookup", n, {"timeout": n}, 10 * n, 20 * n, histogram(*[n] * n))
+        tally.add(drain(n, n + 1, step))
+    totals = tally.steps["lookup", "lookup"]
+    assert (totals.count, totals.failures) == (6, Counter(timeout=6))
+    assert (totals.bytes_out, totals.bytes_in) == (60, 120)
+    assert totals.service == histogram(1, 2, 2, 3, 3, 3)
+
+
+def test_cpu_is_that_of_the_window_alone() -> None:
+    tally = Tally.starting(drain(0, 10, cpu=(5_000_000_000, 1_000_000_000)))
+    tally.add(drain(10, 20, cpu=(6_000_000_000, 1_500_000_000)))
+    assert tally.thread_cpu_s == (1.0, 0.5)
+
+
+def test_only_counted_steps_make_operations() -> None:
+    tally = Tally()
+    tally.add(
+        drain(0, 1, Step("a", "connect", 4), Step("a", "lookup", 7), Step("b", "sequence", 2))
+    )
+    assert tally.counted([("a", "lookup"), ("b", "sequence"), ("c", "add")]).count == 9
+    assert tally.counted([]).latency == Histogram()
+
+
+def test_operations_of_each_drain_are_of_those_steps_that_were_in_it() -> None:
+    tally = Tally()
+    tally.add(drain(0, 1, Step("a", "add", 4, {"timeout": 1}), Step("a", "bind", 9)))
+    tally.add(drain(1, 2))
+    tally.add(drain(2, 3, Step("b", "lookup", 7), Step("a", "add", 5)))
+    tally.add(drain(3, 4, Step("b", "lookup", 1)))
+    wanted = [("a", "add"), ("b", "lookup"), ("c", "never")]
+    assert [done for _, done in tally.operations(wanted)] == [3, 0, 12, 1]
+
+
+@pytest.mark.parametrize("drains", [MOST_STRETCHES - 1, 3 * MOST_STRETCHES + 1])
+def test_a_window_of_any_length_is_kept_in_so_many_stretches_and_loses_nothing(drains: int) -> None:
+    tally = Tally()
+    for n in range(drains):
+        late = [Step("a", "late", 2)] if n == drains - 3 else []
+        early = [Step("a", "early", 7)] if n < 3 else []
+        tally.add(drain(n, n + 1 + (n == drains - 1), Step("a", "add", n), *early, *late))
+    stretches = list(tally.operations([("a", "add")]))
+    assert MOST_STRETCHES / 2 <= len(stretches) < MOST_STRETCHES
+    ended = [round(at * 1e9) for at in accumulate(seconds for seconds, _ in stretches)]
+    assert ended[-1] == drains + 1
+    assert list(accumulate(done for _, done in stretches)) == [
+        sum(range(min(at, drains))) for at in ended
+    ]
+    for name, done in (("early", 21), ("late", 2)):
+        assert sum(n for _, n in tally.operations([("a", name)])) == done
+    assert tally.longest_drain_s == 2e-9
+
+
+def test_an_hour_of_drains_is_kept_in_little() -> None:
+    tally = Tally()
+    steps = [Step("program", f"step {n}", 1_000) for n in range(25)]
+    tally.add(drain(0, 1, *steps))
+    tracemalloc.start()
+    try:
+        for n in range(1, 721):
+            tally.add(drain(n, n + 1, *steps))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # As much again is what arrays hold ready.
+    assert kept < 2 * 720 * 8 * (len(steps) + 1) + 50_000
+
+
+@given(st.lists(durations, min_size=1, max_size=6))
+def test_a_window_of_many_drains_holds_what_one_recorder_would(drains: list[list[int]]) -> None:
+    parts, whole = Tally(), Tally()
+    for n, took in enumerate(drains):
+        parts.add(drain(n, n + 1, clocked(took)))
+    whole.add(drain(0, len(drains), clocked([ns for took in drains for ns in took])))
+    assert parts.steps == whole.steps
+    (one,) = whole.steps.values()
+    (sum_,) = parts.steps.values()
+    for name in ("service", "latency", "lag", "censored"):
+        assert getattr(sum_, name).buckets() == getattr(one, name).buckets()
+
+
+def clocked(took: list[int]) -> Step:
+    clock = histogram(*took)
+    return Step(
+        "p", "s", len(took), service=clock, lag=clock, censored=clock, processing_ns=sum(took)
+    )
+
+
+@given(st.lists(durations, min_size=1, max_size=4))
+def test_what_another_process_sends_adds_up_to_the_same(drains: list[list[int]]) -> None:
+    here, there = Tally(), Tally()
+    for n, took in enumerate(drains):
+        step = Step("p", "s", 7, {"timeout": n + 1}, 1, 2, histogram(*took), processing_ns=3)
+        made = Drain(n, n + 1, (step,), 5, (11, 12), 6, 7, 8)
+        here.add(made)
+        # As Locust's messages carry it.
+        there.add(unpack(msgpack.loads(msgpack.dumps(pack(made, made.cpu_ns)))))
+    assert there == here

@@ -1,0 +1,97 @@
+"""One test of a bridge after the other, with a workload that does nothing."""
+
+from tests.support.in_locust import in_locust
+
+IDLE = """
+import json
+import time
+import gevent
+from locust.env import Environment
+from sitebench._engine import EngineError
+from sitebench.locust.bridge import Bridge
+from sitebench.locust.lanes import Session
+from sitebench.monitor import Monitor
+from sitebench.runs.windows import Windows
+from sitebench.locust.workload import Recording
+from tests.support.drains import Drain
+
+class Source:
+    def __init__(self):
+        self.drained_by = []
+        self.stopped = False
+    def drain(self):
+        if self.stopped:
+            raise EngineError("the engine is stopped")
+        self.drained_by.append(gevent.getcurrent())
+        return Drain(0, 1)
+    def stop(self, timeout_s):
+        self.stopped = True
+        time.sleep(0.1)
+        return Drain(0, 1)
+
+class Idle:
+    def __init__(self):
+        self.sources, self.warmup_s = [], 0.0
+    def prepare(self, environment, places, preparing):
+        return {"url": "", "warmup_s": self.warmup_s, "measure_s": None}
+    def record(self, prepared):
+        return Recording(None, Windows(Monitor(None)), lambda windows: None)
+    def open(self, prepared, place):
+        self.sources.append(Source())
+        return Session(self.sources[-1], threads=0, client="idle")
+
+environment = Environment()
+environment.create_local_runner()
+workload = Idle()
+bridge = Bridge(environment, workload)
+
+def begin(drains):
+    environment.events.test_start.fire(environment=environment)
+    while len(workload.sources[-1].drained_by) < drains:
+        gevent.sleep(0.01)
+    return workload.sources[-1].drained_by
+"""
+
+
+def test_a_test_that_begins_as_the_one_before_ends_is_drained_by_one() -> None:
+    found = in_locust(
+        """
+        first = set(begin(1))
+        bridge.finish()
+        second = set(begin(4))
+        print(json.dumps([len(first), len(second), len(first & second)]))
+        """,
+        IDLE,
+    )
+    assert found == [1, 1, 0]
+
+
+def test_a_test_that_is_stopped_as_its_last_user_comes_ends_in_order() -> None:
+    found = in_locust(
+        """
+        begin(1)
+        ending = gevent.spawn(bridge.finish)
+        gevent.sleep(0.02)
+        environment.events.spawning_complete.fire(user_count=1)
+        ending.join()
+        print(json.dumps([bridge._failed, environment.process_exit_code]))
+        """,
+        IDLE,
+    )
+    assert found == [False, None]
+
+
+def test_so_does_one_whose_warm_up_is_over_just_then() -> None:
+    found = in_locust(
+        """
+        workload.warmup_s = 0.05
+        begin(1)
+        environment.events.spawning_complete.fire(user_count=1)
+        gevent.sleep(0.02)
+        bridge.finish()
+        gevent.sleep(0.1)
+        print(json.dumps([bridge._failed, environment.process_exit_code]))
+        """,
+        IDLE,
+    )
+    assert found == [False, None]

@@ -1,0 +1,33 @@
+"""Name and password of the web UI: from a file or the environment."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import BadFile, BadInput
+from sitebench.locust.web_ui.credentials import credentials
+from sitebench.locust.web_ui.options import LOGIN_VARIABLE
+
+
+def test_the_first_line_of_a_file_has_both(tmp_path: Path) -> None:
+    file = tmp_path / "login"
+    file.write_text("anna:a:b c\nmore\n")
+    assert credentials(str(file)) == ("anna", "a:b c")
+
+
+def test_the_environment_has_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LOGIN_VARIABLE, "anna:secret")
+    assert credentials(None) == ("anna", "secret")
+
+
+@pytest.mark.parametrize("text", ["", "anna", "anna:", ":secret"])
+def test_half_of_it_is_nothing(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "login"
+    file.write_text(text)
+    with pytest.raises(BadInput, match="NAME:PASSWORD"):
+        credentials(str(file))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="nowhere"):
+        credentials(str(tmp_path / "nowhere"))

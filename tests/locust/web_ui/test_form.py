@@ -1,0 +1,83 @@
+"""A form that cannot be run is refused with words for who filled it in."""
+
+import argparse
+
+import pytest
+
+from ils_bench.options import CockpitOptions
+from sitebench.locust.web_ui import form
+from sitebench.options.spelling import add_arguments
+
+
+@pytest.fixture
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, CockpitOptions, "Directory options")
+    return parser.parse_args([])
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("entries", "many", "Entries: unknown size 'many'"),
+        ("think", "long", "Think: unknown duration 'long'"),
+        ("keys", "random", "Keys: unknown choice 'random'"),
+        ("profile", "mine", "Profile: unknown choice 'mine'"),
+        ("threads", "0", "Threads: '0' is no whole number of at least 1"),
+    ],
+)
+def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, said: str) -> None:
+    refusal = form.unreadable(CockpitOptions, {field: text})
+    assert refusal is not None
+    assert refusal.startswith(said)
+
+
+def test_what_can_be_read_is_not_refused() -> None:
+    posted = {"entries": "100k", "rate": "", "verify": "false", "unknown": "x"}
+    assert form.unreadable(CockpitOptions, posted) is None
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password_file",
+        "tls_key",
+        "login_file",
+        "out",
+        "store",
+        "target_pid",
+        "disposable",
+        "html_file",
+    ],
+)
+def test_what_the_page_does_not_offer_is_not_taken_from_it(
+    parsed: argparse.Namespace, name: str
+) -> None:
+    parsed.html_file = parsed.user_count = None  # Locust's own.
+    refusal = form.withheld({"entries", "target"}, {"entries": "10", name: "/etc/shadow"}, parsed)
+    assert refusal is not None
+    assert "not for the page to say" in refusal
+    offered = {"entries": "10", "target": "embedded", "user_count": "4", "unknown": "x"}
+    assert form.withheld({"entries", "target"}, offered, parsed) is None
+
+
+def test_a_running_test_takes_back_its_own_values_and_no_others(
+    parsed: argparse.Namespace,
+) -> None:
+    same = {name: str(value) for name, value in vars(parsed).items()}
+    same["verify"] = "true"
+    assert form.unchangeable(CockpitOptions, same, parsed) is None
+    refusal = form.unchangeable(CockpitOptions, {**same, "entries": "1m"}, parsed)
+    assert refusal is not None
+    assert refusal.startswith("Entries cannot change while a test runs")
+
+
+def test_choices_are_offered(parsed: argparse.Namespace) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, CockpitOptions, "Directory options")
+    actions = {action.dest: action for action in parser._actions}
+    assert actions["keys"].choices == ("uniform", "zipfian", "hotspot", "latest")
+    assert not actions["out"].include_in_web_ui  # type: ignore[attr-defined]
+    assert not actions["store"].include_in_web_ui  # type: ignore[attr-defined]
+    fields = [a.dest for a in parser._actions if getattr(a, "include_in_web_ui", False)]
+    assert fields[:5] == ["target", "entries", "rate", "think", "keys"]

@@ -1,0 +1,115 @@
+"""The whole page in a real browser: headless Chromium does what a person would."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.runs.runfile import RunFile
+from tests.support.browser import Browser, browsing
+from tests.support.cli import sitebench
+from tests.support.cockpit import LIVE, Cockpit, web_ui
+from tests.support.screen import Screen
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture
+def page(chromedriver: Path, tmp_path: Path) -> Iterator[Cockpit]:
+    (tmp_path / "ui").mkdir()
+    with web_ui(tmp_path / "ui", "ils") as (_, root), browsing(chromedriver, tmp_path) as browser:
+        wide(browser)
+        cockpit = Cockpit(browser, root)
+        cockpit.open()
+        yield cockpit
+
+
+def wide(browser: Browser) -> None:
+    size = {"width": 1_300, "height": 1_000, "deviceScaleFactor": 1, "mobile": False}
+    browser.devtools("Emulation.setDeviceMetricsOverride", **size)
+
+
+def moves(page: Cockpit) -> bool:
+    """Return whether every live chart is drawn, and another than it was a moment ago."""
+    if not eventually(lambda: bool(lines := page.lines()) and all(lines.values()), 30):
+        return False
+    before = page.lines()
+    return eventually(lambda: all(page.lines()[chart] != before[chart] for chart in before), 30)
+
+
+def done(page: Cockpit, step: str) -> int:
+    """Return what the tab of microseconds says of a step; 0 before it is there."""
+    return next((int(row[2]) for row in page.rows() if row[1:2] == [step]), 0)
+
+
+def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
+    """Return of each point its operation, size and users, and all that its steps did."""
+    with RunFile(path) as run:
+        found = []
+        for point in run.points():
+            assert point.status == "done"
+            counts: Counter[str] = Counter()
+            for row in run.timeline(point.id):
+                counts[row.step] += row.count
+            found.append((point.spec.operation, point.spec.entries, point.spec.users, counts))
+        return found
+
+
+def test_two_tests_from_the_form_to_the_report(page: Cockpit, tmp_path: Path) -> None:
+    screen = Screen(page.root)
+    page.choose("LookupUser")
+    page.fill(userCount="4", spawnRate="4", entries="10k", keys="zipfian")
+    page.press("Start")
+    page.tab("Live")
+    assert moves(page), "not: charts move"
+    page.tab("Microseconds")
+    assert eventually(lambda: done(page, "lookup") > 1_000, 30), page.rows()
+    (row,) = [row for row in page.rows() if row[1] == "lookup"]
+    p50, most = float(row[4]), float(row[8])
+    assert 0 < p50 < most
+    page.tab("Resources")
+    assert eventually(lambda: ["target", "CPU"] in [row[:2] for row in page.rows()], 30)
+    page.press("Edit")
+    page.fill(userCount="6", spawnRate="6")
+    page.press("Update")
+    screen.until_lanes(6)
+    # What it may say of this machine is not for a test; that it says something is.
+    page.tab("Verdict")
+    assert eventually(lambda: any("Verdict" in row[0] for row in page.rows()), 30), page.rows()
+    page.press("Stop")
+    lookups = totals_at_end(screen)
+
+    page.press("New")
+    page.choose("ConnectUser")
+    page.fill(userCount="4", spawnRate="4", entries="100k")
+    page.press("Start")
+    screen.until_done("connect", 100)
+    page.press("Stop")
+    connects = totals_at_end(screen)
+
+    page.tab("Live")
+    assert page.sees(LIVE + "return page?.querySelectorAll('#tests tbody tr').length === 2")
+    assert page.browser.complaints() == []
+    copy, report = tmp_path / "copy.sitebench", tmp_path / "report.html"
+    copy.write_bytes(page.get("/sitebench/run"))
+    first, second = operations(copy)
+    assert first[:3] == ("lookup", 10_000, 6)
+    assert second[:3] == ("connect", 100_000, 4)
+    # Exactly what the engine counted in all, as Locust's own totals say.
+    assert all(first[3][step] == n for step, n in lookups.items()), (first, lookups)
+    assert all(second[3][step] == n for step, n in connects.items()), (second, connects)
+
+    report.write_bytes(page.get("/sitebench/report?download"))
+    page.browser.open(report.as_uri())
+    drawn = "return document.documentElement.dataset.state === 'drawn'"
+    assert page.sees(drawn), "not: the downloaded report is drawn"
+    again = sitebench("report", str(copy), "--out", str(tmp_path / "again.html"))
+    assert again.code == 0, again.err
+
+
+def totals_at_end(screen: Screen) -> dict[str, int]:
+    """Wait for a test's end; return Locust's own totals of it, by step."""
+    assert eventually(lambda: not screen.live()["busy"], 30)
+    return screen.totals()

@@ -1,0 +1,74 @@
+"""What is shown of a test, from drains and samples made by hand."""
+
+import pytest
+
+from sitebench.locust.web_ui.live import Live
+from sitebench.monitor import MachineSample, ProcessSample, Sample
+from sitebench.runs.windows import Phase
+from tests.support.drains import Drain, Step, histogram
+
+SECOND = 1_000_000_000
+COUNTS = [("lookup", "lookup")]
+
+
+def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> Drain:
+    step = Step(
+        "lookup",
+        "lookup",
+        n,
+        {"timeout": failed} if failed else {},
+        10 * n,
+        100 * n,
+        histogram(*[us * 1_000] * (n - failed)),
+    )
+    end = round(at_s * SECOND)
+    return Drain(end - SECOND // 2, end, (step,), lanes=8)
+
+
+def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
+    live = Live(COUNTS)
+    live.drained(Phase.MEASURE, lookups(500, 0.5, failed=20))
+    (moment,) = live.moments
+    assert (moment.per_s, moment.failed_per_s, moment.lanes) == (960, 40, 8)
+    assert (moment.bytes_in_per_s, moment.bytes_out_per_s) == (100_000, 10_000)
+    assert moment.p50_us == pytest.approx(50, rel=0.01)
+
+
+def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
+    live = Live(COUNTS)
+    for n in range(40):
+        live.drained(Phase.MEASURE, lookups(30, 0.5 * n, us=10 if n < 20 else 90))
+    assert live.moments[5].p50_us is None
+    assert live.moments[18].p50_us == pytest.approx(10, rel=0.01)
+    assert live.moments[39].p50_us == pytest.approx(90, rel=0.01)
+
+
+def test_a_drain_too_short_for_a_rate_makes_no_moment() -> None:
+    live = Live(COUNTS)
+    live.drained(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
+    assert not live.moments
+
+
+def a_sample(cpu_s: float, *, target: bool = True) -> Sample:
+    process = ProcessSample(cpu_s, 0.0, 50_000_000)
+    return Sample(process if target else None, process, MachineSample(cpu_s, (), 4_000_000_000))
+
+
+def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
+    live = Live(COUNTS)
+    live.sampled(0, a_sample(1.0))
+    live.sampled(2 * SECOND, a_sample(2.5))
+    (load,) = live.loads
+    assert (load.target_cores, load.generator_cores) == (0.75, 0.75)
+    rows = {(row.who, row.what): row.now for row in live.resources}
+    assert rows["target", "CPU"] == "0.75 cores"
+    assert rows["generator", "Resident memory"] == "50 MB"
+    assert rows["machine", "Available memory"] == "4 GB"
+
+
+def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
+    live = Live(COUNTS)
+    live.sampled(0, a_sample(1.0, target=False))
+    live.sampled(SECOND, a_sample(2.0, target=False))
+    assert live.loads[0].target_cores is None
+    assert "target" not in {row.who for row in live.resources}

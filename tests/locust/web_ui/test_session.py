@@ -1,0 +1,249 @@
+"""Every test of a web UI is a point of its run file, with counts equal to the directory's own."""
+
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sitebench.runs.runfile import RunFile, StoredPoint
+from sitebench.system.network import free_port
+from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, headless
+from tests.support.cli import SITEBENCH
+from tests.support.cockpit import web_ui
+from tests.support.in_locust import in_locust
+from tests.support.screen import Screen
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(180)
+PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))
+
+
+@pytest.fixture
+def screen(counting: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    """A web UI on a directory that counts, recording into `kept`."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    target = ("--target", counting.url, *PEOPLE_THERE, "--out", str(tmp_path / "kept"))
+    with web_ui(tmp_path, "ils", *target) as (_, root):
+        yield Screen(root)
+
+
+def points(path: Path) -> list[StoredPoint]:
+    with RunFile(path) as run:
+        return run.points()
+
+
+def recorded(path: Path, point: StoredPoint) -> Counter[tuple[str, str]]:
+    """Return what a point did, by step and phase."""
+    found: Counter[tuple[str, str]] = Counter()
+    with RunFile(path) as run:
+        for row in run.timeline(point.id):
+            found[row.step, row.phase] += row.count
+    return found
+
+
+def total(found: Counter[tuple[str, str]], step: str) -> int:
+    return sum(count for (name, _), count in found.items() if name == step)
+
+
+def test_two_tests_are_two_points_and_nothing_is_lost(
+    screen: Screen, counting: Counting, tmp_path: Path
+) -> None:
+    for user_class, step in (("AddUser", "add"), ("ConnectUser", "connect")):
+        screen.start(user_class)
+        screen.until_done(step, 100)
+        screen.stop()
+    copy = screen.download(tmp_path / "copy")
+    adds, connects = points(copy)
+    assert [adds.status, connects.status] == ["done", "done"]
+    assert [adds.spec.operation, connects.spec.operation] == ["add", "connect"]
+    assert adds.spec.users == 4
+    assert total(recorded(copy, adds), "add") == counting.since()["adds"]
+    done = total(recorded(copy, connects), "connect")
+    assert done == screen.totals()["connect"]
+    assert connects.result is not None
+    assert 0 < connects.result.operations <= done
+    assert connects.result.use.target is None, "nobody told which process it is"
+    with RunFile(copy) as run:
+        assert {row.who for row in run.samples(connects.id)} >= {"generator", "machine"}
+        assert run.manifest()["sizes"] == [PEOPLE]
+
+
+def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_path: Path) -> None:
+    screen.start("LookupUser", 2)
+    screen.until_done("lookup", 1_000)
+    screen.start("LookupUser", 5)
+    screen.until_lanes(5)
+    screen.until_done("lookup", 1_000)
+    screen.stop()
+    copy = screen.download(tmp_path / "copy")
+    (point,) = points(copy)
+    assert point.spec.users == 5
+    found = recorded(copy, point)
+    assert found["lookup", "ramp"] > 1_000
+    assert point.result is not None
+    assert point.result.operations == found["lookup", "measure"] > 0
+    assert point.result.little is not None
+    assert point.result.little.lanes == pytest.approx(5, abs=0.5)
+    with RunFile(copy) as run:
+        steps = {each.step: each.count for each in run.histograms(point.id, "ramp")}
+    assert steps["lookup"] == found["lookup", "ramp"]
+
+
+def test_the_same_test_again_is_a_repeat_of_it(screen: Screen, tmp_path: Path) -> None:
+    for _ in range(2):
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        screen.stop()
+    assert [point.spec.repeat for point in points(screen.download(tmp_path / "copy"))] == [0, 1]
+
+
+def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path: Path) -> None:
+    base = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser"}
+    answer = screen.post("/swarm", **base, entries="many")
+    assert not answer["success"]
+    assert "unknown size 'many'" in answer["message"]
+    answer = screen.post("/swarm", **base, base="o=Nowhere")
+    assert not answer["success"]
+    assert "o=Nowhere" in answer["message"]
+    answer = screen.post("/swarm", **base, password_file="/etc/passwd")
+    assert not answer["success"]
+    assert "not for the page to say" in answer["message"]
+    screen.start("LookupUser")
+    screen.until_done("lookup", 1)
+    answer = screen.post("/swarm", **base, entries="1k")
+    assert not answer["success"]
+    assert "while a test runs" in answer["message"]
+    screen.stop()
+    assert len(points(screen.download(tmp_path / "copy"))) == 1
+
+
+def test_a_target_that_died_is_said_and_its_point_is_not_taken(tmp_path: Path) -> None:
+    with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
+        screen = Screen(root)
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        (target,) = psutil.Process(process.pid).children()
+        target.kill()
+        screen.stop()
+        (test,) = screen.live()["tests"]
+        assert "answered before the measurement and does not now" in test["error"]
+        (point,) = points(screen.download(tmp_path / "copy"))
+        assert point.status == "failed"
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        screen.stop()
+        assert [each["error"] is None for each in screen.live()["tests"]] == [False, True]
+
+
+def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    ran = headless(
+        tmp_path, counting, "-u", "4", "-r", "4", "-t", "2s", "--out", str(kept), "AddUser"
+    )
+    assert ran.code == 0, ran.said
+    assert f"run file: {kept}" in ran.said
+    (point,) = points(kept)
+    assert point.status == "done"
+    assert total(recorded(kept, point), "add") == ran.counts["add", "add"]
+    assert ran.counts["add", "add"] == counting.since()["adds"]
+
+
+SESSION = """
+import gc, json, weakref
+from pathlib import Path
+import gevent
+from sitebench.locust.web_ui.session import Session
+from sitebench.locust.recorder import Subject
+from tests.support.points import a_spec
+
+session = Session(None)
+there = ("127.0.0.1", 1)
+subject = Subject(a_spec, lambda sizes: {}, None, None, there, [], True, lambda: None, {})
+"""
+
+
+def test_of_the_test_before_only_what_is_listed_is_kept() -> None:
+    found = in_locust(
+        """
+        windows = weakref.ref(session.recording(subject, None).windows)
+        kept = [windows() is not None]
+        session.recording(subject, None)
+        gc.collect()
+        kept.append(windows() is not None)
+        print(json.dumps([kept, [each.spec.repeat for each in session.tests]]))
+        session.close()
+        """,
+        SESSION,
+    )
+    assert found == [[True, False], [0, 1]]
+
+
+def test_the_run_file_is_copied_beside_what_goes_on(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    turns = in_locust(
+        f"""
+        session.recording(subject, None)
+        turns = []
+        def turn():
+            while True:
+                turns.append(None)
+                gevent.sleep(0.001)
+        gevent.spawn(turn)
+        session.snapshot(Path({str(copy)!r}))
+        print(json.dumps(len(turns)))
+        session.close()
+        """,
+        SESSION,
+    )
+    assert turns > 0
+    assert len(points(copy)) == 1
+
+
+@contextmanager
+def two_workers(master: str) -> Iterator[None]:
+    process = subprocess.Popen(
+        [*SITEBENCH, "worker", "--master", master, "--processes", "2", "--threads", "1"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+
+
+def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> None:
+    master = f"127.0.0.1:{free_port()}"
+    asked = ("--workers", "2", "--bind", master, "--entries", "1k")
+    # The master first: a worker that looks for it may get its port, and find itself there.
+    with web_ui(tmp_path, "ils", *asked) as (_, root), two_workers(master):
+        screen = Screen(root)
+        assert eventually(lambda: screen.workers() == 2, 60), "not: two workers came"
+        screen.start("LookupUser", 2)
+        screen.until_done("lookup", 1_000)
+        screen.start("LookupUser", 4)
+        screen.until_lanes(4)
+        screen.until_done("lookup", 1_000)
+        screen.stop()
+        copy, totals = screen.download(tmp_path / "copy"), screen.totals()
+    (point,) = points(copy)
+    found = recorded(copy, point)
+    assert total(found, "lookup") == totals["lookup"]
+    assert found["lookup", "ramp"] > 0
+    assert point.spec.users == 4
+    assert point.result is not None
+    assert point.result.operations == found["lookup", "measure"]
+    shares = [worker.operations for worker in point.result.workers]
+    assert len(shares) == 2
+    assert (
+        sum(shares)
+        == sum(n for (_, phase), n in found.items() if phase == "measure")
+        - (found["sequence", "measure"])
+    )

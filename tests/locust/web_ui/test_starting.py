@@ -1,0 +1,118 @@
+"""`sitebench ils ui` and `ps ui`: where they listen, who may use them, and what stays."""
+
+import http.cookiejar
+import itertools
+import json
+import socket
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from sitebench.system.network import free_port
+from tests.support.cli import sitebench
+from tests.support.cockpit import web_ui
+from tests.support.screen import Screen
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def test_a_taken_port_is_one_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        ran = sitebench("ils", "ui", "--no-browser", "--web-port", port)
+    assert ran.code == 2
+    assert ran.err.splitlines()[0] == (
+        f"sitebench: something listens on port {port} of 127.0.0.1 already"
+    )
+
+
+def test_a_login_without_a_password_is_one_line() -> None:
+    ran = sitebench("ps", "ui", "--no-browser", "--web-login", SITEBENCH_UI_LOGIN="")
+    assert ran.code == 2
+    assert "--web-login finds no NAME:PASSWORD in $SITEBENCH_UI_LOGIN" in ran.err
+
+
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_a_run_file_that_cannot_be_written_is_one_line(half: str) -> None:
+    port = str(free_port())
+    ran = sitebench(half, "ui", "--no-browser", "--web-port", port, "--out", "/nowhere/at/all")
+    assert ran.code == 2
+    assert "sitebench: cannot open run file /nowhere/at/all" in ran.err
+    assert "Traceback" not in ran.err + ran.out
+
+
+def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
+        screen = Screen(root)
+        screen.start("LookupUser")
+        screen.until_done("lookup", 100)
+        screen.stop()
+        assert list(temporary.iterdir())
+        process.send_signal(2)
+        said, _ = process.communicate(timeout=60)
+    assert f"web UI: {root}/ (Ctrl-C here ends it)" in said
+    assert "the run file of 1 test is gone: --out FILE keeps it" in said
+    assert not list(temporary.iterdir())
+
+
+def test_the_page_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
+    with web_ui(tmp_path, "ps", "--browser") as (_, root):
+        opened = tmp_path / "opened"
+        assert eventually(lambda: opened.exists() and opened.read_text() == f"{root}/\n", 30)
+
+
+def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
+    login = tmp_path / "login"
+    login.write_text("anna:sesame\n")
+    with web_ui(tmp_path, "ils", "--web-login", "--login-file", str(login)) as (_, root):
+        for path in ("/", "/sitebench/live.json", "/sitebench/run", "/stats/requests"):
+            with urllib.request.urlopen(f"{root}{path}", timeout=30) as answer:
+                assert "/login" in answer.geturl(), path
+        browser = urllib.request.build_opener(
+            urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+        )
+
+        def log_in(password: str) -> str:
+            form = urllib.parse.urlencode({"username": "anna", "password": password})
+            with browser.open(f"{root}/sitebench/login", form.encode(), timeout=30) as answer:
+                return str(answer.geturl())
+
+        assert log_in("guess").endswith("/login")
+        assert log_in("sesame") == f"{root}/"
+        with browser.open(f"{root}/sitebench/live.json", timeout=30) as answer:
+            assert json.loads(answer.read())["word"] == "fill in the form and start"
+
+
+def test_a_page_of_another_site_can_neither_start_a_test_nor_read_one(tmp_path: Path) -> None:
+    form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
+    with web_ui(tmp_path, "ils") as (_, root):
+        port = urllib.parse.urlsplit(root).port
+        ways: list[dict[str, str]] = [
+            {"Origin": "http://elsewhere.example"},
+            # Whose name was made to resolve to this machine.
+            {"Origin": f"http://elsewhere.example:{port}", "Host": f"elsewhere.example:{port}"},
+            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+        ]
+        paths = (("/swarm", form), ("/sitebench/run", None), ("/stats/requests", None))
+        for foreign, (path, data) in itertools.product(ways, paths):
+            request = urllib.request.Request(f"{root}{path}", data, foreign)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=30)
+            with refused.value:
+                assert refused.value.code == 403, path
+        assert Screen(root).stats()["state"] == "ready"

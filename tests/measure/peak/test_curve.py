@@ -1,0 +1,79 @@
+"""The throughput-latency curve: its knee, and how it is drawn."""
+
+from dataclasses import replace
+
+import pytest
+
+from sitebench.measure.peak.curve import HEIGHT, WIDTH, Spot, knee, plot, spots
+from tests.support.points import a_result, a_spec
+
+
+def closed(clients: int, service_us: float = 100.0, parallel: int = 8) -> Spot:
+    """A target that serves so many at a time: what queues beyond them only waits."""
+    rate = min(clients, parallel) / service_us * 1e6
+    return Spot(clients, rate, clients / rate * 1e6, valid=True)
+
+
+LOADS = (2, 4, 8, 14, 28, 56, 112)
+
+
+def test_the_knee_is_where_queueing_begins() -> None:
+    found = knee([closed(clients) for clients in LOADS])
+    assert found is not None
+    assert found.load == 8
+
+
+def test_a_target_that_serves_one_at_a_time_has_its_knee_at_the_first_load() -> None:
+    found = knee([closed(clients, parallel=1) for clients in LOADS])
+    assert found is not None
+    assert found.load == 2
+
+
+def test_a_knee_beyond_the_loads_measured_is_not_said() -> None:
+    assert knee([closed(clients, parallel=200) for clients in LOADS]) is None
+
+
+def test_two_loads_have_no_knee() -> None:
+    assert knee([closed(2), closed(28)]) is None
+
+
+def test_what_is_the_testers_has_no_part_in_the_knee() -> None:
+    curve = [closed(clients) for clients in LOADS]
+    spoilt = [replace(spot, valid=spot.load != 8) for spot in curve]
+    found = knee(spoilt)
+    assert found is not None
+    assert found.load == 14
+
+
+def test_repeats_of_a_load_are_one_spot_with_their_medians() -> None:
+    results = [
+        a_result(a_spec(users=users, repeat=repeat), 10_000 * users + repeat * 1_000)
+        for repeat in range(3)
+        for users in (4, 2)
+    ]
+    found = spots(results, lambda spec: spec.users)
+    assert [(spot.load, spot.rate) for spot in found] == [(2, 10_500), (4, 20_500)]
+    assert found[0].response_us == pytest.approx(50, rel=0.001)
+
+
+def test_a_point_where_nothing_succeeded_has_no_spot() -> None:
+    assert spots([a_result(count=0)], lambda spec: spec.users) == []
+
+
+def test_the_curve_is_drawn_within_its_frame_with_the_knee_in_it() -> None:
+    curve = [closed(clients) for clients in LOADS]
+    drawn = plot([*curve[:-1], replace(curve[-1], valid=False)], knee(curve))
+    title, *lines = drawn.splitlines()
+    assert "o measured, x not the target's number, K knee" in title
+    assert len(lines) == HEIGHT + 2
+    assert all(len(line) <= WIDTH + 12 for line in lines)
+    canvas = [line.partition("|")[2] for line in lines[:HEIGHT]]
+    assert sum(line.count("K") for line in canvas) == 1
+    assert sum(line.count("x") for line in canvas) == 1
+    assert canvas[0].rstrip().endswith("x")
+    assert lines[0].startswith("1.4 ms")
+    assert lines[-1].endswith("80,000/s")
+
+
+def test_a_single_spot_is_no_curve() -> None:
+    assert plot([closed(2)], None) == ""

@@ -1,0 +1,306 @@
+"""The search for the highest rate that meets an objective, on made-up targets."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitebench.counts.durations import Durations
+from sitebench.measure.objective import Objective
+from sitebench.measure.peak.search import (
+    Answer,
+    Found,
+    Plan,
+    Reply,
+    Trial,
+    reply_of,
+    rounded,
+    search,
+)
+from sitebench.verdict.verdict import Bound
+from tests.support.points import a_result, a_spec
+
+Target = Callable[[Trial], Reply]
+START = Plan(start=100, users=64, most_users=1024)
+
+
+@dataclass
+class Walk:
+    """A search that went to its end."""
+
+    found: Found
+    trials: list[Trial] = field(default_factory=list)
+
+    @property
+    def rates(self) -> list[float]:
+        return [trial.rate for trial in self.trials]
+
+
+def walk(target: Target, plan: Plan = START) -> Walk:
+    going, trials = search(plan), []
+    trial = next(going)
+    while True:
+        trials.append(trial)
+        assert len(trials) < 200, "it never ends"
+        try:
+            trial = going.send(target(trial))
+        except StopIteration as end:
+            return Walk(end.value, trials)
+
+
+def holds_to(limit: float, above: Answer = Answer.BROKE) -> Target:
+    """A target that holds every rate up to its limit, and at that limit beyond."""
+
+    def answer(trial: Trial) -> Reply:
+        if trial.rate <= limit:
+            return Reply(Answer.HELD, trial.rate, "fine")
+        return Reply(above, limit, "too slow")
+
+    return answer
+
+
+@given(st.floats(7, 1e6), st.sampled_from([0.02, 0.05, 0.2]))
+@settings(deadline=None)
+def test_the_limit_is_enclosed_to_the_precision_asked_for(limit: float, precision: float) -> None:
+    found = walk(holds_to(limit), replace(START, precision=precision)).found
+    assert found.rate is not None
+    assert found.interval is not None
+    low, high = found.interval
+    assert low == found.rate <= limit < high
+    # Rates have three digits, which may be coarser by a little.
+    assert high / low <= 1 + precision + 0.011
+
+
+def test_it_raises_bisects_holds_and_confirms() -> None:
+    went = walk(holds_to(700))
+    assert went.rates[:4] == [100, 200, 400, 800]
+    assert went.rates[4:7] == [600, 700, 750]
+    assert went.rates[7:] == [725, 700, 700, 700, 725]
+    assert [trial.long for trial in went.trials[-5:]] == [False, True, True, True, True]
+    # A probe is never taken for a hold, even where both windows are of one length.
+    assert [trial.repeat for trial in went.trials[-5:]] == [0, 1, 2, 3, 1]
+
+
+def test_a_start_that_is_too_high_is_lowered() -> None:
+    went = walk(holds_to(30))
+    assert went.rates[:3] == [100, 50, 25]
+    assert went.found.rate is not None
+    assert 28 <= went.found.rate <= 30
+
+
+def test_a_target_that_fails_at_every_rate_has_none() -> None:
+    went = walk(holds_to(1))
+    assert went.rates == [100, 50, 25, 12.5, 6.25]
+    assert went.found.rate is None
+    assert went.found.interval is None
+    assert not went.found.tester_bound
+
+
+def test_where_the_tester_gives_up_first_the_targets_limit_is_not_said() -> None:
+    found = walk(holds_to(5_000, above=Answer.TESTER)).found
+    assert found.tester_bound
+    assert found.interval is None
+    assert found.rate == pytest.approx(5_000, rel=0.05)
+
+
+def test_a_tester_that_cannot_even_start_says_nothing_of_the_target() -> None:
+    found = walk(holds_to(1, above=Answer.TESTER)).found
+    assert found.rate is None
+    assert found.tester_bound
+
+
+def test_the_tester_above_and_the_target_below_it_is_the_targets_limit() -> None:
+    def answer(trial: Trial) -> Reply:
+        if trial.rate > 1_000:
+            return Reply(Answer.TESTER, 900, "the tester could not")
+        return holds_to(700)(trial)
+
+    found = walk(answer).found
+    assert not found.tester_bound
+    assert found.rate == 700
+
+
+def test_a_rate_that_holds_a_moment_only_is_given_up_for_a_lower_one() -> None:
+    def answer(trial: Trial) -> Reply:
+        return holds_to(650 if trial.long else 1_000)(trial)
+
+    went = walk(answer)
+    assert went.found.rate is not None
+    assert 600 < went.found.rate <= 650
+    assert went.found.ceiling is not None
+    assert went.found.ceiling.sure
+    # The rate that broke while it was held is the upper end: it need not be confirmed again.
+    assert went.trials[-1].rate == went.found.rate
+
+
+def test_one_of_three_holds_that_breaks_is_enough() -> None:
+    held: Counter[float] = Counter()
+
+    def answer(trial: Trial) -> Reply:
+        held[trial.rate] += trial.long
+        third = trial.long and held[trial.rate] == 3 and trial.rate > 600
+        return Reply(Answer.BROKE, trial.rate, "once") if third else holds_to(700)(trial)
+
+    found = walk(answer).found
+    assert found.rate is not None
+    assert found.rate <= 600
+    assert found.interval is not None
+    assert found.interval[1] > 600
+
+
+def test_a_rate_that_broke_by_chance_reopens_the_search() -> None:
+    def answers() -> Iterator[Target]:
+        seen = 0
+
+        def answer(trial: Trial) -> Reply:
+            nonlocal seen
+            seen += trial.rate == 800
+            hiccup = trial.rate == 800 and seen == 1
+            lower = holds_to(760 if not seen else 3_000)
+            return Reply(Answer.BROKE, 700, "hiccup") if hiccup else lower(trial)
+
+        yield answer
+
+    found = walk(next(answers())).found
+    assert found.rate is not None
+    assert found.rate > 800
+
+
+def test_a_ceiling_that_is_never_confirmed_is_no_end_of_an_interval() -> None:
+    def answer(trial: Trial) -> Reply:
+        # Whatever is asked for the long window holds: only short probes ever break.
+        limit = 10_000 if trial.long else 300
+        return holds_to(limit)(trial)
+
+    found = walk(answer).found
+    assert found.rate is not None
+    assert found.interval is None
+
+
+def test_a_target_that_breaks_at_random_ends_the_search_all_the_same() -> None:
+    draw = random.Random(1997)
+    for _ in range(50):
+        walk(lambda trial: Reply(draw.choice(list(Answer)), trial.rate, "who knows"))
+
+
+def lanes_needed(per_lane: float, limit: float = 1e9) -> Target:
+    """A target that takes its time: each lane does so many per second, however many there are."""
+
+    def answer(trial: Trial) -> Reply:
+        most = min(per_lane * trial.users, limit)
+        if trial.rate <= most:
+            return Reply(Answer.HELD, trial.rate, "fine")
+        return Reply(Answer.BROKE, most, "late", crowded=True)
+
+    return answer
+
+
+def test_busy_lanes_are_not_taken_for_the_targets_limit() -> None:
+    went = walk(lanes_needed(per_lane=10, limit=5_000))
+    assert went.found.rate is not None
+    assert went.found.rate == pytest.approx(5_000, rel=0.05)
+    assert went.found.users == 512
+    assert not went.found.tester_bound
+
+
+def test_twice_the_lanes_that_change_nothing_prove_the_target_used_up() -> None:
+    went = walk(lanes_needed(per_lane=1_000, limit=700))
+    assert went.found.users == 64
+    assert {trial.users for trial in went.trials} == {64, 128}
+    assert not went.found.tester_bound
+    assert went.found.rate is not None
+    assert 650 < went.found.rate <= 700
+
+
+def test_lanes_that_run_out_are_the_testers_limit() -> None:
+    found = walk(lanes_needed(per_lane=1)).found
+    assert found.users == 1024
+    assert found.tester_bound
+    assert found.ceiling is not None
+    assert "1,024 lanes are busy" in found.ceiling.reply.said
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"), [(12_345.6, 12_300), (0.78125, 0.781), (1, 1), (99.95, 100.0)]
+)
+def test_rates_have_three_digits(rate: float, expected: float) -> None:
+    assert rounded(rate) == expected
+
+
+OBJECTIVE = Objective.parse("p99<1ms")
+
+
+def test_a_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None:
+    # 20,000 operations in 2 s.
+    result = a_result(a_spec(rate=10_000))
+    assert reply_of(result, OBJECTIVE).answer is Answer.HELD
+    assert reply_of(result, Objective.parse("p99<1us")).answer is Answer.BROKE
+
+
+def test_a_schedule_that_is_not_kept_does_not_hold_whatever_its_latency() -> None:
+    reply = reply_of(a_result(a_spec(rate=10_500)), OBJECTIVE)
+    assert reply.answer is Answer.BROKE
+    assert "10,000 of 10,500/s were done" in reply.said
+
+
+def test_operations_cut_off_by_a_windows_edges_are_no_missed_schedule() -> None:
+    # 19 of 20 in 2 s: one came before the window or after it.
+    assert reply_of(a_result(a_spec(rate=10), 19), Objective.parse("mean<1s")).answer is Answer.HELD
+    broke = reply_of(a_result(a_spec(rate=10), 16), Objective.parse("mean<1s"))
+    assert broke.answer is Answer.BROKE
+
+
+def test_a_percentile_that_cannot_be_told_does_not_hold() -> None:
+    assert reply_of(a_result(a_spec(rate=4_999), 9_999), OBJECTIVE).answer is Answer.BROKE
+
+
+def test_a_point_bound_by_the_tester_says_nothing_of_the_target() -> None:
+    result = a_result(a_spec(rate=20_000))
+    verdict = replace(result.verdict, bound=Bound.GENERATOR, valid=False, evidence="used up")
+    assert reply_of(replace(result, verdict=verdict), OBJECTIVE).answer is Answer.TESTER
+
+
+def test_a_point_that_is_invalid_for_another_reason_does_not_hold() -> None:
+    result = a_result(a_spec(rate=10_000))
+    verdict = replace(result.verdict, bound="unsettled", valid=False, evidence="it drifts")
+    assert reply_of(replace(result, verdict=verdict), OBJECTIVE).answer is Answer.BROKE
+
+
+def late(users: int, service_us: float, lag_us: float, bound: str = Bound.UNDECIDED) -> Reply:
+    """Ask 11,000/s, get 10,000/s, each so long and so late."""
+    marks = ("p50", "p90", "p99", "p99_9")
+    made = a_result(a_spec(rate=11_000, users=users))
+    service, lag, latency = (
+        Durations(20_000, value, value, dict.fromkeys(marks, value))
+        for value in (service_us, lag_us, service_us + lag_us)
+    )
+    (step,) = made.steps
+    verdict = replace(made.verdict, bound=bound)
+    steps = (replace(step, service=service),)
+    changed = replace(made, service=service, lag=lag, latency=latency, steps=steps, verdict=verdict)
+    return reply_of(changed, OBJECTIVE)
+
+
+def test_late_operations_with_every_lane_busy_may_need_more_lanes() -> None:
+    # 10,000/s of 500 us each keep five lanes busy.
+    reply = late(users=5, service_us=500, lag_us=900)
+    assert reply.answer is Answer.BROKE
+    assert reply.crowded
+
+
+def test_late_operations_with_lanes_free_are_the_testers() -> None:
+    assert late(users=64, service_us=500, lag_us=900).answer is Answer.TESTER
+
+
+def test_late_operations_of_a_target_that_is_used_up_are_the_targets() -> None:
+    reply = late(users=5, service_us=500, lag_us=900, bound=Bound.TARGET_CPU)
+    assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
+
+
+def test_a_target_that_serves_too_slowly_broke_whoever_was_late() -> None:
+    reply = late(users=64, service_us=2_000, lag_us=9_000)
+    assert (reply.answer, reply.crowded) == (Answer.BROKE, False)

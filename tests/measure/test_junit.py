@@ -1,0 +1,148 @@
+"""JUnit XML: well-formed, counted right, and shaped as Jenkins' junit-10.xsd wants it."""
+
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from sitebench.errors import EXIT_MISSED, ObjectiveMissed
+from sitebench.measure.junit import junit
+from sitebench.measure.objective import Objective
+from sitebench.measure.outcomes import Judged, Outcome, judge_points, judge_result, missed, refuse
+from sitebench.runs.point import PointResult
+from sitebench.runs.store import RunStore
+from tests.support.points import a_result, a_spec, a_tally
+
+OBJECTIVE = Objective.parse("p99<1ms,rate>=5k")
+
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"testsuite", "properties", "testcase", "system-out", "system-err"},
+    "properties": {"property"},
+    "property": set(),
+    "testcase": {"skipped", "error", "failure", "system-out", "system-err"},
+    **{key: set[str]() for key in ("failure", "error", "skipped", "system-out")},
+}
+REQUIRED = {
+    "testsuite": {"name", "tests", "failures", "errors"},
+    "property": {"name", "value"},
+    "testcase": {"name"},
+}
+ALLOWED = {
+    "testsuites": {"name", "time", "tests", "failures", "errors"},
+    "testsuite": {*REQUIRED["testsuite"], "skipped", "time", "timestamp", "hostname", "id"},
+    "property": {"name", "value"},
+    "testcase": {"name", "time", "classname", "group"},
+    **{key: {"type", "message"} for key in ("failure", "error", "skipped")},
+}
+"""The elements and attributes of junit-10.xsd."""
+
+
+def parsed(judged: list[Judged]) -> ET.Element:
+    """Read a document back and hold every element against the schema."""
+    root = ET.fromstring(junit(judged).encode())
+    for parent in root.iter():
+        assert {child.tag for child in parent} <= CHILDREN[parent.tag]
+        assert set(parent.attrib) <= ALLOWED.get(parent.tag, set())
+        assert set(parent.attrib) >= REQUIRED.get(parent.tag, set())
+    for suite in root.iter("testsuite"):
+        cases = suite.findall("testcase")
+        assert int(suite.attrib["tests"]) == len(cases)
+        for attribute, tag in (("failures", "failure"), ("errors", "error")):
+            assert int(suite.attrib[attribute]) == sum(c.find(tag) is not None for c in cases)
+    return root
+
+
+def invalid(result: PointResult, said: str = "the number is the tester's") -> PointResult:
+    verdict = replace(result.verdict, bound="generator", valid=False, evidence=said)
+    return replace(result, verdict=verdict)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    """A run of six points: passed, too slow, invalid, failed, not measured, and another's."""
+    store = RunStore(tmp_path / "run")
+    for size, result in (
+        (1_000, a_result(a_spec(entries=1_000))),
+        (2_000, a_result(a_spec(entries=2_000), 9_999)),
+        (3_000, invalid(a_result(a_spec(entries=3_000)))),
+        (9_000, a_result(a_spec("connect", 9_000))),
+    ):
+        store.begin(result.spec)
+        point = store.point_id(result.spec.key)
+        store.complete(point, {"measure": a_tally()}, result)
+        store.confirm(result.spec)
+        assert store.result(result.spec) is not None, size
+    failed = a_spec(entries=4_000)
+    store.begin(failed)
+    store.fail(failed.key, {"kind": "TargetDied", "message": "it ended <so>", "remedy": "r"})
+    return store
+
+
+def judged(store: RunStore) -> list[Judged]:
+    specs = [a_spec(entries=size) for size in (1_000, 2_000, 3_000, 4_000, 5_000)]
+    return judge_points([*specs, a_spec("connect", 9_000)], store, OBJECTIVE)
+
+
+def test_every_point_is_a_case_of_its_operations_suite(store: RunStore) -> None:
+    root = parsed(judged(store))
+    lookup, connect = root.findall("testsuite")
+    assert (lookup.attrib["name"], connect.attrib["name"]) == ("ils.lookup", "ils.connect")
+    counts = [lookup.attrib[name] for name in ("tests", "failures", "errors", "skipped")]
+    assert counts == ["5", "1", "2", "1"]
+    assert [root.attrib[name] for name in ("tests", "failures", "errors")] == ["6", "1", "2"]
+    tags = [[each.tag for each in case] for case in lookup.findall("testcase")]
+    out = ["system-out"]
+    assert tags == [out, ["failure", *out], ["error", *out], ["error"], ["skipped"]]
+
+
+def test_a_case_says_what_was_missed_what_failed_and_what_was_measured(store: RunStore) -> None:
+    lookup = parsed(judged(store)).findall("testsuite")[0]
+    cases = {case.attrib["name"]: case for case in lookup.findall("testcase")}
+    slow = cases["lookup at 2k, 64 clients"]
+    failure, out = slow.find("failure"), slow.findtext("system-out")
+    assert failure is not None
+    assert out is not None
+    assert "rate is 5,000/s (asked: rate>=5k)" in failure.attrib["message"]
+    assert "p99 is not known" in failure.attrib["message"]
+    assert "latency_p99_us = n/a" in out
+    died = cases["lookup at 4k, 64 clients"].find("error")
+    assert died is not None
+    assert (died.attrib["type"], died.text) == ("TargetDied", "it ended <so>")
+    assert slow.attrib["time"] == "2.000"
+
+
+def test_figures_are_properties_of_the_suite_by_the_cases_name(store: RunStore) -> None:
+    lookup = parsed(judged(store)).findall("testsuite")[0]
+    found = {each.attrib["name"]: each.attrib["value"] for each in lookup.iter("property")}
+    assert found["lookup at 1k, 64 clients: ops_per_s"] == "10000"
+    latency = float(found["lookup at 1k, 64 clients: latency_p99_us"])
+    assert latency == pytest.approx(50, rel=0.001)
+    assert found["lookup at 3k, 64 clients: verdict"] == "generator"
+    assert not any("4k" in name for name in found)
+
+
+def test_words_that_xml_cannot_hold_are_replaced() -> None:
+    spoilt = invalid(a_result(), "it said \x00\x1b[31m & <b>\ud800")
+    root = parsed([judge_result(spoilt, None)])
+    error = root.find(".//error")
+    assert error is not None
+    assert error.text == "generator: it said \ufffd\ufffd[31m & <b>\ufffd"
+
+
+def test_a_number_that_is_not_the_targets_never_passes() -> None:
+    assert judge_result(a_result(), OBJECTIVE).outcome is Outcome.PASSED
+    assert judge_result(invalid(a_result()), OBJECTIVE).outcome is Outcome.INVALID
+    assert judge_result(invalid(a_result()), None).outcome is Outcome.INVALID
+
+
+def test_every_point_that_did_not_pass_has_its_line_and_the_exit_code_is_its_own(
+    store: RunStore,
+) -> None:
+    lines = missed(judged(store))
+    assert [line.split(":")[0] for line in lines] == ["missed", "invalid", "failed", "skipped"]
+    with pytest.raises(ObjectiveMissed, match=r"missed by 4 of 6 points") as caught:
+        refuse(judged(store), OBJECTIVE)
+    assert caught.value.exit_code == EXIT_MISSED == 3
+    refuse([judge_result(a_result(), OBJECTIVE)], OBJECTIVE)

@@ -1,0 +1,133 @@
+"""kill -9 at ten random moments of a sweep: nothing that was finished is lost, nothing stays."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sitebench.measure.point_process import GRACE_S
+from sitebench.runs.runfile import RunFile
+from tests.support.aftermath import Ground, Points
+from tests.support.waiting import eventually
+
+KILLS = 10
+SIZES = (20, 30, 40)
+OPERATIONS = ("lookup", "connect")
+SWEEP = (
+    *("ils", "sweep", "--sizes", ",".join(map(str, SIZES)), "--operations", ",".join(OPERATIONS)),
+    *("--locales", "en_US", "--users", "2", "--threads", "1"),
+    *("--warmup", "100ms", "--measure", "200ms", "--json"),
+)
+
+
+class Killed(Ground):
+    """Sweeps that are killed, over one run file."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        # One that is killed leaves what it was making there, and the next goes on with it.
+        self.environment["XDG_CACHE_HOME"] = str(folder / "cache")
+
+    def wait_for_one_more(self, known: Points, process: subprocess.Popen[str]) -> None:
+        """Wait until another point is done, or nothing is left to be done."""
+        give_up = time.monotonic() + 200
+        while len(self.done()) <= len(known) and process.poll() is None:
+            assert time.monotonic() < give_up
+            time.sleep(0.1)
+        assert not process.poll(), process.communicate()
+
+
+@pytest.mark.timeout(600)
+def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_sweep(
+    tmp_path: Path,
+) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance, sweep = random.Random(seed), Killed(tmp_path)
+    finished: Points = {}
+    for kill in range(KILLS):
+        # Every third one not before it has finished a point, so that some is there to lose.
+        with sweep.started(*SWEEP, "--out", str(sweep.run)) as process:
+            if kill % 3 == 2:
+                sweep.wait_for_one_more(finished, process)
+            time.sleep(chance.uniform(0, 2))
+            process.kill()
+        now = sweep.done()
+        assert {key: now.get(key) for key in finished} == finished
+        finished = now
+        print(f"kill {kill + 1}: {len(finished)} points are done")
+        if sweep.run.exists() and chance.random() < 0.5:
+            sweep.assert_whole()
+    assert finished
+    with sweep.started("resume", str(sweep.run)) as process:
+        out, said = process.communicate()
+        assert process.returncode == 0, said
+    points = [json.loads(line) for line in out.splitlines()]
+    assert len(points) == len(SIZES) * len(OPERATIONS)
+    assert sum(point["resumed"] for point in points) == len(finished)
+    now = sweep.done()
+    assert len(now) == len(points)
+    assert {key: now[key] for key in finished} == finished
+    sweep.assert_whole()
+    assert eventually(lambda: not sweep.processes(), 30), sweep.processes()
+    assert list(sweep.temporary.iterdir()) == []
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [sweep.run.name]
+
+
+@pytest.mark.parametrize("half", ["ils", "ps"])
+def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, half: str) -> None:
+    sweep = Killed(tmp_path)
+    operation = ("--operations", "lookup") if half == "ils" else ()
+    long = ("--locales", "en_US", "--users", "2", "--warmup", "0s", "--measure", "10m")
+    argv = (half, "sweep", "--sizes", "20", *operation, *long, "--out", str(sweep.run))
+    with sweep.started(*argv):
+        assert eventually(lambda: "measure" in sweep.phases(), 60)
+        began = {each.split()[2] for each in sweep.processes()}
+        assert began == {"sitebench.cli.main", "locust", f"{half}_bench.targets.embedded"}
+    assert eventually(lambda: not sweep.processes(), 60), sweep.processes()
+    assert list(sweep.temporary.iterdir()) == []
+    with RunFile(sweep.run) as run:
+        (point,) = run.points()
+        assert point.status == "failed"
+        assert point.error is not None
+        assert "the sweep that started this point is gone" in point.error["message"]
+
+
+NARROW = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000));"
+
+
+def test_a_sweep_whose_run_file_may_not_grow_says_so_and_is_completed_when_it_may(
+    tmp_path: Path,
+) -> None:
+    sweep = Killed(tmp_path)
+    short = ("--locales", "en_US", "--users", "2", "--warmup", "100ms", "--measure", "300ms")
+    argv = ("ils", "sweep", "--sizes", "20", *short, "--json", "--out", str(sweep.run))
+    assert sweep.ran(*argv, "--operations", "lookup").code == 0
+    finished = sweep.done()
+    assert len(finished) == 1
+    command = [*argv, "--operations", "lookup,connect"]
+    code = f"{NARROW} import sys; sys.argv[1:] = {command!r};"
+    code += " from sitebench.cli.main import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **sweep.environment},
+        timeout=GRACE_S,
+    )
+    assert ran.returncode == 1
+    first, remedy = ran.stderr.splitlines()
+    assert first == f"sitebench: cannot write run file {sweep.run}: disk I/O error"
+    assert "look at the disk it is on" in remedy
+    sweep.assert_over()
+    assert {key: sweep.done()[key] for key in finished} == finished
+    completed = sweep.ran("resume", str(sweep.run))
+    assert completed.code == 0, completed.err
+    assert [point["resumed"] for point in completed.objects] == [True, False]
+    sweep.assert_clean()

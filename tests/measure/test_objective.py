@@ -1,0 +1,149 @@
+"""Objectives: what can be asked for, what is refused, and how a point is held against them."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitebench.errors import UnknownValue
+from sitebench.measure.objective import METRICS, OPERATORS, Objective, State
+from sitebench.runs.point import PointResult
+from tests.support.points import a_result, a_use
+
+
+def state(text: str, result: PointResult | None = None) -> State:
+    return Objective.parse(text).judge(result or a_result()).state
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("p99<5ms", [0.005]),
+        ("p99.9 <= 1s", [1.0]),
+        ("p50<500us,p90<1ms", [0.0005, 0.001]),
+        ("failures<0.1%", [0.1]),
+        ("failures <= 0%", [0.0]),
+        ("rate>=10k,cpu<80%", [10_000.0, 80.0]),
+        ("ops_per_s>1,pages_per_s>40.5/s", [1.0, 40.5]),
+        ("MAX<2s , mean<1ms", [2.0, 0.001]),
+    ],
+)
+def test_an_objective_is_read(text: str, bounds: list[float]) -> None:
+    assert [each.bound for each in Objective.parse(text).conditions] == bounds
+
+
+def test_an_objective_is_written_as_it_is_read() -> None:
+    objective = Objective.parse(" P99 < 5ms, failures<=0.1% ")
+    assert str(objective) == "p99<5ms,failures<=0.1%"
+    assert Objective.parse(str(objective)) == objective
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("p99<5ms,failuers<0.1%", 9, ("unknown metric 'failuers'", "use one of p50, p90")),
+        ("p98<5ms", 1, ("unknown metric 'p98'", "p99.9")),
+        ("p99", 4, ("no operator after 'p99'", "<=")),
+        ("p99=5ms", 4, ("no operator after 'p99'", "<=")),
+        ("p99<", 5, ("nothing to hold 'p99' against", "p99<5ms")),
+        ("p99<5", 5, ("'5' has no unit", "5ms")),
+        ("p99<fast", 5, ("unknown duration 'fast'", "500ms")),
+        ("p50<1ms, failures < 3", 21, ("'3' is no percentage", "0.1%")),
+        ("rate>0", 6, ("not above zero", "500")),
+        ("p99<5ms,", 9, ("a metric is missing", "use one of")),
+        ("", 1, ("a metric is missing", "use one of")),
+        ("p99<5ms;rate>3", 5, ("'5ms;rate>3' has no unit",)),
+        ("<5ms", 1, ("unknown metric '<5ms'",)),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_place(
+    text: str, place: int, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(UnknownValue, match=f"character {place}:") as caught:
+        Objective.parse(text)
+    said = str(caught.value)
+    assert "\n" not in said
+    for word in words:
+        assert word in said
+
+
+PARTS = ("p99", "rate", "failures", "cpu", "<", ">=", "=", ",", " ", "5ms", "0.1%", "10k", "%", "é")
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
+def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
+    try:
+        objective = Objective.parse(text)
+    except UnknownValue as error:
+        place = re.search(r", character (\d+): ", error.message)
+        assert place is not None
+        assert 1 <= int(place[1]) <= len(text) + 1
+    else:
+        assert Objective.parse(str(objective)) == objective
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # 20,000 operations of 50 us in 2 s; the target used 1.9 s of CPU.
+        ("p99<1ms", State.MET),
+        ("p99<40us", State.BROKEN),
+        ("p50>40us,p90<60us", State.MET),
+        ("mean<=51us,max<60us", State.MET),
+        ("failures<=0%", State.MET),
+        ("failures<0%", State.BROKEN),
+        ("rate>=10k", State.MET),
+        ("rate>10k", State.BROKEN),
+        ("cpu<=95%", State.MET),
+        ("cpu<90%", State.BROKEN),
+        ("p99.9<1s", State.UNKNOWN),
+        ("pages_per_s>1", State.UNKNOWN),
+        ("p99.9<1s,rate>1", State.UNKNOWN),
+        ("p99.9<1s,rate>10k", State.BROKEN),
+    ],
+)
+def test_a_point_is_held_against_it(text: str, expected: State) -> None:
+    assert state(text) is expected
+
+
+def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
+    judged = Objective.parse("p99<1h").judge(a_result(count=9_999))
+    assert judged.state is State.UNKNOWN
+    assert "too few samples" in judged.said
+
+
+def test_failures_are_a_share_of_what_ended() -> None:
+    result = replace(a_result(count=999), failures_by_kind={"timeout": 1})
+    assert state("failures<=0.1%", result) is State.MET
+    assert state("failures<0.1%", result) is State.BROKEN
+
+
+def test_the_cpu_of_a_target_elsewhere_cannot_be_told() -> None:
+    assert state("cpu<50%", replace(a_result(), use=a_use(None))) is State.UNKNOWN
+
+
+def test_what_was_missed_is_said_with_what_was_asked() -> None:
+    judged = Objective.parse("p99<40us,rate>1").judge(a_result())
+    assert judged.said == "p99 is 50 us (asked: p99<40us)"
+    assert Objective.parse("rate>1").judge(a_result()).said == "rate is 10,000/s (asked: rate>1)"
+
+
+def test_every_operator_and_metric_is_explained_where_the_grammar_is() -> None:
+    import sitebench.measure.objective as module
+
+    assert module.__doc__ is not None
+    for word in [*METRICS, *OPERATORS]:
+        assert f'"{word}"' in module.__doc__
+
+
+@pytest.mark.parametrize(
+    ("text", "samples"),
+    [("p50<1s", 200), ("p99<1s,p50<1s", 10_000), ("p99.9<1s", 100_000), ("max<1s,failures<1%", 1)],
+)
+def test_an_objective_knows_how_many_samples_it_takes(text: str, samples: int) -> None:
+    objective = Objective.parse(text)
+    assert objective.samples() == samples
+    assert objective.judge(a_result(count=samples + 1)).state is not State.UNKNOWN
+    assert objective.judge(a_result(count=samples - 1)).state is State.UNKNOWN

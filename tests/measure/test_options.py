@@ -1,0 +1,156 @@
+import argparse
+from dataclasses import dataclass
+
+import pytest
+import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from sitebench import units
+from sitebench.errors import UnknownValue
+from sitebench.measure.options import LoadOptions, PeopleOptions
+from sitebench.options import spelling
+from sitebench.options.option import choice, fields_of, flag, option
+
+
+@dataclass(frozen=True)
+class Example(PeopleOptions, LoadOptions):
+    quiet: bool = option(False, "Say nothing.")
+    where: str | None = option(None, "A place.", locust=False, identity=False)
+    how: str | None = option(None, "A way.", parse=choice("by land", "by sea"))
+
+
+def through_locust(*argv: str) -> Example:
+    parser = argparse.ArgumentParser()
+    spelling.add_arguments(parser, Example, "Example options")
+    return spelling.from_namespace(Example, parser.parse_args(argv))
+
+
+def through_typer(*argv: str) -> Example:
+    seen: list[Example] = []
+    app = typer.Typer()
+
+    @app.command()
+    @spelling.command_options(Example)
+    def command(chosen: Example) -> None:
+        seen.append(chosen)
+
+    result = CliRunner().invoke(app, list(argv), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return seen[0]
+
+
+def test_the_command_line_gives_the_defaults_of_the_definition() -> None:
+    assert through_typer() == Example()
+
+
+def test_the_command_line_and_locust_read_the_same_words_alike() -> None:
+    argv = ["--rate", "2k", "--warmup", "500ms", "--measure", "1m", "--keys", "zipfian"]
+    argv += ["--no-verify", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]
+    assert through_typer(*argv) == through_locust(*argv)
+
+
+def test_at_locusts_screen_a_test_lasts_until_it_is_stopped() -> None:
+    chosen = through_locust()
+    assert chosen.measure is None
+    assert chosen.warmup == 0.0
+
+
+def test_locust_keeps_values_as_text_because_its_web_form_posts_text() -> None:
+    parser = argparse.ArgumentParser()
+    spelling.add_arguments(parser, Example, "Example options")
+    namespace = parser.parse_args([])
+    assert namespace.think == "0s"
+    namespace.think = "250ms"
+    assert spelling.from_namespace(Example, namespace).think == 0.25
+
+
+def test_a_list_of_the_web_form_begins_with_what_holds_unless_something_is_chosen() -> None:
+    parser = argparse.ArgumentParser()
+    spelling.add_arguments(parser, Example, "Example options")
+    first = {each.dest: next(iter(each.choices)) for each in parser._actions if each.choices}
+    assert first == {"keys": "uniform", "how": ""}
+    for dest, chosen in first.items():
+        namespace = argparse.Namespace(**{**vars(parser.parse_args([])), dest: chosen})
+        assert spelling.from_namespace(Example, namespace) == through_locust()
+
+
+def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        through_locust("--think", "long")
+    assert "unknown duration 'long'" in capsys.readouterr().err
+
+
+def test_an_option_that_locust_has_already_is_left_to_it() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", default="7")
+    spelling.add_arguments(parser, Example, "Example options")
+    assert spelling.from_namespace(Example, parser.parse_args([])).seed == 7
+
+
+@settings(deadline=None)
+@given(
+    st.builds(
+        Example,
+        rate=st.none() | st.integers(1, 10**6).map(float),
+        warmup=st.integers(0, 10**4).map(lambda ms: ms / 1e3),
+        measure=st.none() | st.integers(1, 10**4).map(float),
+        think=st.integers(0, 10**4).map(lambda ms: ms / 1e3),
+        keys=st.sampled_from(["uniform", "zipfian", "hotspot", "latest"]),
+        threads=st.none() | st.integers(1, 64),
+        verify=st.booleans(),
+        seed=st.integers(0, 10**9),
+        quiet=st.booleans(),
+    )
+)
+def test_a_locust_command_line_means_the_options_it_was_made_from(chosen: Example) -> None:
+    assert through_locust(*spelling.to_argv(chosen)) == chosen
+
+
+@settings(deadline=None)
+@given(st.builds(Example, seed=st.integers(0, 99), verify=st.booleans(), rate=st.none()))
+def test_options_survive_being_written_as_texts(chosen: Example) -> None:
+    assert spelling.from_texts(Example, spelling.texts(chosen)) == chosen
+
+
+def test_what_does_not_identify_a_point_is_not_among_its_texts() -> None:
+    assert "where" not in spelling.texts(Example(where="here"))
+
+
+def test_choices_name_what_they_accept() -> None:
+    with pytest.raises(UnknownValue, match="use one of a, b"):
+        choice("a", "b")("c")
+
+
+def test_help_shows_every_option_once() -> None:
+    app = typer.Typer()
+
+    @app.command()
+    @spelling.command_options(Example)
+    def command(chosen: Example) -> None: ...
+
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    for each, _ in fields_of(Example):
+        assert flag(each.name) in shown
+    assert units.format_duration(10.0) in shown
+
+
+@dataclass(frozen=True)
+class Switched(Example):
+    kept: bool = option(False, "Keep it.", paired=True)
+
+
+def test_a_paired_switch_can_be_turned_off_by_name() -> None:
+    seen: list[Switched] = []
+    app = typer.Typer()
+
+    @app.command()
+    @spelling.command_options(Switched)
+    def command(chosen: Switched) -> None:
+        seen.append(chosen)
+
+    for argv in ([], ["--kept"], ["--no-kept"]):
+        result = CliRunner().invoke(app, argv, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    assert [chosen.kept for chosen in seen] == [False, True, False]

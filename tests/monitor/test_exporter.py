@@ -1,0 +1,262 @@
+"""Against a real node_exporter, whose figures are held against /proc of the same machine."""
+
+import http.server
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from sitebench.errors import UnknownValue
+from sitebench.monitor import Changes, MachineSample, Monitor, Sample, use_between
+from sitebench.monitor.exporter import Exporter
+from sitebench.monitor.machine import MachineReader
+from sitebench.monitor.prometheus import NotPrometheus
+from sitebench.options.addresses import parse_exporter
+from sitebench.system.network import free_port
+from tests.support.programs import required_program
+from tests.support.waiting import eventually
+
+PATIENCE_S = 20
+"""How long a busy machine may take for a page."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A node_exporter."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def exporting(*options: str) -> Iterator[Running]:
+    """Run a node_exporter that answers."""
+    program, port = required_program("prometheus-node-exporter"), free_port()
+    process = subprocess.Popen(
+        [program, f"--web.listen-address=127.0.0.1:{port}", *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        try:
+            yield Running(_answering(f"http://127.0.0.1:{port}/metrics"), process.pid)
+        finally:
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+
+
+def _answering(url: str) -> str:
+    exporter = Exporter(url, timeout_s=PATIENCE_S)
+
+    def answers() -> bool:
+        try:
+            exporter.read()
+        except OSError:
+            return False
+        finally:
+            exporter.close()
+        return True
+
+    assert eventually(answers, 20)
+    return url
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    with exporting() as found:
+        yield found
+
+
+SPENT = ("user_s", "system_s", "irq_s", "stolen_s")
+"""Idle and iowait may go back by a tick: proc(5)."""
+COUNTERS = (
+    *("swapped_in", "swapped_out", "faults", "major_faults", "context_switches"),
+    *("segments_out", "retransmits", "listen_overflows", "listen_drops"),
+)
+
+
+def between(before: Sequence[float], there: Sequence[float], after: Sequence[float]) -> bool:
+    """Whether counters were read in this order; the exporter's text rounds to 1e-9 at most."""
+    assert len(before) == len(there) == len(after) > 0
+    return all(
+        low - 1e-6 <= seen <= high + 1e-6
+        for low, seen, high in zip(before, there, after, strict=True)
+    )
+
+
+def _counters(sample: MachineSample) -> list[float]:
+    """Return every counter of the machine that both sources have, in one order."""
+    return [
+        *(getattr(core, name) for core in sample.cores for name in SPENT),
+        *(getattr(sample, name) for name in COUNTERS[:5]),
+        *(getattr(sample.network, name) for name in COUNTERS[5:]),
+        *(sample.pressure_s[name] for name in sorted(sample.pressure_s)),
+    ]
+
+
+def test_its_counters_lie_between_two_readings_of_proc(running: Running) -> None:
+    own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
+    before, there, after = own.read(), exporter.read(), own.read()
+    exporter.close()
+    assert len(there.cores) == os.cpu_count()
+    assert between(_counters(before), _counters(there), _counters(after))
+    assert there.total_bytes == before.total_bytes
+    assert there.runnable is not None
+    assert there.network.sockets.keys() == before.network.sockets.keys()
+
+
+def test_its_disks_and_interfaces_are_ours(running: Running) -> None:
+    own, exporter = MachineReader(), Exporter(running.url, timeout_s=PATIENCE_S)
+    before, there, after = own.read(), exporter.read(), own.read()
+    exporter.close()
+    for name, disk in there.disks.items():
+        first, last = before.disks[name], after.disks[name]
+        read, written = disk.read_bytes, disk.written_bytes
+        assert first.read_bytes <= read <= last.read_bytes
+        assert first.written_bytes <= written <= last.written_bytes
+        assert first.busy_s <= disk.busy_s + 1e-6 <= last.busy_s + 2e-6
+    # Debian's leaves out loopback.
+    ours = {name for name in before.network.interfaces if name != "lo"}
+    assert there.network.interfaces.keys() - {"lo"} == ours
+    for name in ours:
+        one, two = before.network.interfaces[name], after.network.interfaces[name]
+        assert one.bytes_in <= there.network.interfaces[name].bytes_in <= two.bytes_in
+        assert one.packets_out <= there.network.interfaces[name].packets_out <= two.packets_out
+
+
+def test_what_is_switched_off_there_is_missing_and_nothing_else() -> None:
+    with exporting("--no-collector.pressure") as found:
+        exporter = Exporter(found.url, timeout_s=PATIENCE_S)
+        sample = exporter.read()
+        exporter.close()
+    assert sample.pressure_s == {}
+    assert sample.cores
+    assert sample.network.segments_out is not None
+
+
+def test_a_window_on_another_machine(running: Running) -> None:
+    monitor = Monitor(None, exporter=running.url)
+    try:
+        start = monitor.sample()
+        assert start.target_machine is not None
+        assert eventually(lambda: monitor.sample().target_machine is not start.target_machine)
+        used = use_between(start, monitor.sample(), 1.0)
+    finally:
+        monitor.close()
+    assert used.target_machine is not None
+    assert len(used.target_machine.busy_per_core) == os.cpu_count()
+    assert used.gaps == ()
+    assert not used.target_is_local
+    assert used.available == used.target_machine.available_bytes
+
+
+def test_one_that_stops_answering_is_a_gap_and_nobody_waits() -> None:
+    with exporting() as found:
+        monitor = Monitor(None, exporter=found.url)
+        try:
+            start, changes = monitor.sample(), Changes()
+            assert "target-machine" in {who for who, _, _ in changes.rows(start)}
+            os.kill(found.pid, signal.SIGSTOP)
+            assert eventually(lambda: monitor.sample().answers[0].missing > 0)
+            silent = monitor.sample()
+            changes.rows(silent)
+            again = monitor.sample()
+            assert "target-machine" not in {who for who, _, _ in changes.rows(again)}
+            assert silent.machine.at_s < again.machine.at_s
+        finally:
+            monitor.close()
+    (gap,) = use_between(start, again, 1.0).gaps
+    assert gap.missing > 0
+    assert found.url in gap.source
+    assert "timed out" in gap.reason
+
+
+def _seen(exporter: str) -> tuple[Sample, Sample]:
+    monitor = Monitor(None, exporter=exporter)
+    start = monitor.sample()
+    monitor.close()
+    return start, monitor.sample()
+
+
+def test_nobody_there_is_a_gap_from_the_beginning() -> None:
+    _, end = _seen(f"http://127.0.0.1:{free_port()}/metrics")
+    (answers,) = end.answers
+    assert answers.asked == answers.missing >= 1
+    assert "refused" in answers.reason
+    assert end.target_machine is None
+
+
+@contextmanager
+def answering(body: bytes, status: int = 200) -> Iterator[str]:
+    """Serve one page."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/metrics"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_web_page_is_no_exporter() -> None:
+    with answering(b"<html><body>hello</body></html>") as url:
+        exporter = Exporter(url)
+        with pytest.raises(NotPrometheus, match="not answer in Prometheus' format"):
+            exporter.read()
+        exporter.close()
+
+
+def test_an_exporter_of_something_else_is_told_apart() -> None:
+    with answering(b"go_goroutines 7\n") as url:
+        _, end = _seen(url)
+    assert "no node_exporter" in end.answers[0].reason
+
+
+def test_a_refusal_is_told_by_its_number() -> None:
+    with answering(b"no", 403) as url:
+        _, end = _seen(url)
+    assert end.answers[0].reason == "it answered 403"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("host", "http://host:9100/metrics"),
+        ("host:9101", "http://host:9101/metrics"),
+        ("http://host:9100/", "http://host:9100/metrics"),
+        ("https://host/node/metrics", "https://host:9100/node/metrics"),
+        ("http://[::1]:9100/metrics?collect[]=cpu", "http://[::1]:9100/metrics?collect[]=cpu"),
+    ],
+)
+def test_an_address_may_be_short(typed: str, meant: str) -> None:
+    assert parse_exporter(typed) == meant
+
+
+@pytest.mark.parametrize("typed", ["", "ftp://host", "http://", "host:port"])
+def test_what_is_no_address_is_refused_with_an_example(typed: str) -> None:
+    with pytest.raises(UnknownValue, match=r"such as http://host:9100/metrics"):
+        parse_exporter(typed)
+
+
+def test_an_address_with_a_password_is_refused_and_not_repeated() -> None:
+    with pytest.raises(UnknownValue) as refused:
+        parse_exporter("http://somebody:secret@host")
+    assert "leave them out of it" in str(refused.value)
+    assert "secret" not in str(refused.value)

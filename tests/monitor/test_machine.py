@@ -1,0 +1,254 @@
+"""Something happens on this machine; the monitor must have seen at least that."""
+
+import contextlib
+import os
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.monitor import DiskUse, MachineUse, Monitor, use_between
+from sitebench.monitor.sockets import by_state
+from sitebench.system.network import free_port
+from tests.support.actor import Actor, acting
+from tests.support.waiting import eventually
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture
+def actor() -> Iterator[Actor]:
+    with acting() as made:
+        yield made
+
+
+class Watch:
+    """Both ends of a window around what happens."""
+
+    def __init__(self, pid: int | None = None) -> None:
+        self.monitor = Monitor(pid)
+        self.start = self.monitor.sample(thorough=True)
+
+    def used(self) -> MachineUse:
+        return use_between(self.start, self.monitor.sample(thorough=True), 1.0).machine
+
+
+def test_the_core_that_burned_is_the_one_that_was_busy(actor: Actor) -> None:
+    watch = Watch()
+    core = max(os.sched_getaffinity(0))
+    actor.do(
+        f"""
+        import os, time
+        os.sched_setaffinity(0, {{{core}}})
+        start = time.process_time()
+        while time.process_time() - start < 0.5:
+            pass
+        """
+    )
+    end = watch.monitor.sample().machine
+    busy_s = end.cores[core].busy_s - watch.start.machine.cores[core].busy_s
+    assert busy_s > 0.4
+    used = watch.used()
+    assert len(used.busy_per_core) == os.cpu_count()
+    assert 0 < used.busy_per_core[core] <= 1
+    assert used.user_s is not None
+    assert used.user_s > 0.3
+
+
+def test_memory_is_this_machines() -> None:
+    used = Watch().used()
+    assert used.total_bytes == os.sysconf("SC_PHYS_PAGES") * PAGE
+    assert 0 < used.available_bytes < used.total_bytes
+
+
+def test_faults_and_switches_of_one_process_are_the_machines_too(actor: Actor) -> None:
+    watch = Watch()
+    actor.do(
+        """
+        import mmap, time
+        held = mmap.mmap(-1, 2048 * mmap.PAGESIZE)
+        held.madvise(mmap.MADV_NOHUGEPAGE)
+        for at in range(0, len(held), mmap.PAGESIZE):
+            held[at] = 1
+        for _ in range(100):
+            time.sleep(0.0005)
+        """
+    )
+    used = watch.used()
+    assert used.faults is not None
+    assert used.context_switches is not None
+    assert used.faults >= 2048
+    assert used.context_switches >= 200
+
+
+def test_more_runnable_than_cores_is_a_queue_and_pressure(actor: Actor) -> None:
+    watch = Watch()
+    core = min(os.sched_getaffinity(0))
+    actor.do(
+        f"""
+        import os
+        os.sched_setaffinity(0, {{{core}}})
+        def child():
+            pid = os.fork()
+            while pid == 0:
+                pass
+            return pid
+        children = [child() for _ in range(3)]
+        """
+    )
+    try:
+        assert eventually(lambda: (watch.used().run_queue or 0) >= 2)
+        if Path("/proc/pressure/cpu").exists():
+            assert eventually(lambda: watch.used().pressure["cpu.some"] > 0.1)
+    finally:
+        actor.do("[os.kill(child, 9) for child in children]")
+
+
+def test_what_was_synced_went_to_a_disk(on_disk: Path) -> None:
+    if os.major(on_disk.parent.stat().st_dev) == 0:
+        pytest.skip("/var/tmp lies on no disk of its own")
+    watch = Watch()
+    written = os.urandom(8 << 20)
+
+    def write() -> tuple[DiskUse, ...]:
+        with on_disk.open("wb") as file:
+            file.write(written)
+            file.flush()
+            os.fsync(file.fileno())
+        return watch.used().disks
+
+    disks = write()
+    assert sum(disk.written_bytes for disk in disks) >= len(written)
+    # A quick disk may be done before the kernel's clock has ticked.
+    assert eventually(lambda: any(disk.busy_share > 0 for disk in write()))
+    assert not [disk for disk in disks if not Path("/sys/block", disk.name).exists()]
+
+
+def _pair() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ours = socket.create_connection(server.getsockname())
+        theirs, _ = server.accept()
+    return ours, theirs
+
+
+def _send(ours: socket.socket, theirs: socket.socket, mebibytes: int) -> None:
+    part = b"x" * (1 << 16)
+    for _ in range(mebibytes * 16):
+        ours.sendall(part)
+        left = len(part)
+        while left:
+            left -= len(theirs.recv(left))
+
+
+def test_bytes_over_loopback_went_in_and_out(actor: Actor) -> None:
+    watch = Watch()
+    ours, theirs = _pair()
+    with ours, theirs:
+        _send(ours, theirs, 8)
+    used = watch.used()
+    (lo,) = (each for each in used.interfaces if each.name == "lo")
+    assert lo.bytes_out >= 8 << 20
+    assert lo.bytes_in >= 8 << 20
+    assert lo.packets_in >= (8 << 20) // 65_536
+    assert lo.speed_bits_s is None
+    assert used.segments_out is not None
+    assert used.segments_out >= (8 << 20) // 65_536
+
+
+def test_sockets_are_counted_by_their_state() -> None:
+    before = by_state()
+    with contextlib.ExitStack() as stack:
+        for _ in range(20):
+            ours, theirs = _pair()
+            stack.enter_context(ours)
+            stack.enter_context(theirs)
+        left, right = _pair()
+        stack.enter_context(left)
+        right.close()
+        stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        stack.enter_context(socket.create_server(("::1", 0), family=socket.AF_INET6))
+        found = Watch().used().sockets
+    assert found["established"] >= 40
+    assert found["close_wait"] >= 1
+    assert found["listen"] >= 2
+    assert "time_wait" in found
+    assert "time_wait" not in before
+
+
+def test_a_full_accept_queue_is_an_overflow_and_a_retransmit() -> None:
+    watch = Watch()
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(8):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(server.getsockname())
+        assert eventually(lambda: (watch.used().listen_overflows or 0) >= 1)
+        assert eventually(lambda: (watch.used().listen_drops or 0) >= 1)
+        assert eventually(lambda: (watch.used().retransmits or 0) >= 1)
+
+
+APART = ("unshare", "--user", "--map-root-user", "--net")
+LINK_UP = """
+import fcntl, socket, struct
+with socket.socket() as any_socket:
+    # SIOCSIFFLAGS, IFF_UP | IFF_RUNNING: a new namespace's loopback is down.
+    fcntl.ioctl(any_socket, 0x8914, struct.pack("16sH22x", b"lo", 0x41))
+"""
+SEND = """
+server = socket.create_server(("127.0.0.1", 0))
+ours = socket.create_connection(server.getsockname())
+theirs, _ = server.accept()
+for _ in range(100):
+    ours.sendall(b"x" * 10_000)
+    left = 10_000
+    while left:
+        left -= len(theirs.recv(left))
+"""
+
+
+def test_a_target_in_a_network_of_its_own_is_read_there() -> None:
+    allowed = subprocess.run([*APART, "true"], capture_output=True, check=False).returncode == 0
+    if not allowed:
+        pytest.skip("no network namespace may be made here")
+    with acting(APART) as actor:
+        actor.do(LINK_UP)
+        monitor = Monitor(actor.pid)
+        actor.do("warm = socket.create_server(('127.0.0.1', 0)); warm.close()")
+        start = monitor.sample()
+        actor.do(SEND)
+        used = use_between(start, monitor.sample(thorough=True), 1.0)
+    theirs = used.target_machine
+    assert theirs is not None
+    (lo,) = theirs.interfaces
+    # A million bytes of payload, each segment with some 66 bytes of headers; nobody else is there.
+    assert 1_000_000 <= lo.bytes_out < 1_200_000
+    assert lo.bytes_in == lo.bytes_out
+    assert theirs.sockets["in_use"] == 3
+    assert theirs.busy_per_core == used.machine.busy_per_core
+    assert used.target_is_local
+
+
+def test_a_target_in_our_network_has_no_machine_of_its_own(actor: Actor) -> None:
+    monitor = Monitor(actor.pid)
+    assert use_between(monitor.sample(), monitor.sample(), 1.0).target_machine is None
+
+
+def test_a_handshake_tells_the_way_there_and_back() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monitor = Monitor(None, server.getsockname())
+        start = monitor.sample()
+        assert eventually(
+            lambda: use_between(start, monitor.sample(), 1.0).round_trip_s is not None
+        )
+        monitor.close()
+
+
+def test_nobody_there_shakes_no_hand() -> None:
+    monitor = Monitor(None, ("127.0.0.1", free_port()))
+    start = monitor.sample()
+    used = use_between(start, monitor.sample(), 1.0)
+    monitor.close()
+    assert used.round_trip_s is None

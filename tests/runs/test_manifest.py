@@ -1,0 +1,45 @@
+"""The manifest names what rule 12 of the method asks for, and what a run was before it went on."""
+
+import json
+from pathlib import Path
+
+import psutil
+
+from sitebench.runs.manifest import SYSCTLS, collect, continued
+from sitebench.runs.store import RunStore
+
+
+def test_the_facts_that_rule_12_names_are_there() -> None:
+    facts = collect(["ils", "sweep"], {"population": {"digest": "d"}})
+    assert facts["command"] == ["sitebench", "ils", "sweep"]
+    assert facts["population"] == {"digest": "d"}
+    assert {"python", "sitebench", "locust", "sqlite"} <= facts["versions"].keys()
+    assert facts["cpu"]["cores"] == psutil.cpu_count()
+    assert facts["memory_bytes"] == psutil.virtual_memory().total
+    assert Path("/proc/sys/kernel/osrelease").read_text().strip() in facts["kernel"]
+    assert len(facts["sysctls"]) == len(SYSCTLS)
+    assert facts["sysctls"]["vm.swappiness"] == Path("/proc/sys/vm/swappiness").read_text().strip()
+    assert {"open_files", "group_cores", "group_memory_bytes"} <= facts["limits"].keys()
+    assert {"governor", "turbo", "mitigations", "siblings"} <= facts["cpu"].keys()
+    assert {"clock", "system", "virtualisation", "huge_pages", "started"} <= facts.keys()
+    assert json.loads(json.dumps(facts))
+
+
+def test_a_run_that_goes_on_keeps_what_was_otherwise_before() -> None:
+    first = collect([], {"sizes": (1, 2)})
+    assert continued({}, first) == json.loads(json.dumps(first))
+    second = first | {"kernel": "Linux 7", "started": "later"}
+    third = second | {"started": "latest"}
+    now = continued(continued(continued({}, first), second), third)
+    assert now["kernel"] == "Linux 7"
+    assert now["earlier"] == [
+        {"started": first["started"], "kernel": first["kernel"]},
+        {"started": "later"},
+    ]
+
+
+def test_every_target_is_described_once(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run") as store:
+        for version in ("2.5", "2.5", "2.6", "2.5"):
+            store.add_target({"name": "openldap", "version": version})
+        assert [each["version"] for each in store.manifest()["targets"]] == ["2.5", "2.6"]

@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+from sitebench.counts.durations import Durations
+from sitebench.counts.tally import Tally
+from sitebench.runs.point import PointResult, PointSpec, summarise
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_result, a_spec, a_use
+
+
+def test_a_specification_survives_being_written() -> None:
+    spec = a_spec(rate=500.0)
+    assert PointSpec.read(spec.canonical()) == spec
+
+
+def test_points_that_were_asked_for_alike_have_one_key() -> None:
+    assert a_spec(settings={"a": "1", "b": "2"}).key == a_spec(settings={"b": "2", "a": "1"}).key
+    assert a_spec().key != a_spec(entries=2_000).key
+    assert a_spec().key != a_spec(settings={"a": "c"}).key
+
+
+def test_a_result_survives_being_written() -> None:
+    result = a_result()
+    assert PointResult.read(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_the_json_object_has_the_fields_that_programs_rely_on() -> None:
+    found = a_result().to_json()
+    assert found["operation"] == "lookup"
+    assert found["entries"] == 1_000
+    assert found["ops_per_s"] == 10_000
+    assert found["failures"] == 0
+    assert found["failures_by_kind"] == {}
+    assert set(found["latency_us"]) >= {"p50", "p90", "p99", "p99_9", "max", "mean"}
+    assert found["generator"]["cpu_us_per_op"] == 40.0
+    assert found["verdict"] == "target-cpu"
+    assert found["schedule"] == "closed"
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("p50", 200), ("p90", 1_000), ("p99", 10_000), ("p99_9", 100_000)]
+)
+def test_a_percentile_needs_a_hundred_samples_beyond_it(name: str, least: int) -> None:
+    enough, short = histogram(), histogram()
+    enough.record(1_000, least)
+    short.record(1_000, least - 1)
+    assert Durations.of(enough).percentiles[name] == 1.0
+    assert Durations.of(short).percentiles[name] is None
+
+
+def test_nothing_has_no_latency() -> None:
+    nothing = Durations.of(histogram())
+    assert (nothing.n, nothing.mean, nothing.max) == (0, None, None)
+    assert set(nothing.percentiles.values()) == {None}
+
+
+def test_failed_operations_are_no_throughput_but_failures_of_every_step_count() -> None:
+    tally = Tally.starting(Drain(0, 0))
+    steps = (
+        Step("lookup", "connect", 3, {"connect-refused": 2}),
+        Step("lookup", "lookup", 100, {"wrong-answer": 10}),
+        Step("lookup", "sequence", 5, {"wrong-answer": 5}),
+    )
+    tally.add(Drain(0, 1_000_000_000, steps))
+    counts = [("lookup", "lookup")]
+    result = summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
+    assert result.ops_per_s == 90
+    assert result.failures_by_kind == {"connect-refused": 2, "wrong-answer": 10}
+
+
+def test_the_portable_client_is_charged_with_its_whole_process() -> None:
+    tally = Tally.starting(Drain(0, 0, cpu_ns=()))
+    tally.add(Drain(0, 10**9, (Step("lookup", "lookup", 1_000),), cpu_ns=()))
+    counts = [("lookup", "lookup")]
+    result = summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=False)
+    assert result.cpu_us_per_op == 900.0
+
+
+@pytest.mark.parametrize(
+    ("cpu_ns", "left"), [((4 * 10**8, 10**8), 0.6), ((10**9 + 10**6,), 0.0), ((), None)]
+)
+def test_headroom_is_what_the_busiest_thread_had_left(
+    cpu_ns: tuple[int, ...], left: float | None
+) -> None:
+    tally = Tally.starting(Drain(0, 0, cpu_ns=(0,) * len(cpu_ns)))
+    tally.add(Drain(0, 10**9, (Step("lookup", "lookup", 1_000),), cpu_ns=cpu_ns))
+    counts = [("lookup", "lookup")]
+    result = summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
+    assert result.headroom == pytest.approx(left)
+    assert result.to_json()["generator"]["headroom"] == result.headroom

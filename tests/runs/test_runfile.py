@@ -1,0 +1,184 @@
+"""What reads run files reads every one of them, and leaves no trace."""
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench._engine import Histogram
+from sitebench.errors import BadRunFile
+from sitebench.runs import schema
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
+from tests.support.drains import Drain, Step
+from tests.support.points import a_result, a_spec
+from tests.support.runs import SCHEMA_1, finish
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "runs").mkdir()
+    return tmp_path / "runs" / "run.sitebench"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    # The index of SQLite's log holds the readers' locks: it is theirs to write.
+    return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.endswith("-shm")}
+
+
+def test_a_file_of_a_run_that_ended_is_read_and_nothing_is_left_beside_it(path: Path) -> None:
+    with RunStore(path) as store:
+        store.set_manifest({"seed": 1997})
+        finish(store)
+    before = contents(path.parent)
+    with RunFile(path) as run:
+        assert run.manifest() == {"seed": 1997}
+        assert run.results() == [a_result()]
+        (point,) = run.points()
+        assert (point.spec, point.status, point.error) == (a_spec(), "done", None)
+        (lookup,) = run.histograms(point.id)
+        assert (lookup.step, lookup.count, lookup.service.count) == ("lookup", 20_000, 20_000)
+        assert contents(path.parent) == before
+    assert contents(path.parent) == before
+
+
+def test_a_run_that_goes_on_is_read_as_it_was_when_the_file_was_opened(path: Path) -> None:
+    with RunStore(path) as store:
+        store.begin(a_spec())
+        point = store.point_id(a_spec().key)
+        store.append(point, "ramp", Drain(0, 10**9, (Step("lookup", "lookup", 3),)))
+        before = contents(path.parent)
+        with RunFile(path) as run:
+            assert [p.status for p in run.points()] == ["running"]
+            assert contents(path.parent) == before
+            store.append(point, "warmup", Drain(10**9, 2 * 10**9, (Step("lookup", "lookup", 4),)))
+            assert [(row.phase, row.count) for row in run.timeline(point)] == [("ramp", 3)]
+        with RunFile(path) as run:
+            assert [row.count for row in run.timeline(point)] == [3, 4]
+
+
+def test_a_file_copied_with_its_log_is_read_whole(path: Path, tmp_path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+        copy = tmp_path / "copies" / path.name
+        copy.parent.mkdir()
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}{end}", f"{copy}{end}")
+    before = contents(copy.parent)
+    with RunFile(copy) as run:
+        assert run.results() == [a_result()]
+    assert contents(copy.parent) == before
+    assert {p.name for p in copy.parent.iterdir()} == {path.name, f"{path.name}-wal"}
+
+
+def test_a_file_of_schema_1_is_read() -> None:
+    with RunFile(SCHEMA_1) as run:
+        done, interrupted = run.points()
+        assert (done.status, interrupted.status) == ("done", "running")
+        assert done.result is not None
+        assert done.result.operations == 78_654
+        (lookup,) = [each for each in run.histograms(done.id) if each.step == "lookup"]
+        assert lookup.latency.count == lookup.count
+        assert lookup.censored == Histogram()
+    assert {p.name for p in SCHEMA_1.parent.glob("schema1*")} == {SCHEMA_1.name}
+
+
+OPEN = {"failures_by_kind", "figures", "settings", "pressure", "sockets", "directory"}
+"""Objects whose names are data: every reader shows all of them."""
+
+
+def extended(found: Any, name: str = "") -> Any:
+    """Add a key to every object whose keys are known."""
+    if isinstance(found, dict):
+        more = {} if name in OPEN else {"added_later": [1]}
+        return {key: extended(value, key) for key, value in found.items()} | more
+    return [extended(each) for each in found] if isinstance(found, list) else found
+
+
+def test_what_a_newer_version_adds_without_a_new_schema_is_passed_over(path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+        store.begin(a_spec("add"))
+        store.fail(a_spec("add").key, {"kind": "PointFailed", "message": "m", "remedy": "r"})
+    with RunFile(path) as run:
+        known = (run.points(), run.histograms(1), run.timeline(1), run.samples(1))
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for column in ("spec", "result"):
+            for n, text in db.execute(f"SELECT id, {column} FROM points").fetchall():
+                later = json.dumps(extended(json.loads(text))) if text else None
+                db.execute(f"UPDATE points SET {column} = ? WHERE id = ?", (later, n))
+        for table in ("points", "steps", "timeline", "samples", "manifest"):
+            db.execute(f"ALTER TABLE {table} ADD COLUMN added_later TEXT")
+        db.execute("CREATE TABLE added_later (x INTEGER)")
+    with RunFile(path) as run:
+        assert (run.points(), run.histograms(1), run.timeline(1), run.samples(1)) == known
+        assert run.manifest() == {}
+    with RunStore(path) as store:
+        assert store.results() == [a_result()]
+
+
+def test_a_truncated_file_is_refused(path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+    whole = path.read_bytes()
+    for length in (20, 100, 4096, 5000, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(BadRunFile, match="is damaged"):
+            RunFile(path)
+
+
+def test_what_is_no_run_file_is_refused_in_words_that_say_what_it_is(tmp_path: Path) -> None:
+    other, empty, text = tmp_path / "other", tmp_path / "empty", tmp_path / "text"
+    sqlite3.connect(other).execute("CREATE TABLE theirs (x)").connection.close()
+    empty.touch()
+    text.write_text("operations,per,second\n")
+    said = {
+        other: "is a database of another program",
+        empty: "is empty",
+        text: "is no run file of sitebench",
+        tmp_path: "is no file",
+        tmp_path / "absent": "no run file at",
+    }
+    for path, words in said.items():
+        with pytest.raises(BadRunFile, match=words):
+            RunFile(path)
+
+
+def test_the_documentation_names_every_column_and_the_schema(path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "run-file.md").read_text()
+    assert f"now\n**{schema.VERSION}**" in text
+    RunStore(path).close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        for table in ("manifest", "points", "steps", "timeline", "samples"):
+            columns = db.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchall()
+            section = text.partition(f"### {table}\n")[2].partition("\n##")[0]
+            lines = [line for line in section.splitlines() if line.startswith("| `")]
+            named = {name for line in lines for name in line.split("|")[1].split("`")[1::2]}
+            assert named == {name for (name,) in columns}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE points SET spec = CAST(x'80' AS TEXT)",
+        "UPDATE points SET spec = 5",
+        "UPDATE points SET result = '[]'",
+        f"UPDATE points SET result = '{'[' * 100_000}'",
+        "UPDATE steps SET service = x'00'",
+    ],
+    ids=lambda damage: damage[:45],
+)
+def test_values_that_no_run_has_written_are_named_as_damage(path: Path, damage: str) -> None:
+    """Found by tests/trust/test_hostile_files.py."""
+    with RunStore(path) as store:
+        store.set_manifest({})
+        finish(store)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute(damage)
+        database.commit()
+    with RunFile(path) as run, pytest.raises(BadRunFile, match="damaged"):
+        run.histograms(run.points()[0].id)

@@ -1,0 +1,300 @@
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from sitebench._engine import Histogram
+from sitebench.errors import BadRunFile, CannotRecord
+from sitebench.monitor import Monitor
+from sitebench.runs import schema
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_result, a_spec, a_tally
+from tests.support.runs import SCHEMA_1, finish
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "run.sitebench"
+
+
+def test_a_finished_point_is_there_when_the_file_is_opened_again(path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+    with RunStore(path, create=False) as store:
+        assert store.result(a_spec()) == a_result()
+        assert store.results() == [a_result()]
+
+
+def test_a_measured_point_is_not_done_before_it_is_confirmed(path: Path) -> None:
+    spec = a_spec()
+    with RunStore(path) as store:
+        store.begin(spec)
+        store.complete(store.point_id(spec.key), {"measure": a_tally()}, a_result())
+        assert store.status(spec) == "measured"
+        assert store.result(spec) is None
+        assert store.result(spec, "measured") == a_result()
+        store.confirm(spec)
+        assert store.status(spec) == "done"
+
+
+def test_a_point_that_starts_again_forgets_its_first_attempt(path: Path) -> None:
+    spec = a_spec()
+    with RunStore(path) as store:
+        store.begin(spec)
+        point = store.point_id(spec.key)
+        store.append(point, "ramp", Drain(0, 10**9, (Step("lookup", "lookup", 3),)))
+        store.fail(spec.key, {"kind": "PointFailed", "message": "m", "remedy": "r"})
+        store.begin(spec)
+        assert store.failure(spec.key) is None
+        assert store.latest(spec.key) is None
+
+
+def test_why_a_point_failed_is_kept(path: Path) -> None:
+    why = {"kind": "TargetDied", "message": "it is gone", "remedy": "look"}
+    with RunStore(path) as store:
+        store.begin(a_spec())
+        store.fail(a_spec().key, why)
+        assert store.failure(a_spec().key) == why
+        assert store.status(a_spec()) == "failed"
+
+
+def test_totals_keep_their_histograms_to_the_nanosecond_bucket(path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+    row = sqlite3.connect(path).execute("SELECT count, service FROM steps").fetchone()
+    expected = histogram()
+    expected.record(50_000, 20_000)
+    assert row[0] == 20_000
+    assert Histogram.from_bytes(row[1]) == expected
+
+
+def test_a_run_can_be_followed_from_another_connection(path: Path) -> None:
+    with RunStore(path) as store, RunStore(path, create=False) as reader:
+        store.begin(a_spec())
+        point = store.point_id(a_spec().key)
+        store.append(point, "warmup", Drain(0, 10**9, (Step("lookup", "lookup", 700),)))
+        store.append(point, "measure", Drain(10**9, 2 * 10**9, (Step("lookup", "lookup", 900),)))
+        assert reader.latest(a_spec().key) == ("measure", 900.0)
+
+
+def test_samples_of_the_monitor_are_kept_apart_by_who(path: Path) -> None:
+    with RunStore(path) as store:
+        store.begin(a_spec())
+        store.append_sample(store.point_id(a_spec().key), 5, Monitor(None).sample().rows())
+    rows = sqlite3.connect(path).execute("SELECT DISTINCT who, what FROM samples").fetchall()
+    assert ("generator", "cpu_s") in rows
+    assert ("machine", "available_bytes") in rows
+    assert not [row for row in rows if row[0] == "target"]
+
+
+def test_the_manifest_is_kept(path: Path) -> None:
+    with RunStore(path) as store:
+        store.set_manifest({"seed": 1997, "sizes": [1, 2]})
+    with RunStore(path, create=False) as store:
+        assert store.manifest() == {"seed": 1997, "sizes": [1, 2]}
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadRunFile, match="no run file at"):
+        RunStore(tmp_path / "absent", create=False)
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadRunFile, match="cannot open run file"):
+        RunStore(tmp_path / "absent" / "run")
+
+
+def test_a_file_of_another_kind_is_refused_and_left_alone(path: Path) -> None:
+    path.write_bytes(b"operations,per,second\n" * 100)
+    with pytest.raises(BadRunFile, match="is no run file of sitebench"):
+        RunStore(path)
+    assert path.read_bytes() == b"operations,per,second\n" * 100
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(path: Path) -> None:
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE theirs (x)")
+    other.commit()
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(BadRunFile, match="database of another program"):
+        RunStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_truncated_file_is_refused(path: Path) -> None:
+    with RunStore(path) as store:
+        finish(store)
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(BadRunFile):
+        RunStore(path).results()
+
+
+def test_a_newer_schema_is_refused_with_its_number(path: Path) -> None:
+    RunStore(path).close()
+    newer = sqlite3.connect(path)
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    with pytest.raises(BadRunFile, match="has schema 99"):
+        RunStore(path)
+
+
+WRITER = """
+import sys
+sys.path.insert(0, {root!r})
+from sitebench.runs.store import RunStore
+from tests.support.runs import finish
+store = RunStore({path!r})
+for n in range(1, 10_000):
+    finish(store, n)
+    print(n, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_every_finished_point_behind(path: Path) -> None:
+    root = str(Path(__file__).parents[2])
+    code = WRITER.format(root=root, path=str(path))
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"1\n"
+        time.sleep(0.3)
+        writer.send_signal(signal.SIGKILL)
+        finished = 1 + writer.stdout.read().count(b"\n")
+    with RunStore(path, create=False) as store:
+        # The last one may have been finished and not yet said so.
+        assert len(store.results()) in (finished, finished + 1)
+        assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_file_of_schema_1_becomes_one_of_this_schema_when_it_is_gone_on_with(path: Path) -> None:
+    path.write_bytes(SCHEMA_1.read_bytes())
+    before = sqlite3.connect(path).execute("SELECT * FROM steps").fetchall()
+    RunStore(path, create=False).close()
+    after = sqlite3.connect(path)
+    assert after.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+    assert after.execute("SELECT * FROM steps").fetchall() == [(*row, None, None) for row in before]
+    fresh = path.with_name("fresh")
+    RunStore(fresh).close()
+    for table in ("manifest", "points", "steps", "timeline", "samples"):
+        columns = f"SELECT name, type, pk FROM pragma_table_info('{table}')"
+        expected = sqlite3.connect(fresh).execute(columns).fetchall()
+        assert after.execute(columns).fetchall() == expected
+
+
+def test_points_of_schema_1_are_found_again_and_need_not_be_measured_again(path: Path) -> None:
+    path.write_bytes(SCHEMA_1.read_bytes())
+    with RunStore(path) as store, RunFile(SCHEMA_1) as run:
+        done, interrupted = (point.spec for point in run.points())
+        assert store.status(done) == "done"
+        assert store.status(interrupted) == "running"
+
+
+def test_an_upgrade_that_cannot_be_finished_changes_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path.write_bytes(SCHEMA_1.read_bytes())
+    before = path.read_bytes()
+    half = "ALTER TABLE steps ADD COLUMN censored BLOB;\nALTER TABLE absent ADD COLUMN x BLOB"
+    monkeypatch.setitem(schema.UPGRADE, 1, half)
+    with pytest.raises(BadRunFile, match="no such table"):
+        RunStore(path)
+    assert path.read_bytes() == before
+
+
+def test_who_was_left_behind_by_a_killed_sweep_cannot_write_to_the_next_attempt(path: Path) -> None:
+    spec = a_spec()
+    drain = Drain(0, 10**9, (Step("lookup", "lookup", 3),))
+    with RunStore(path) as sweep, RunStore(path) as left, RunStore(path) as measuring:
+        sweep.begin(spec)
+        point = left.join(spec.key)
+        left.append(point, "ramp", drain)
+        sweep.begin(spec)
+        measuring.join(spec.key)
+        with pytest.raises(CannotRecord, match="another sweep measures this point"):
+            left.append(point, "ramp", drain)
+        with pytest.raises(CannotRecord):
+            left.complete(point, {"measure": a_tally()}, a_result())
+        left.fail(spec.key, {"kind": "PointFailed", "message": "m", "remedy": "r"})
+        assert sweep.status(spec) == "running"
+        measuring.append(point, "ramp", drain)
+        measuring.complete(point, {"measure": a_tally()}, a_result())
+    with RunFile(path) as run:
+        assert [row.count for row in run.timeline(point)] == [3]
+
+
+NARROW = """
+import resource, signal, sys
+sys.path.insert(0, {root!r})
+from sitebench.errors import SitebenchError
+from sitebench.runs.store import RunStore
+from tests.support.runs import finish
+store = RunStore({path!r})
+finish(store, 1)
+# A file that may not grow is what a full disk is to SQLite.
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    for n in range(2, 10_000):
+        finish(store, n)
+        print(n, flush=True)
+except SitebenchError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_said_in_a_line_and_loses_nothing(path: Path) -> None:
+    code = NARROW.format(root=str(Path(__file__).parents[2]), path=str(path))
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *finished, said = ran.stdout.splitlines()
+    assert said.startswith(f"cannot write run file {path}: ")
+    assert "the same command again" in said
+    with RunFile(path) as run:
+        assert len(run.results()) == len(finished) + 1
+    with RunStore(path) as store:
+        finish(store, 20_000)
+        assert len(store.results()) == len(finished) + 2
+
+
+READER = """
+import os, sys
+sys.path.insert(0, {root!r})
+from sitebench.errors import SitebenchError
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
+if os.getuid() == 0:
+    os.setuid(65534)  # To root no file is read-only.
+with RunFile({path!r}) as run:
+    print(len(run.results()))
+try:
+    RunStore({path!r})
+except SitebenchError as error:
+    print(error.exit_code, error)
+"""
+
+
+def test_a_run_file_that_may_not_be_written_is_read_and_refused_to_be_gone_on_with() -> None:
+    # Not below pytest's folder, which nobody else may enter.
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        path = folder / "run.sitebench"
+        with RunStore(path) as store:
+            finish(store)
+        before = path.read_bytes()
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        code = READER.format(root=str(Path(__file__).parents[2]), path=str(path))
+        ran = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        folder.chmod(0o755)
+        assert ran.stdout.splitlines()[0] == "1", ran.stderr
+        assert ran.stdout.splitlines()[1].startswith(f"2 cannot write run file {path}: ")
+        assert path.read_bytes() == before
+        assert [each.name for each in folder.iterdir()] == [path.name]

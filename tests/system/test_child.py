@@ -1,0 +1,141 @@
+import contextlib
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sitebench.errors import MeasurementFailed, PortInUse, SitebenchError
+from sitebench.system.child import Child, dump, revive
+from tests.support.waiting import eventually
+
+ROOT = str(Path(__file__).parents[2])
+ECHO = """
+import os, time
+from sitebench.system.child import Service, serve
+from sitebench.errors import PortInUse
+def start(request):
+    if "slow" in request:
+        try:
+            open(request["begun"], "w").close()
+            time.sleep(60)
+        finally:
+            open(request["leaves"], "w").close()
+    if "refuse" in request:
+        raise PortInUse("it is taken", "choose another")
+    asked = iter(range(10))
+    def tell():
+        while not os.path.exists(request.get("until", "/")):
+            time.sleep(0.01)
+        return {"asked": next(asked)}
+    return Service({"heard": request}, lambda: open(request["leaves"], "w").close(), tell)
+if __name__ == "__main__":
+    serve(start)
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "echo_child.py").write_text(ECHO)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    return "echo_child"
+
+
+def gone(pid: int) -> bool:
+    def ended() -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return True
+
+    return eventually(ended, 30)
+
+
+def test_a_child_answers_once_and_ends_in_order(module: str, tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    child = Child(module, {"leaves": str(left)})
+    assert child.ready == {"heard": {"leaves": str(left)}}
+    child.stop()
+    assert gone(child.pid)
+    assert left.exists()
+
+
+def test_what_a_child_refuses_is_raised_here(module: str) -> None:
+    with pytest.raises(PortInUse, match="it is taken; choose another"):
+        Child(module, {"refuse": True})
+
+
+def test_a_child_that_cannot_even_start_is_an_error_not_a_hang() -> None:
+    with pytest.raises(MeasurementFailed, match="ended before it answered"):
+        Child("sitebench.no_such_module", {})
+
+
+def test_a_child_ends_with_its_parent_however_that_ends(module: str, tmp_path: Path) -> None:
+    code = (
+        "from sitebench.system.child import Child; import time;"
+        f"print(Child({module!r}, {{'leaves': {str(tmp_path / 'left')!r}}}).pid, flush=True);"
+        "time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert psutil.pid_exists(pid)
+        parent.kill()
+    assert gone(pid)
+    assert (tmp_path / "left").exists()
+
+
+def test_a_child_tells_what_it_is_asked_as_often_as_it_is(module: str, tmp_path: Path) -> None:
+    child = Child(module, {"leaves": str(tmp_path / "left")})
+    try:
+        assert [child.ask() for _ in range(3)] == [{"asked": 0}, {"asked": 1}, {"asked": 2}]
+    finally:
+        child.stop()
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until = tmp_path / "until"
+    child = Child(module, {"leaves": str(tmp_path / "left"), "until": str(until)})
+    try:
+        with monkeypatch.context() as patience:
+            patience.setattr("sitebench.system.child.TELL_S", 0.05)
+            for _ in range(2):
+                with pytest.raises(MeasurementFailed, match="did not answer within"):
+                    child.ask()
+        until.touch()
+        assert [child.ask() for _ in range(2)] == [{"asked": 2}, {"asked": 3}]
+    finally:
+        child.stop()
+
+
+def test_a_child_that_cannot_tell_any_more_ends(module: str, tmp_path: Path) -> None:
+    child = Child(module, {"leaves": str(tmp_path / "left")})
+    try:
+        with pytest.raises(MeasurementFailed, match="ended before it answered"):
+            [child.ask() for _ in range(11)]
+    finally:
+        child.stop()
+
+
+def test_errors_survive_the_way_between_processes() -> None:
+    error: SitebenchError = PortInUse("it is taken", "choose another")
+    again = revive(dump(error))
+    assert (type(again), again.message, again.remedy) == (PortInUse, error.message, error.remedy)
+
+
+def test_a_child_whose_parent_dies_while_it_starts_cleans_up(module: str, tmp_path: Path) -> None:
+    begun, left = tmp_path / "begun", tmp_path / "left"
+    request = {"slow": True, "begun": str(begun), "leaves": str(left)}
+    code = f"from sitebench.system.child import Child; Child({module!r}, {request!r})"
+    with subprocess.Popen([sys.executable, "-c", code]) as parent:
+        give_up = time.monotonic() + 20
+        while not begun.exists():
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
+        (child,) = psutil.Process(parent.pid).children()
+        parent.kill()
+    assert gone(child.pid)
+    assert left.exists()

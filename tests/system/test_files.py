@@ -1,0 +1,110 @@
+"""Files are there whole or not at all, and lie where their name leads."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitebench.system.files import whole, write
+
+HOLD = """
+import sys
+from pathlib import Path
+from sitebench.system.files import whole
+with whole(Path(sys.argv[1])) as fresh:
+    fresh.write_text("half")
+    print("written", flush=True)
+    sys.stdin.read()
+"""
+
+
+def writer(path: Path) -> subprocess.Popen[str]:
+    """Return a process in the middle of writing."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "written\n"
+    return process
+
+
+def test_what_a_killed_writer_leaves_goes_with_the_next_and_a_living_one_goes_on(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "report.html"
+    write(path, "old")
+    with writer(path) as killed:
+        killed.send_signal(signal.SIGKILL)
+    assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 2
+    with writer(path) as living:
+        write(path, "new")
+        assert path.read_text() == "new"
+        assert len(list(tmp_path.iterdir())) == 2
+        living.communicate()
+    assert path.read_text() == "half"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write(path, "old")
+
+    def fail() -> None:
+        with whole(path) as fresh:
+            fresh.write_text("half")
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        fail()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_stays_one_whether_what_it_leads_to_is_there_or_not(
+    there: bool, tmp_path: Path
+) -> None:
+    goal, link = tmp_path / "elsewhere" / "goal", tmp_path / "link"
+    goal.parent.mkdir()
+    link.symlink_to("elsewhere/goal")
+    if there:
+        goal.write_text("old")
+    write(link, "new")
+    assert link.readlink() == Path("elsewhere/goal")
+    assert goal.read_text() == "new"
+    assert list(goal.parent.iterdir()) == [goal]
+
+
+def test_links_that_lead_in_a_circle_become_a_file(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    write(one, "new")
+    assert one.read_text() == "new"
+
+
+def test_who_may_read_it_is_as_before_and_otherwise_as_of_any_new_file(tmp_path: Path) -> None:
+    path, plain = tmp_path / "report.html", tmp_path / "plain"
+    plain.touch()
+    write(path, "old")
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o604)
+    write(path, "new")
+    assert path.stat().st_mode & 0o777 == 0o604
+
+
+def test_a_pipe_is_written_as_it_is(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write(pipe, "through")
+    assert os.read(reading, 100) == b"through"
+    os.close(reading)
+    assert pipe.is_fifo()

@@ -1,0 +1,69 @@
+"""Temporary folders: gone with their process, and with the next one where it was killed."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sitebench.system.scratch import scratch
+
+HOLD = """
+import sys
+from sitebench.system.scratch import scratch
+with scratch() as folder:
+    (folder / "run").write_text("half")
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Temporary files are these tests' own."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return tmp_path
+
+
+def holder() -> tuple[subprocess.Popen[str], Path]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_a_folder_is_gone_with_whoever_made_it(place: Path) -> None:
+    with scratch() as folder:
+        (folder / "run").write_text("x")
+        assert folder.parent == place
+        assert folder.stat().st_mode & 0o077 == 0
+    assert list(place.iterdir()) == []
+
+
+def test_a_killed_processs_folder_is_removed_by_the_next_and_a_living_ones_is_kept(
+    place: Path,
+) -> None:
+    living, kept = holder()
+    killed, left = holder()
+    with living, killed:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        assert (left / "run").exists()
+        with scratch() as folder:
+            assert set(place.iterdir()) == {folder, kept}
+            assert (kept / "run").read_text() == "half"
+        living.communicate()
+    assert list(place.iterdir()) == []
+
+
+def test_what_is_no_folder_of_ours_is_left_alone(place: Path) -> None:
+    (place / "elsewhere").mkdir()
+    (place / "sitebench-scratch-link").symlink_to(place / "elsewhere")
+    (place / "sitebench-scratch-file").write_text("x")
+    before = set(place.iterdir())
+    with scratch():
+        pass
+    assert set(place.iterdir()) == before

@@ -1,0 +1,48 @@
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+
+from sitebench.system.stop import Stop
+
+ROUNDS = """
+import random, signal
+from contextlib import closing
+from sitebench.system.stop import Stop
+
+for _ in range(3_000):
+    with closing(Stop()) as stop, stop.on(signal.SIGALRM):
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 + random.random() * 3e-5)
+        assert stop.wait(30)
+print("ended")
+"""
+
+
+def test_a_signal_at_any_moment_of_the_wait_ends_it() -> None:
+    """An event of `threading` is stuck within a few hundred rounds."""
+    ran = subprocess.run(
+        [sys.executable, "-c", ROUNDS], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.stdout == "ended\n", ran
+
+
+def test_it_stays_set_and_gives_the_signals_back() -> None:
+    before = signal.getsignal(signal.SIGUSR1)
+    heard: list[int] = []
+    with closing(Stop()) as stop:
+        with stop.on(signal.SIGUSR1, handler=lambda number, _: heard.append(number)):
+            assert not stop.wait(0.01)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            assert stop.wait(30)
+        assert stop.wait(0)
+    assert heard == [signal.SIGUSR1]
+    assert signal.getsignal(signal.SIGUSR1) == before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_whoever_asks_sets_it_as_often_as_they_like() -> None:
+    with closing(Stop()) as stop:
+        for _ in range(100_000):
+            stop.set()
+        assert stop.wait()

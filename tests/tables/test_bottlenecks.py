@@ -1,0 +1,104 @@
+"""The papers' bottleneck tables, and warnings, as the terminal shows them."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from rich.console import Console
+
+from sitebench.runs.point import PointResult
+from sitebench.tables.bottlenecks import bottleneck_tables, warnings
+from sitebench.verdict.verdict import Finding, Grade, Resource, Verdict
+from sitebench.verdict.warnings import Doubt
+from tests.support.points import a_result, a_spec
+
+ROWS = ("CPU", "Network", "Memory", "Operating System", "Software", "Disk Subsystem", "Verdict")
+
+
+def judged(
+    grade: Grade, *doubts: Doubt, entries: int = 1_000, operation: str = "lookup", repeat: int = 0
+) -> PointResult:
+    """Return a point whose CPU got this grade, and everything else a No."""
+    findings = tuple(
+        Finding(name, grade if name == Resource.CPU else Grade.NO, f"evidence of {name}")
+        for name in Resource
+    )
+    verdict = Verdict("target-cpu", True, f"because of {grade}", findings, doubts)
+    return replace(a_result(a_spec(operation, entries, repeat=repeat)), verdict=verdict)
+
+
+def shown(results: list[PointResult]) -> str:
+    console = Console(width=140, record=True, force_terminal=False)
+    for each in bottleneck_tables(results):
+        console.print(each)
+    return console.export_text()
+
+
+def row(text: str, name: str) -> list[str]:
+    """Return the words of the one row with this name."""
+    (found,) = [line for line in text.splitlines() if line.strip().startswith(name)]
+    return found.replace(name, "", 1).split()
+
+
+def test_one_point_has_the_papers_table_with_comments() -> None:
+    text = shown([judged(Grade.PRIMARY)])
+    places = [text.index(f"\n {name}") for name in ROWS]
+    assert all(one < other for one, other in pairwise(places))
+    assert row(text, "CPU") == ["Primary", "evidence", "of", "cpu"]
+    assert row(text, "Disk Subsystem") == ["No", "evidence", "of", "disk"]
+    assert row(text, "Verdict") == ["target-cpu", "because", "of", "primary"]
+
+
+def test_a_number_that_is_not_the_targets_is_said_to_be_none() -> None:
+    point = judged(Grade.NO)
+    spoilt = replace(point, verdict=replace(point.verdict, bound="generator", valid=False))
+    assert "generator not the target's number, see * below" in " ".join(shown([spoilt]).split())
+
+
+def test_one_point_says_not_enough_information_in_full() -> None:
+    assert "Not enough information" in shown([judged(Grade.UNKNOWN)])
+
+
+def test_several_points_have_a_column_each_and_their_evidence_below() -> None:
+    text = shown([judged(Grade.POSSIBLE), judged(Grade.UNKNOWN, entries=10_000)])
+    assert row(text, "Resource") == ["1k", "10k"]
+    assert row(text, "CPU") == ["Possible", "?"]
+    assert "1k: because of possible" in text
+    assert "10k: because of unknown" in text
+    assert "?: not enough information" in text
+
+
+def test_each_operation_has_a_table_of_its_own() -> None:
+    text = shown([judged(Grade.PRIMARY), judged(Grade.PRIMARY, operation="add")])
+    assert "Bottlenecks: lookup (embedded)" in text
+    assert "Bottlenecks: add (embedded)" in text
+
+
+def test_of_repeats_the_worst_grade_stands() -> None:
+    grades = (Grade.NO, Grade.PRIMARY, Grade.POSSIBLE)
+    text = shown([judged(grade, repeat=n) for n, grade in enumerate(grades)])
+    assert row(text, "CPU")[0] == "Primary"
+
+
+def test_points_of_one_size_are_told_apart_by_their_load() -> None:
+    one = judged(Grade.NO)
+    other = replace(one, spec=replace(one.spec, users=2_000))
+    assert "1k, 64 users 1k, 2,000 users" in " ".join(shown([one, other]).split())
+
+
+def test_points_of_older_versions_have_no_table() -> None:
+    old = replace(a_result(), verdict=Verdict("target-cpu", True, "said"))
+    assert bottleneck_tables([old]) == []
+
+
+def test_a_warning_is_said_once_with_its_points_and_its_remedy() -> None:
+    swapped = Doubt("swap", "it swapped 7 pages", "end other programs")
+    late = Doubt("schedule-lag", "it was late", "use more users")
+    results = [
+        judged(Grade.NO, swapped),
+        judged(Grade.NO, replace(swapped, message="it swapped 9 pages"), late, entries=10_000),
+    ]
+    assert warnings(results) == [
+        "Warning: it swapped 7 pages (lookup at 1k, 64 clients, and 1 more).\n"
+        "  -> end other programs",
+        "Warning: it was late (lookup at 10k, 64 clients).\n  -> use more users",
+    ]
