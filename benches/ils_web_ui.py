@@ -32,7 +32,7 @@ from ils_bench.targets.target import OpenTarget
 from sitebench.calibrate.ratios import Skipped, Values
 from sitebench.measure.options import PointOptions
 from sitebench.measure.point_process import run_point
-from sitebench.options.spelling import to_argv
+from sitebench.options.convert import to_argv
 from sitebench.runs.manifest import usable_cores
 from sitebench.runs.store import RunStore
 from sitebench.system.network import free_port

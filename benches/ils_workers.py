@@ -25,9 +25,9 @@ from ils_bench.targets.probe import Address
 from ils_bench.targets.target import OpenTarget
 from sitebench.calibrate.ratios import Skipped, Values
 from sitebench.errors import ProgramMissing
-from sitebench.locust.workers.address import MasterAddress
 from sitebench.locust.workers.supervisor import Job, supervise
 from sitebench.measure.point_process import run_point
+from sitebench.options.addresses import MasterAddress
 from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.child import Child

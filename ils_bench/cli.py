@@ -24,8 +24,8 @@ from ils_bench.options import (
 from ils_bench.schema import FILES, text
 from sitebench import units
 from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.options.convert import command_options
 from sitebench.options.option import choice
-from sitebench.options.spelling import command_options
 
 app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
 

@@ -17,7 +17,7 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenTarget
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
-from sitebench.options import spelling
+from sitebench.options import convert
 from sitebench.options.option import fields_of
 from sitebench.runs.point import PointSpec
 
@@ -41,7 +41,7 @@ def point(options: IlsOptions, operation: str) -> PointSpec:
         warmup_s=options.warmup,
         measure_s=options.measure or 0.0,
         client=options.client,
-        settings=spelling.texts(options),
+        settings=convert.to_texts(options),
     )
 
 
@@ -70,7 +70,7 @@ class IlsEndpoint:
         )
         return PointCommand(
             *self.users(spec),
-            spelling.to_argv(here),
+            convert.to_argv(here),
             self.target.pid,
             self.target.cores,
             Gathering.of(self.options),

@@ -33,8 +33,8 @@ from sitebench.locust.recorder import Recorder, Subject, asked, operation
 from sitebench.locust.web_ui.cockpit import session_of
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.locust.workload import Recording
-from sitebench.options import spelling
-from sitebench.options.spelling import from_namespace, from_texts
+from sitebench.options import convert
+from sitebench.options.convert import from_namespace, from_texts
 from sitebench.runs.windows import Windows
 from sitebench.system.cores import engine_threads
 from sitebench.system.native_errors import translated
@@ -83,7 +83,7 @@ class IlsWorkload:
                 self._seed(options, target, preparing)
         self._facts = {"name": target.name, **target.facts}
         return {
-            "options": spelling.texts(options),
+            "options": convert.to_texts(options),
             "url": str(target.address),
             "trust": target.trust.to_json(),
             "pid": options.target_pid or target.pid,

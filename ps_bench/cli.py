@@ -23,7 +23,7 @@ from ps_bench.options import (
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
-from sitebench.options.spelling import command_options
+from sitebench.options.convert import command_options
 
 app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
 

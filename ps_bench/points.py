@@ -18,7 +18,7 @@ from sitebench.http.scenario import CREATE, IMAGE, PAGE, PAPER, UPDATE, Scenario
 from sitebench.http.scenario_file import read
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
-from sitebench.options import spelling
+from sitebench.options import convert
 from sitebench.options.option import fields_of
 from sitebench.runs.point import PointSpec
 
@@ -44,7 +44,7 @@ def locustfile() -> Path:
 
 def point(options: PsOptions, operation: str) -> PointSpec:
     """Return the specification of one point; what a scenario file says is a part of it."""
-    settings = spelling.texts(options)
+    settings = convert.to_texts(options)
     if options.scenario is not None:
         if operation != "scenario":
             raise BadInput(
@@ -89,7 +89,7 @@ class SiteEndpoint:
         )
         return PointCommand(
             *self.users(spec),
-            spelling.to_argv(here),
+            convert.to_argv(here),
             self.site.pid,
             self.site.cores,
             Gathering.of(self.options),

@@ -26,8 +26,8 @@ from sitebench.locust.recorder import Recorder, Subject, asked, operation
 from sitebench.locust.web_ui.cockpit import session_of
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.locust.workload import Recording
-from sitebench.options import spelling
-from sitebench.options.spelling import from_namespace, from_texts
+from sitebench.options import convert
+from sitebench.options.convert import from_namespace, from_texts
 from sitebench.system.cores import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
@@ -73,7 +73,7 @@ class SiteWorkload:
             site = live(options)
         self._facts = {"name": site.name, **site.facts}
         return {
-            "options": spelling.texts(options),
+            "options": convert.to_texts(options),
             "scenario": None
             if options.scenario is None
             else scenario_file.text_of(options.scenario),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.options.spelling import command_options
+from sitebench.options.convert import command_options
 from sitebench.plan.options import IlsPlanOptions, PlanOptions, PsPlanOptions
 
 if TYPE_CHECKING:

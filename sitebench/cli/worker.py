@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sitebench.locust.workers.address import MasterAddress
+from sitebench.options.addresses import MasterAddress
 
 
 def worker(

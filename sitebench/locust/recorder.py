@@ -13,7 +13,7 @@ from sitebench.errors import SitebenchError
 from sitebench.locust.workload import Recording
 from sitebench.measure.options import PointOptions
 from sitebench.monitor import Monitor, Probe
-from sitebench.options.spelling import narrowed
+from sitebench.options.convert import narrowed
 from sitebench.runs.point import PointResult, PointSpec, summarise
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows

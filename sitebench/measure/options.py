@@ -8,10 +8,9 @@ from typing import NoReturn
 
 from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.locust.workers.address import MasterAddress
 from sitebench.measure.objective import Objective
-from sitebench.options.addresses import parse_exporter
-from sitebench.options.option import choice, joined, one_address, option, sequence_of, whole
+from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
+from sitebench.options.option import choice, joined, option, sequence_of, whole
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class LoadOptions:
     target_host: str | None = option(
         None,
         "Address an embedded target listens on, for workers elsewhere; by default loopback.",
-        parse=one_address,
+        parse=reachable_host,
         metavar="HOST",
         panel="Workers",
     )

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitebench.errors import PointFailed
-from sitebench.locust.workers.address import MasterAddress
 from sitebench.measure.options import LoadOptions, PointOptions
-from sitebench.options import spelling
+from sitebench.options import convert
+from sitebench.options.addresses import MasterAddress
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system import secret
@@ -91,7 +91,7 @@ class PointCommand:
             *("--only-summary", "--loglevel", "WARNING"),
             *("--users", str(spec.users), "--spawn-rate", str(spec.users)),
             *([] if gathering is None else gathering.argv()),
-            *spelling.to_argv(mine),
+            *convert.to_argv(mine),
             *self.arguments,
             self.user_class,
         ]

@@ -1,27 +1,67 @@
-"""Where a node_exporter answers, as people type it."""
+"""Addresses as people type them: a node_exporter, and the master that workers connect to."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from sitebench.errors import UnknownValue
 from sitebench.system import secret
 
-PORT = 9100
-"""Where a node_exporter listens unless told otherwise."""
+EXPORTER_PORT = 9100
+"""A node_exporter's default port."""
 
-_REMEDY = f"write the address of a node_exporter, such as http://host:{PORT}/metrics"
+MASTER_PORT = 5557
+"""The default port of a Locust master."""
+
+_REMEDY = f"write the address of a node_exporter, such as http://host:{EXPORTER_PORT}/metrics"
 
 
 def parse_exporter(text: str) -> str:
     """Return the whole URL: `host` alone means http, port 9100 and /metrics."""
     try:
         parts = urlsplit(secret.address(text if "://" in text else f"http://{text}"))
-        port = parts.port or PORT
+        port = parts.port or EXPORTER_PORT
     except ValueError:
         raise UnknownValue(f"{text!r} has no valid port or host", _REMEDY) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UnknownValue(f"{text!r} is no address of an exporter", _REMEDY)
+        raise UnknownValue(f"{text!r} is not the address of a node_exporter", _REMEDY)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     path = parts.path.rstrip("/") or "/metrics"
     return f"{parts.scheme}://{host}:{port}{path}" + (f"?{parts.query}" if parts.query else "")
+
+
+def reachable_host(text: str) -> str:
+    """Refuse a wildcard address: a server can listen on it, workers cannot connect to it."""
+    if text in ("0.0.0.0", "::", "*"):
+        raise UnknownValue(
+            f"workers cannot connect to {text}", "give the address at which they reach this machine"
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class MasterAddress:
+    """Where a master listens for its workers: HOST or HOST:PORT."""
+
+    host: str
+    port: int = MASTER_PORT
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == MASTER_PORT else f"{host}:{self.port}"
+
+    @classmethod
+    def parse(cls, text: str) -> MasterAddress:
+        """Read HOST or HOST:PORT; an IPv6 address with a port is written in brackets."""
+        host, port = text, str(MASTER_PORT)
+        if text.startswith("["):
+            host, _, rest = text[1:].partition("]")
+            port = rest.removeprefix(":") or port
+        elif text.count(":") == 1:
+            host, port = text.split(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
+            raise UnknownValue(
+                f"{text!r} is not the address of a master", f"write HOST or HOST:{MASTER_PORT}"
+            )
+        return cls(host, int(port))

@@ -113,13 +113,6 @@ def joined(values: tuple[object, ...]) -> str:
     return ",".join(str(value) for value in values)
 
 
-def one_address(text: str) -> str:
-    """Refuse what listens everywhere: workers need an address to go to."""
-    if text in ("0.0.0.0", "::", "*"):
-        raise UnknownValue(f"{text} is no address to go to", "name the one that workers reach")
-    return text
-
-
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
     """Yield every field of an options class with its definition."""
     for each in dataclasses.fields(cls):

@@ -12,7 +12,7 @@ from sitebench.locust.bridge import Bridge
 from sitebench.locust.web_ui.cockpit import open_cockpit
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.workload import Workload
-from sitebench.options.spelling import add_arguments, suit_lanes
+from sitebench.options.convert import add_arguments, set_locust_defaults
 
 
 class WatchedWorkload(Workload, Protocol):
@@ -28,7 +28,7 @@ def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorklo
 
     def add(parser: Any, **_: Any) -> None:
         add_arguments(parser, options, title)
-        suit_lanes(parser)
+        set_locust_defaults(parser)
 
     def begin(environment: Any, **_: Any) -> None:
         try:

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.measure.options import LoadOptions, PeopleOptions
-from sitebench.options import spelling
+from sitebench.options import convert
 from sitebench.options.option import choice, fields_of, flag, option
 
 
@@ -23,8 +23,8 @@ class Example(PeopleOptions, LoadOptions):
 
 def through_locust(*argv: str) -> Example:
     parser = argparse.ArgumentParser()
-    spelling.add_arguments(parser, Example, "Example options")
-    return spelling.from_namespace(Example, parser.parse_args(argv))
+    convert.add_arguments(parser, Example, "Example options")
+    return convert.from_namespace(Example, parser.parse_args(argv))
 
 
 def through_typer(*argv: str) -> Example:
@@ -32,7 +32,7 @@ def through_typer(*argv: str) -> Example:
     app = typer.Typer()
 
     @app.command()
-    @spelling.command_options(Example)
+    @convert.command_options(Example)
     def command(chosen: Example) -> None:
         seen.append(chosen)
 
@@ -59,21 +59,21 @@ def test_at_locusts_screen_a_test_lasts_until_it_is_stopped() -> None:
 
 def test_locust_keeps_values_as_text_because_its_web_form_posts_text() -> None:
     parser = argparse.ArgumentParser()
-    spelling.add_arguments(parser, Example, "Example options")
+    convert.add_arguments(parser, Example, "Example options")
     namespace = parser.parse_args([])
     assert namespace.think == "0s"
     namespace.think = "250ms"
-    assert spelling.from_namespace(Example, namespace).think == 0.25
+    assert convert.from_namespace(Example, namespace).think == 0.25
 
 
 def test_a_list_of_the_web_form_begins_with_what_holds_unless_something_is_chosen() -> None:
     parser = argparse.ArgumentParser()
-    spelling.add_arguments(parser, Example, "Example options")
+    convert.add_arguments(parser, Example, "Example options")
     first = {each.dest: next(iter(each.choices)) for each in parser._actions if each.choices}
     assert first == {"keys": "uniform", "how": ""}
     for dest, chosen in first.items():
         namespace = argparse.Namespace(**{**vars(parser.parse_args([])), dest: chosen})
-        assert spelling.from_namespace(Example, namespace) == through_locust()
+        assert convert.from_namespace(Example, namespace) == through_locust()
 
 
 def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,8 +85,8 @@ def test_locust_refuses_what_cannot_be_read(capsys: pytest.CaptureFixture[str]) 
 def test_an_option_that_locust_has_already_is_left_to_it() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", default="7")
-    spelling.add_arguments(parser, Example, "Example options")
-    assert spelling.from_namespace(Example, parser.parse_args([])).seed == 7
+    convert.add_arguments(parser, Example, "Example options")
+    assert convert.from_namespace(Example, parser.parse_args([])).seed == 7
 
 
 @settings(deadline=None)
@@ -105,17 +105,17 @@ def test_an_option_that_locust_has_already_is_left_to_it() -> None:
     )
 )
 def test_a_locust_command_line_means_the_options_it_was_made_from(chosen: Example) -> None:
-    assert through_locust(*spelling.to_argv(chosen)) == chosen
+    assert through_locust(*convert.to_argv(chosen)) == chosen
 
 
 @settings(deadline=None)
 @given(st.builds(Example, seed=st.integers(0, 99), verify=st.booleans(), rate=st.none()))
 def test_options_survive_being_written_as_texts(chosen: Example) -> None:
-    assert spelling.from_texts(Example, spelling.texts(chosen)) == chosen
+    assert convert.from_texts(Example, convert.to_texts(chosen)) == chosen
 
 
 def test_what_does_not_identify_a_point_is_not_among_its_texts() -> None:
-    assert "where" not in spelling.texts(Example(where="here"))
+    assert "where" not in convert.to_texts(Example(where="here"))
 
 
 def test_choices_name_what_they_accept() -> None:
@@ -127,7 +127,7 @@ def test_help_shows_every_option_once() -> None:
     app = typer.Typer()
 
     @app.command()
-    @spelling.command_options(Example)
+    @convert.command_options(Example)
     def command(chosen: Example) -> None: ...
 
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
@@ -146,7 +146,7 @@ def test_a_paired_switch_can_be_turned_off_by_name() -> None:
     app = typer.Typer()
 
     @app.command()
-    @spelling.command_options(Switched)
+    @convert.command_options(Switched)
     def command(chosen: Switched) -> None:
         seen.append(chosen)
 

@@ -28,7 +28,7 @@ from sitebench.locust.shapes.climb import Climb
 from sitebench.locust.shapes.load_watch import LoadWatch
 from sitebench.locust.shapes.options import ShapeOptions
 from sitebench.locust.shapes.plans import Plan, Rush, Staircase, refuse_slow_spawning
-from sitebench.options.spelling import add_arguments, from_namespace
+from sitebench.options.convert import add_arguments, from_namespace
 
 log = logging.getLogger("sitebench")
 

@@ -21,8 +21,8 @@ from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.starting import page_url
 from sitebench.locust.web_ui.state import Present
 from sitebench.locust.web_ui.tabs import add_rows, template_args
+from sitebench.options.convert import from_namespace
 from sitebench.options.option import choice, fields_of
-from sitebench.options.spelling import from_namespace
 
 log = logging.getLogger("sitebench")
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from sitebench.errors import SitebenchError
+from sitebench.options.convert import from_namespace
 from sitebench.options.option import fields_of
-from sitebench.options.spelling import from_namespace
 
 LOCUSTS_OWN = frozenset(
     {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}

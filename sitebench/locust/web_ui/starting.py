@@ -14,7 +14,7 @@ from sitebench.locust.web_ui.credentials import credentials
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.command import say
 from sitebench.measure.point_process import Gathering
-from sitebench.options.spelling import narrowed, to_argv
+from sitebench.options.convert import narrowed, to_argv
 from sitebench.targets.ownership import on_loopback
 
 

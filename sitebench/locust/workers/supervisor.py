@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sitebench.locust.workers.address import MasterAddress
 from sitebench.locust.workers.choice import environment
+from sitebench.options.addresses import MasterAddress
 from sitebench.system.child import of_this_parent
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets

@@ -6,7 +6,7 @@ import pytest
 
 from ils_bench.options import CockpitOptions
 from sitebench.locust.web_ui import form
-from sitebench.options.spelling import add_arguments
+from sitebench.options.convert import add_arguments
 
 
 @pytest.fixture

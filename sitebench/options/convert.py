@@ -1,4 +1,4 @@
-"""How options are spelled: on the command line, in Locust and its web form, in a run file.
+"""Converts options to typer parameters, Locust arguments and texts of a run file, and back.
 
 An options class is a frozen dataclass whose fields are made by `option()`; classes combine by
 inheritance. From it come
@@ -6,7 +6,7 @@ inheritance. From it come
 - `command_options(cls)`: a typer command that takes them and receives one instance,
 - `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
 - `from_namespace(cls, namespace)`: the instance back from what Locust parsed,
-- `texts(instance)`: the values as text, which identify a point in a run file,
+- `to_texts(instance)`: the values as text, which identify a point in a run file,
 - `to_argv(instance)`: the Locust command line that means the same.
 
 In Locust a value stays text until `from_namespace`: its web form converts a posted text with the
@@ -32,7 +32,7 @@ FIRST = ("target", "entries", "rate", "think", "keys")
 """What a form asks for first."""
 
 
-def texts(instance: Any) -> dict[str, str]:
+def to_texts(instance: Any) -> dict[str, str]:
     """Return every identifying value as text, by field name; unset ones are left out."""
     found = {}
     for each, spec in fields_of(type(instance)):
@@ -57,7 +57,7 @@ def to_argv(instance: Any) -> list[str]:
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -> None:
-    """Give Locust's parser every option that it does not have already under that name."""
+    """Add every option to Locust's parser that it does not yet have under the same name."""
     known = {text for action in parser._actions for text in action.option_strings}
     group = parser.add_argument_group(title)
     for each, spec in sorted(fields_of(cls), key=_turn):
@@ -98,16 +98,17 @@ def _turn(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
     return FIRST.index(name) if name in FIRST else len(FIRST)
 
 
-def suit_lanes(parser: argparse.ArgumentParser) -> None:
-    """Have Locust begin as lanes need it, where nobody said otherwise."""
-    # Every class can be run by itself from the first screen on. Only this machine sees the page,
-    # and finds the master: where workers look for it is an option of their own.
+def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
+    """Change defaults of Locust's own options."""
+    # The class picker lets a user run any one class from the first screen on. Locust listens on
+    # all interfaces by default, for the page and for workers; loopback is safe, and --bind is the
+    # option for workers on other machines.
     here = "127.0.0.1"
     parser.set_defaults(class_picker=True, web_host=here, master_bind_host=here)
 
 
 def narrowed(cls: type[T], options: Any) -> T:
-    """Return those of an instance's values that another options class has too."""
+    """Return an instance of `cls` with the values that `options` has of its fields."""
     names = [each.name for each, _ in fields_of(cls) if hasattr(options, each.name)]
     return cls(**{name: getattr(options, name) for name in names})
 
