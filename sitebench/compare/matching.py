@@ -14,11 +14,7 @@ from sitebench import units
 from sitebench.errors import BadInput
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
-
-OF_THE_TARGET = frozenset(
-    ("target", "base", "bind_dn", "names", "target_threads", "durability", "row_cache", "database")
-)
-"""Options that say which target it is and how it is set up."""
+from sitebench.suite import suites
 
 UNSET = "not set"
 
@@ -67,7 +63,8 @@ def identity(spec: PointSpec) -> Identity:
         "measure": units.format_duration(spec.measure_s),
         "client": spec.client,
     }
-    settings = {k: v for k, v in spec.settings.items() if k not in OF_THE_TARGET}
+    of_the_target = {k for each in suites() if each.name == spec.half for k in each.target_options}
+    settings = {k: v for k, v in spec.settings.items() if k not in of_the_target}
     return {**settings, **asked}
 
 

@@ -4,7 +4,7 @@
     condition  = metric operator value
     metric     = "p50" | "p90" | "p99" | "p99.9" | "max" | "mean"    latency: a time with its unit
                | "failures" | "cpu"                                  a share, with "%"
-               | "rate" | "ops_per_s" | "pages_per_s"                a number per second
+               | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
 
 Latencies count from the intended start. `failures` are the failed steps among all that ended;
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from sitebench import units
 from sitebench.counts.durations import LEAST_BEYOND
 from sitebench.errors import UnknownValue
+from sitebench.suite import suites
 
 if TYPE_CHECKING:
     from sitebench.runs.point import PointResult
@@ -90,11 +91,25 @@ def _per_second(of: Callable[[PointResult], Number], missing: str = "nothing end
     return Metric(of, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
 
 
+def _figure(name: str, figure: str) -> Metric:
+    return _per_second(
+        lambda result: result.figures.get(figure), f"{name} is not a figure of this operation"
+    )
+
+
 def _percent(of: Callable[[PointResult], Number], missing: str) -> Metric:
     return Metric(of, _share, lambda share: f"{share:.3g}%", missing)
 
 
 _RATE = _per_second(lambda result: result.ops_per_s)
+
+_OF_SUITES = {
+    name: _figure(name, figure) for each in suites() for name, figure in each.metrics.items()
+}
+"""Metrics of one suite's operations."""
+
+RATES = ("rate", "ops_per_s", *_OF_SUITES)
+"""Metrics that say how much the target does per second."""
 
 METRICS: Mapping[str, Metric] = {
     "p50": _percentile("p50"),
@@ -110,9 +125,7 @@ METRICS: Mapping[str, Metric] = {
     ),
     "rate": _RATE,
     "ops_per_s": _RATE,
-    "pages_per_s": _per_second(
-        lambda result: result.figures.get("web_pages_per_s"), "this operation shows no pages"
-    ),
+    **_OF_SUITES,
 }
 """Everything that may be asked for, by the name it is asked for with."""
 

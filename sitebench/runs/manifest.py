@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sitebench.suite import suites
+
 SYSCTLS = (
     "net/ipv4/ip_local_port_range",
     "net/ipv4/tcp_tw_reuse",
@@ -33,7 +35,7 @@ SYSCTLS = (
 )
 """Kernel settings that have moved numbers of this kind before."""
 
-PACKAGES = ("sitebench", "locust", "gevent", "ldap3", "faker", "psutil")
+PACKAGES = ("sitebench", "locust", "gevent", "faker", "psutil")
 
 _CPU = Path("/sys/devices/system/cpu")
 _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podman"}
@@ -79,7 +81,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, An
 def versions() -> dict[str, str]:
     """Return the versions of everything that has a part in a number."""
     found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
-    for name in PACKAGES:
+    for name in (*PACKAGES, *(name for each in suites() for name in each.packages)):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -1,8 +1,8 @@
 """What a worker decides for itself: who runs its sequences, and on how many threads.
 
 `sitebench worker --client ldap3` says it by environment variables, as may whoever starts
-`locust --worker` by hand: the options of a test come from its master. A client of the other half
-is no choice for this one: the same workers serve directories and sites.
+`locust --worker` by hand: the options of a test come from its master. A client that the
+test's suite does not have is ignored: the same workers serve every suite.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 from sitebench.errors import UnknownValue
 from sitebench.options.option import fields_of
+from sitebench.suite import suites
 
 T = TypeVar("T")
 CLIENT, THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"
-PORTABLE = ("ldap3", "fasthttp")
-"""Clients that one half has: ldap3 that of directories, fasthttp that of sites."""
+PORTABLE = tuple(dict.fromkeys(each.portable_client for each in suites()))
+"""Clients that only some suites have."""
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:

@@ -25,7 +25,7 @@ from sitebench.errors import (
     WrongPassword,
 )
 from sitebench.measure.command import Recording, Report, Seeding, recording, say, show
-from sitebench.measure.objective import Objective, State
+from sitebench.measure.objective import RATES, Objective, State
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
 from sitebench.measure.peak.curve import knee, plot, spots
 from sitebench.measure.peak.search import (
@@ -150,7 +150,7 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
         )
     if options.repeats > 1:
         raise BadInput("a search repeats what it finds by itself", "use --holds for how often")
-    for metric in ("rate", "ops_per_s", "pages_per_s"):
+    for metric in RATES:
         if objective.about(metric):
             raise BadInput(
                 f"the search finds the rate and {metric} in the objective asks for one",

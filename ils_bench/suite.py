@@ -1,0 +1,37 @@
+"""What the directory suite is."""
+
+from __future__ import annotations
+
+from sitebench.suite import Suite
+
+SUITE = Suite(
+    name="ils",
+    title="Directory of online users",
+    help="Measure, fill and serve directories of online users.",
+    commands="ils_bench.cli:app",
+    operations={
+        "connect": "ConnectUser",
+        "add": "AddUser",
+        "lookup": "LookupUser",
+        "retrieve": "RetrieveUser",
+        "ils-user": "SessionUser",
+        "register": "RegisterUser",
+    },
+    locustfile="locustfiles.ils",
+    program="ils_bench.sequences:Sequence",
+    stage="ils_bench.trial:stage",
+    report="ils_bench.paper.report:report_half",
+    exports={
+        "LdapDirectory": "ils_bench.targets.ldap_directory",
+        **dict.fromkeys(
+            (
+                *("Add", "Bind", "Change", "Compare", "Connect", "Delete", "Lookup", "Modify"),
+                *("Refresh", "Repeat", "Retrieve", "Search", "Sequence", "Think", "Unbind"),
+            ),
+            "ils_bench.sequences",
+        ),
+    },
+    target_options=frozenset(("target", "base", "bind_dn", "names", "target_threads")),
+    portable_client="ldap3",
+    packages=("ldap3",),
+)

@@ -1,0 +1,33 @@
+"""What the suite for personalized sites is."""
+
+from __future__ import annotations
+
+from sitebench.suite import Suite
+
+SUITE = Suite(
+    name="ps",
+    title="Personalized site",
+    help="Measure, serve and fill a personalized site.",
+    commands="ps_bench.cli:app",
+    operations={
+        "scenario": "ScenarioUser",
+        "page": "PageUser",
+        "create": "CreateUser",
+        "update": "UpdateUser",
+        "image": "ImageUser",
+    },
+    locustfile="locustfiles.ps",
+    program="sitebench.http.scenario:Scenario",
+    stage="ps_bench.trial:stage",
+    report="ps_bench.paper.report:report_half",
+    exports={
+        "PersonalizedSite": "ps_bench.targets.personalized_site",
+        **dict.fromkeys(
+            ("Capture", "Expect", "Identity", "Operation", "Request", "Scenario"),
+            "sitebench.http.scenario",
+        ),
+    },
+    target_options=frozenset(("target", "target_threads", "durability", "row_cache", "database")),
+    portable_client="fasthttp",
+    metrics={"pages_per_s": "web_pages_per_s"},
+)

@@ -1,0 +1,84 @@
+"""The suites, and what everything below them has to know of one.
+
+A suite is a package for one kind of target: its operations, its targets, its tables. Each says what
+it is in `<package>/suite.py`, as `SUITE`; nothing else here imports a suite or knows it by name.
+What costs time to import stands there as "module:name" and is loaded when it is needed, so that
+listing the suites costs next to nothing: shell completion does it at every key.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadInput
+
+SUITES = ("ils_bench", "ps_bench")
+"""The packages, in the order in which the command line lists them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """One suite. Fields that name a "module:name" are for `load`."""
+
+    name: str
+    """Its command (`sitebench NAME run`), and what run files call it."""
+    title: str
+    """What it measures, in the singular."""
+    help: str
+    """Its line in `sitebench --help`."""
+    commands: str
+    """A `typer.Typer` with its commands."""
+    operations: Mapping[str, str]
+    """What can be measured by name, and the class of the locustfile that does it."""
+    locustfile: str
+    """The module that `locust -f` is given."""
+    program: str
+    """The class of an operation that a user of the Python API makes up."""
+    stage: str
+    """A function that makes ready the one point that `sitebench.run` measures."""
+    report: str
+    """A function that returns what a report has to know, as a `ReportSuite`."""
+    exports: Mapping[str, str]
+    """Public names that `import sitebench` offers, and the module that has each."""
+    target_options: frozenset[str]
+    """Options that say which target it is and how it is set up: they may differ when two runs
+    are compared, as the target is what is compared."""
+    portable_client: str
+    """The client in Python that can make the load in place of the native engine."""
+    packages: tuple[str, ...] = ()
+    """Python packages of its own whose versions a run's manifest keeps."""
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """Rates that an objective may be about, and the figure of a result that has each."""
+
+    def locustfile_path(self) -> Path:
+        """Return where the locustfile is installed."""
+        found = importlib.util.find_spec(self.locustfile)
+        assert found is not None
+        assert found.origin is not None
+        return Path(found.origin)
+
+
+@functools.cache
+def suites() -> tuple[Suite, ...]:
+    """Return every suite."""
+    return tuple(load(f"{package}.suite:SUITE") for package in SUITES)
+
+
+def suite(name: str) -> Suite:
+    """Return the suite of this name."""
+    for each in suites():
+        if each.name == name:
+            return each
+    known = ", ".join(each.name for each in suites())
+    raise BadInput(f"there is no suite {name!r}", f"use one of {known}")
+
+
+def load(reference: str) -> Any:
+    """Import what a "module:name" names."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,0 +1,34 @@
+"""The registry: what each suite says of itself is there."""
+
+import re
+
+import pytest
+
+import sitebench
+from sitebench.errors import BadInput
+from sitebench.suite import Suite, load, suite, suites
+
+whichever = pytest.mark.parametrize("each", suites(), ids=lambda each: each.name)
+
+
+def test_a_suite_is_found_by_its_name() -> None:
+    assert [suite(each.name) for each in suites()] == list(suites())
+    with pytest.raises(BadInput, match="no suite 'web'; use one of ils, ps"):
+        suite("web")
+
+
+@whichever
+def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
+    """A misspelt "module:name" would be noticed only when somebody needs it."""
+    for reference in (each.commands, each.program, each.stage, each.report):
+        assert load(reference) is not None
+    # Read, not imported: Locust would patch the sockets of every other test.
+    users = re.findall(r"^class (\w+)", each.locustfile_path().read_text(), re.MULTILINE)
+    assert set(each.operations.values()) == set(users)
+
+
+@whichever
+def test_what_a_suite_exports_is_public(each: Suite) -> None:
+    assert each.exports.keys() <= set(sitebench.__all__)
+    for name, module in each.exports.items():
+        assert getattr(sitebench, name) is load(f"{module}:{name}")
