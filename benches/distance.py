@@ -11,7 +11,7 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from ils_bench.targets.probe import Address
+from ils_bench.targets.address import Address
 from sitebench.system.network import free_port
 
 READ_BYTES = 1 << 16

@@ -13,10 +13,10 @@ from statistics import mean
 import psutil
 
 from ils_bench.options import IlsOptions
+from ils_bench.targets.address import Address
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.probe import Address
 from ils_bench.targets.target import OpenTarget
 from sitebench.calibrate.ratios import Skipped, Values
 from sitebench.errors import OutOfDescriptors

@@ -22,9 +22,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benches.distance import moved_away
+from ils_bench.targets.address import Address, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
-from ils_bench.targets.probe import Address, connected, exists, parse_address
+from ils_bench.targets.probe import connected, exists
 from seeders.contents import contents_meanwhile
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate

@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from benches.namespace import remote_host
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
+from ils_bench.targets.address import Address
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.probe import Address
 from ils_bench.targets.target import OpenTarget
 from sitebench.calibrate.ratios import Skipped, Values
 from sitebench.errors import ProgramMissing

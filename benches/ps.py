@@ -17,6 +17,7 @@ import psutil
 from benches import nginx, wrk
 from ps_bench.options import PsOptions
 from ps_bench.points import SiteEndpoint, point
+from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import build, cached, visitors
@@ -25,16 +26,7 @@ from sitebench.counts.worker_slot import Place
 from sitebench.errors import ProgramMissing
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.scenario import (
-    PAGE,
-    PAGE_BYTES,
-    PAPER,
-    UPDATE,
-    Expect,
-    Operation,
-    Request,
-    Scenario,
-)
+from sitebench.http.scenario import Expect, Operation, Request, Scenario
 from sitebench.measure.point_process import run_point
 from sitebench.runs.store import RunStore
 from sitebench.system.native_errors import translated

@@ -9,8 +9,8 @@ from typing import Any
 
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
+from ils_bench.targets.address import Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from ils_bench.targets.probe import Address
 from sitebench.counts.worker_slot import Place
 from sitebench.system.cores import engine_threads
 from sitebench.targets.tls import SYSTEM, Trust

@@ -66,7 +66,7 @@ class Ldap3Lanes(PortableLanes):
         self.population = population
         self.options = options
         self._sequences = {each.name: placed(each, options.base, target.who) for each in sequences}
-        from ils_bench.ldap3_tls import server_of
+        from ils_bench.targets.probe import server_of
 
         self.server = server_of(target.address, target.trust, min(options.timeout, 5.0))
         self._made = itertools.count(place.index, place.count)

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ils_bench.errors import BadSequence
+from sitebench.errors import BadInput
 
 PER_CONNECTION = 100
 """Adds or lookups between a bind and its unbind (Table 2)."""
@@ -38,6 +38,10 @@ ANNOUNCED = {
 
 ONLINE_MINUTES = 10
 """How long a search with sttl keeps a user online: what NetMeeting asks for."""
+
+
+class BadSequence(BadInput):
+    """A sequence that no lane could run."""
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from ils_bench.operations import LEFT_FOR_LAST
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint
 from ils_bench.sequences import Sequence
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
-from ils_bench.targets.probe import parse_address
 from ils_bench.targets.target import OpenTarget
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec

@@ -9,7 +9,6 @@ from typing import Any
 from locust.env import Environment
 
 from ils_bench import points
-from ils_bench.durability import relaxed
 from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.operations import USER_CLASSES
@@ -17,12 +16,12 @@ from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.probe import parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import generate
 from sitebench.counts.worker_slot import Place
@@ -35,11 +34,13 @@ from sitebench.locust.workers.choice import of_this_worker
 from sitebench.locust.workload import Recording
 from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
+from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.system.cores import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 from sitebench.units import format_size
+from sitebench.verdict.warning import Doubt, DoubtKind
 
 OURS = ("embedded", "openldap")
 """Targets that a test starts by itself."""
@@ -124,7 +125,7 @@ class IlsWorkload:
             check=target.check,
             target=self._facts,
             probe=DirectoryMonitor(target),
-            doubts=lambda spec: (*target.doubts(), *relaxed(spec, writes=writes)),
+            doubts=lambda spec: (*target.doubts(), *_relaxed(spec, writes=writes)),
         )
         recording = self._recorder.recording(subject)
         self._windows = recording.windows
@@ -246,3 +247,20 @@ class IlsWorkload:
     def finish(self) -> None:
         """Stop what was started for this test; calling it again does nothing."""
         self._after.close()
+
+
+def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[Doubt, ...]:
+    """Warn that writes to a slapd that the test starts are cheaper than elsewhere.
+
+    It runs with `dbnosync`, as an Internet Locator Server keeps nothing on disk (paper, page 3).
+    """
+    if spec.target != "openldap" or not writes:
+        return ()
+    return (
+        Doubt(
+            DoubtKind.RELAXED_DURABILITY,
+            "this slapd does not sync its database to disk (dbnosync), so its writes are faster",
+            "compare it with directories that keep nothing either, or measure a slapd of your own "
+            "by its ldap:// address",
+        ),
+    )

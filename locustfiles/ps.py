@@ -7,9 +7,9 @@ locust -f locustfiles/ps.py --target http://127.0.0.1:5000 --scenario site.toml 
 
 from __future__ import annotations
 
+from ps_bench import scenarios
 from ps_bench.options import PsOptions
 from ps_bench.users import SiteUser
-from sitebench.http import scenario
 from sitebench.http.scenario import Scenario
 from sitebench.http.scenario_file import read
 
@@ -17,7 +17,7 @@ from sitebench.http.scenario_file import read
 class ScenarioUser(SiteUser):
     """Deals 5 new users, 91 pages and 4 pages with an update of every hundred (Table 12)."""
 
-    scenario = scenario.PAPER
+    scenario = scenarios.PAPER
 
     @classmethod
     def build(cls, options: PsOptions) -> Scenario:
@@ -28,22 +28,22 @@ class ScenarioUser(SiteUser):
 class PageUser(SiteUser):
     """Gets personalized pages, without their images."""
 
-    scenario = scenario.PAGE
+    scenario = scenarios.PAGE
 
 
 class CreateUser(SiteUser):
     """Creates users."""
 
-    scenario = scenario.CREATE
+    scenario = scenarios.CREATE
 
 
 class UpdateUser(SiteUser):
     """Updates two properties of a user."""
 
-    scenario = scenario.UPDATE
+    scenario = scenarios.UPDATE
 
 
 class ImageUser(SiteUser):
     """Gets an image, which is a static file."""
 
-    scenario = scenario.IMAGE
+    scenario = scenarios.IMAGE

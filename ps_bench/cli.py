@@ -209,6 +209,12 @@ def seed(
 
     sitebench ps seed people.sqlite --entries 1m
     """
-    from ps_bench.seeding import seed_file
+    from seeders.upd import UpdSpec, build
+    from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
 
-    seed_file(options, file)
+    people = UpdSpec(options.entries, options.seed, options.locales)
+    with bar(f"writing {file}", people.size) as move:
+        upd = build(people, file, lambda done, _: move(done))
+    say(f"{people.size:,} people in {file}, {file.stat().st_size:,} bytes")
+    say(f"digest {upd.manifest['digest']}")

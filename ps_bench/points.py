@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ps_bench.options import CockpitOptions, PsOptions, TestOptions
+from ps_bench.scenarios import SCENARIOS
 from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, UpdSpec, visitors
 from sitebench.errors import BadInput
-from sitebench.http.scenario import CREATE, IMAGE, PAGE, PAPER, UPDATE, Scenario
+from sitebench.http.scenario import Scenario
 from sitebench.http.scenario_file import read
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
@@ -30,9 +31,6 @@ USER_CLASSES = {
     "image": "ImageUser",
 }
 """Operations by name, and the class of locustfiles/ps.py that does each."""
-
-SCENARIOS = {"scenario": PAPER, "page": PAGE, "create": CREATE, "update": UPDATE, "image": IMAGE}
-"""Operations by name, and what that class does unless there is a scenario file."""
 
 
 def locustfile() -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 from ps_bench import points as sweep
 from ps_bench.options import PsOptions
 from ps_bench.points import SiteEndpoint
+from ps_bench.scenarios import SCENARIOS
 from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.personalized_site import PersonalizedSite
 from ps_bench.targets.target import OpenSite
@@ -44,7 +45,7 @@ def stage(
     """Return the one point that `sitebench.run` measures."""
     options = _options(target, entries, load)
     if isinstance(operation, str):
-        writes = sweep.SCENARIOS[operation].writes
+        writes = SCENARIOS[operation].writes
         spec = sweep.point(options, operation)
     else:
         writes = operation.writes

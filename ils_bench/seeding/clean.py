@@ -7,18 +7,15 @@ such a stretch may lie before those whom its end interrupted: then it walks as f
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
+from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
+from sitebench._engine import remove_people
 from sitebench.system.native_errors import translated
-
-if TYPE_CHECKING:
-    from ils_bench.targets.target import OpenTarget
 
 CHUNK = 10_000
 """How many people in a row must be missing before the rest is taken to be missing too: more than
@@ -44,9 +41,6 @@ def remove(
 
     `added` is how many its run has added, where anybody knows.
     """
-    from ils_bench.targets.live import engine_target
-    from sitebench._engine import remove_people
-
     profile = reservation.profile
     population = generate(
         Spec(
@@ -57,7 +51,7 @@ def remove(
             reservation.base,
         )
     ).population
-    config, removed = json.dumps(engine_target(target)), 0
+    config, removed = target.to_engine(), 0
     least = _least(reservation, added)
     for start in range(reservation.start, reservation.stop, CHUNK):
         stop = min(start + CHUNK, reservation.stop)

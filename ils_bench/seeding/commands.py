@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,10 +11,11 @@ from ils_bench.options import SeedOptions
 from ils_bench.seeding import clean, journal, slapd_folder
 from ils_bench.seeding.containers import make_containers
 from ils_bench.seeding.destinations import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
-from ils_bench.targets.live import assure_own, engine_target, open_live, seed
+from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.probe import connected, parse_address, probe
+from ils_bench.targets.probe import connected, probe
 from ils_bench.targets.target import OpenTarget
 from seeders.contents import contents_meanwhile
 from seeders.ldif import pieces, write_ldif
@@ -111,7 +111,7 @@ def _contents(options: SeedOptions, place: Place, population: Population, move: 
         case SlapdFolder(folder):
             return slapd_folder.read(folder, move)
         case Live():
-            config = json.dumps(engine_target(open_live(options)))
+            config = open_live(options).to_engine()
             with translated():
                 return read_people(config, population, move)
 

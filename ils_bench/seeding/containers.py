@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ils_bench.errors import WrongBase
-from ils_bench.targets.probe import exists
+from ils_bench.targets.probe import WrongBase, exists
 
 CLASSES = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ils_bench.targets.probe import Address, parse_address
+from ils_bench.targets.address import Address, parse_address
 from sitebench.errors import UnknownValue
 
 SLAPD = "slapd:"

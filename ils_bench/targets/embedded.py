@@ -11,8 +11,8 @@ import json
 from importlib.metadata import version
 from typing import Any
 
+from ils_bench.targets.address import Address, scheme_of
 from ils_bench.targets.people import read_spec
-from ils_bench.targets.probe import Address, scheme_of
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench.system.child import Child, Service, serve

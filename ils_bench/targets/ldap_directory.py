@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ils_bench.targets.probe import START_TLS, scheme_of
+from ils_bench.targets.address import START_TLS, scheme_of
 from seeders.people import Profile, Spec, generate
 from seeders.pools import DEFAULT_LOCALES
 from sitebench._engine import Directory, Population

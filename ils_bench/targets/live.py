@@ -6,14 +6,13 @@ added; a directory that holds them already is not touched.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 from ils_bench.options import DirectoryOptions
 from ils_bench.seeding import clean, journal
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
-from ils_bench.targets.probe import parse_address, probe, root_dse
+from ils_bench.targets.probe import probe, root_dse
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench._engine import Population, count_people, seed_directory
@@ -49,21 +48,10 @@ def open_live(options: DirectoryOptions) -> OpenTarget:
     )
 
 
-def engine_target(target: OpenTarget) -> dict[str, Any]:
-    """Return a target's address as the engine's seeding reads it."""
-    return {
-        "host": target.address.host,
-        "port": target.address.port,
-        "base": target.base,
-        **target.who.to_engine(),
-        "tls": target.address.engine_tls(target.trust),
-    }
-
-
 def count_seeded(target: OpenTarget, population: Population) -> int:
     """Return how many people are there, from the first on without a gap."""
     with translated():
-        return count_people(json.dumps(engine_target(target)), population)
+        return count_people(target.to_engine(), population)
 
 
 def seed(
@@ -93,7 +81,7 @@ def seed(
         )
     with translated():
         seed_directory(
-            json.dumps(engine_target(target)),
+            target.to_engine(),
             population,
             present,
             people.size,

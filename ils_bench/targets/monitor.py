@@ -69,7 +69,7 @@ class DirectoryMonitor:
         """Return a bound connection, or None where the directory does not want us."""
         import ldap3
 
-        from ils_bench.ldap3_tls import server_of
+        from ils_bench.targets.probe import server_of
 
         server = server_of(self._target.address, self._target.trust, TIMEOUT_S)
         connection = ldap3.Connection(server, check_names=False, **self._target.who.to_ldap3())

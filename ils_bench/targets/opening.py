@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
+from ils_bench.targets.address import START_TLS
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
-from ils_bench.targets.probe import START_TLS
 from ils_bench.targets.target import OpenTarget
 from sitebench.targets.tls import ServerTls, Trust
 

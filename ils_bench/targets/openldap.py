@@ -21,9 +21,9 @@ from typing import Any
 import psutil
 
 from ils_bench import schema
+from ils_bench.targets.address import START_TLS, Address, parse_address
 from ils_bench.targets.certificate import make
 from ils_bench.targets.people import read_spec, suffix_of
-from ils_bench.targets.probe import START_TLS, Address, parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate

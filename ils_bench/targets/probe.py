@@ -9,31 +9,28 @@ from __future__ import annotations
 import contextlib
 import errno
 import socket
-from collections.abc import Mapping
-from dataclasses import dataclass
+import ssl
 from typing import Any
-from urllib.parse import urlsplit
 
-from ils_bench.errors import WrongBase
+import ldap3
+from ldap3.core.exceptions import LDAPException
+
+from ils_bench.targets.address import START_TLS, Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from sitebench.errors import (
     BadInput,
     OutOfPorts,
     TargetTalksNonsense,
     TargetUnreachable,
-    UnknownValue,
     WrongPassword,
 )
 from sitebench.measure.diagnosis import PORTS_REMEDY
-from sitebench.system import secret
 from sitebench.targets.tls import SYSTEM, Trust, tls_failed
 
-START_TLS = "ldap+tls"
-_PORTS = {"ldap": 389, "ldaps": 636}
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 ANSWER_S = 5
 """Whole seconds: ldap3 gives them to the kernel as they are."""
-NO_SUCH_OBJECT, INVALID_CREDENTIALS = 32, 49
+INVALID_CREDENTIALS = 49
 SAYS_OF_ITSELF = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
 """The last tells OpenLDAP, which gives no vendor."""
 _NOT_AUTHENTICATED = {8, 48, INVALID_CREDENTIALS, 53}
@@ -41,55 +38,8 @@ _NOT_AUTHENTICATED = {8, 48, INVALID_CREDENTIALS, 53}
 inappropriateAuthentication, invalidCredentials, unwillingToPerform)."""
 
 
-@dataclass(frozen=True)
-class Address:
-    """Where a directory listens."""
-
-    host: str
-    port: int
-    scheme: str = "ldap"
-    """ldaps begins with TLS; ldap+tls begins in the clear and asks for it (StartTLS)."""
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme.partition('+')[0]}://{host}:{self.port}"
-
-    @property
-    def start_tls(self) -> bool:
-        """Whether TLS is asked for after connecting."""
-        return self.scheme == START_TLS
-
-    def engine_tls(self, trust: Trust) -> dict[str, Any] | None:
-        """Return how the engine is to speak TLS with it, if it is to."""
-        if self.scheme == "ldap":
-            return None
-        return {"trust": trust.to_engine(), "start": self.start_tls}
-
-
-def scheme_of(tls: Mapping[str, Any] | None) -> str:
-    """Return how an embedded directory is addressed, by its configuration."""
-    if tls is None:
-        return "ldap"
-    return START_TLS if tls["start"] else "ldaps"
-
-
-def parse_address(url: str, *, start_tls: bool = False) -> Address:
-    """Read ldap://host:port or ldaps://host:port; the port is 389 or 636 unless given."""
-    remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"
-    try:
-        parts = urlsplit(secret.address(url))
-        port = parts.port
-    except ValueError:
-        raise UnknownValue(f"target {url!r} has no valid port", remedy) from None
-    if parts.scheme not in _PORTS or not parts.hostname:
-        raise UnknownValue(f"unknown target {url!r}", remedy)
-    if start_tls and parts.scheme == "ldaps":
-        raise BadInput(
-            f"target {url!r} begins with TLS, and --start-tls asks for it later",
-            "leave out --start-tls, or write ldap://",
-        )
-    scheme = START_TLS if start_tls else parts.scheme
-    return Address(parts.hostname, port or _PORTS[parts.scheme], scheme)
+class WrongBase(BadInput):
+    """The base DN is not in the target."""
 
 
 def probe(
@@ -108,6 +58,34 @@ def probe(
             )
 
 
+class _Tls(ldap3.Tls):
+    """ldap3's own knows no addresses in certificates."""
+
+    def __init__(self, trust: Trust) -> None:
+        super().__init__(validate=ssl.CERT_NONE if trust.insecure else ssl.CERT_REQUIRED)
+        self._context = trust.context()
+
+    def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:
+        """Put TLS on a connection's socket."""
+        connection.socket = self._context.wrap_socket(
+            connection.socket, server_hostname=connection.server.host
+        )
+
+
+def server_of(address: Address, trust: Trust, connect_timeout_s: float) -> ldap3.Server:
+    """Return a directory as ldap3 addresses it."""
+    return ldap3.Server(
+        address.host,
+        address.port,
+        use_ssl=address.scheme == "ldaps",
+        tls=None if address.scheme == "ldap" else _Tls(trust),
+        get_info=ldap3.NONE,
+        # Else it would follow referrals to any machine, to write there, with our password.
+        allowed_referral_hosts=[],
+        connect_timeout=connect_timeout_s,
+    )
+
+
 @contextlib.contextmanager
 def connected(
     address: Address,
@@ -116,11 +94,6 @@ def connected(
 ) -> Any:
     """Yield a bound ldap3 connection."""
     _reach(address)
-    import ldap3
-    from ldap3.core.exceptions import LDAPException
-
-    from ils_bench.ldap3_tls import server_of
-
     server = server_of(address, trust, ANSWER_S)
     connection = ldap3.Connection(
         server, receive_timeout=ANSWER_S, check_names=False, **who.to_ldap3()
@@ -171,8 +144,6 @@ def _refused(address: Address, who: Identity, result: dict[str, Any]) -> None:
 
 def exists(connection: Any, dn: str) -> bool:
     """Return whether an entry is there."""
-    import ldap3
-
     connection.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["1.1"])
     return bool(connection.result["result"] == 0 and connection.response)
 
@@ -183,8 +154,6 @@ def root_dse(
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:
     """Return what a directory says of itself, per RFC 4512 5.1 and RFC 3045; it may say nothing."""
-    import ldap3
-
     with connected(address, who, trust) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=SAYS_OF_ITSELF)
         found = connection.response[0]["raw_attributes"] if connection.response else {}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ils_bench.targets.address import Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from ils_bench.targets.probe import Address, probe
+from ils_bench.targets.probe import probe
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
 from sitebench.targets.ownership import assure_own
 from sitebench.targets.tls import SYSTEM, Trust
@@ -47,6 +49,18 @@ class OpenTarget:
         """Raise NotYours unless `what` may write to it."""
         owned = self.owned or self.disposable
         assure_own(self.address.host, self.address.port, owned=owned, what=what)
+
+    def to_engine(self) -> str:
+        """Return its address, as the engine's functions that seed and remove people read it."""
+        return json.dumps(
+            {
+                "host": self.address.host,
+                "port": self.address.port,
+                "base": self.base,
+                **self.who.to_engine(),
+                "tls": self.address.engine_tls(self.trust),
+            }
+        )
 
     def check(self) -> None:
         """Raise TargetDied when it is not there any more."""

@@ -4,7 +4,6 @@ A scenario is data. The engine runs it natively, `--client fasthttp` runs the sa
 Locust's FastHttpUser, and a TOML file describes one for any other site (`scenario_file`).
 
 Texts are templates: `{given}` is the given name of the person a request is about; see FIELDS.
-The paper's scenario is its Table 12 (page 12), as `PAPER`.
 """
 
 from __future__ import annotations
@@ -15,13 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ps_bench.errors import BadScenario
-
-PAGE_BYTES, IMAGE_BYTES, IMAGES = 8_290, 5_480, 4
-"""A page, an image, and images on a page (Table 12)."""
-
-SHARES = {"create": 5, "page": 91, "page-and-update": 4}
-"""Of a hundred operations (Table 12)."""
+from sitebench.errors import BadInput
 
 PROPERTIES = (
     *("id", "name", "given", "family", "mail", "city", "country", "language", "occupation"),
@@ -46,9 +39,15 @@ PERSONS = ("random", "own", "current", "new")
 DOES = ("read", "create", "update")
 _ABOUT = {"read": "random", "create": "new", "update": "own"}
 MATCHES = ("html", "json", "plain")
+FORM = "application/x-www-form-urlencoded"
+"""The content type of a form that is posted."""
 
 FOR_CREDENTIALS = ("authorization", "proxy-authorization")
 """Headers whose values belong into no run file."""
+
+
+class BadScenario(BadInput):
+    """A scenario that no lane could run."""
 
 
 @dataclass(frozen=True)
@@ -107,13 +106,6 @@ class Request:
     def to_step(self) -> dict[str, Any]:
         """Return the request as the engine reads it."""
         return {"op": "request", **_plain(self)}
-
-    def templates(self) -> Iterator[str]:
-        """Yield every text in which a field may stand."""
-        yield from (self.path, self.body, *(value for _, value in self.headers))
-        yield from (*self.expect.contains, *self.expect.fresh)
-        if self.expect.identity is not None:
-            yield self.expect.identity.value
 
 
 @dataclass(frozen=True)
@@ -221,82 +213,3 @@ def fields_in(template: str) -> Iterator[str]:
 def render(template: str, values: Mapping[str, str]) -> str:
     """Fill a template in."""
     return _FIELD.sub(lambda match: values.get(match[1], match[0]), template)
-
-
-FORM = "application/x-www-form-urlencoded"
-COOKIE = (("Cookie", "user={id}"),)
-
-_CREATE = Request(
-    "create",
-    "/users",
-    "POST",
-    does="create",
-    body="given={given}&family={family}&city={city}",
-    content_type=FORM,
-    match="plain",
-    expect=Expect((201,), contains=("user ",)),
-    capture=Capture(cookie="user"),
-)
-_PAGE = Request(
-    "page",
-    headers=COOKIE,
-    expect=Expect(
-        (200,),
-        PAGE_BYTES,
-        ("<h1>Hello, {given}</h1>",),
-        Identity('<body data-user="', "{id}", '"'),
-    ),
-)
-_IMAGES = tuple(
-    Request(
-        "image",
-        f"/image/{n}.gif",
-        person="current",
-        match="plain",
-        expect=Expect((200,), IMAGE_BYTES),
-    )
-    for n in range(1, IMAGES + 1)
-)
-_UPDATE = Request(
-    "update",
-    "/preferences",
-    "POST",
-    does="update",
-    headers=COOKIE,
-    body="background={draw.colour}&accent={draw.accent}",
-    content_type=FORM,
-    match="plain",
-    expect=Expect((204,)),
-)
-_UPDATED_PAGE = dataclasses.replace(
-    _PAGE,
-    name="updated-page",
-    person="current",
-    expect=dataclasses.replace(
-        _PAGE.expect,
-        fresh=('data-background="{draw.colour}"', 'data-accent="{draw.accent}"'),
-    ),
-)
-
-PAPER = Scenario(
-    "scenario",
-    (
-        Operation("create", SHARES["create"], (_CREATE,)),
-        Operation("page", SHARES["page"], (_PAGE, *_IMAGES), page=True),
-        # The update comes first, so that the page of the same operation has to show it.
-        Operation(
-            "page-and-update",
-            SHARES["page-and-update"],
-            (_UPDATE, _UPDATED_PAGE, *_IMAGES),
-            counts="updated-page",
-            page=True,
-        ),
-    ),
-)
-PAGE = Scenario("page", (Operation("page", 1, (_PAGE,), page=True),))
-CREATE = Scenario("create", (Operation("create", 1, (_CREATE,)),))
-UPDATE = Scenario("update", (Operation("update", 1, (_UPDATE,)),))
-IMAGE = Scenario("image", (Operation("image", 1, (_IMAGES[0],)),))
-
-SCENARIOS = {each.name: each for each in (PAPER, PAGE, CREATE, UPDATE, IMAGE)}
-"""What can be measured by name."""

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ps_bench.errors import BadScenario, BadScenarioFile
+from sitebench.errors import BadFile
 from sitebench.http.scenario import (
     DOES,
     FIELDS,
@@ -40,6 +40,7 @@ from sitebench.http.scenario import (
     MATCHES,
     METHODS,
     PERSONS,
+    BadScenario,
     Capture,
     Expect,
     Identity,
@@ -56,6 +57,10 @@ NAME = "scenario"
 """What a scenario from a file is called in results."""
 
 Key = tuple[str | int, ...]
+
+
+class BadScenarioFile(BadFile):
+    """A scenario file with an error; the message names its line and column."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import ldap3
 import pytest
 
 import sitebench
+from ps_bench.scenarios import PAGE
 from ps_bench.trial import stage
 from sitebench import Result
-from sitebench.http.scenario import PAGE
 
 
 def measured(operation: Any, target: Any = "embedded", **more: Any) -> Result:

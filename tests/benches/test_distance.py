@@ -3,8 +3,9 @@
 import time
 
 from benches.distance import moved_away
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.probe import connected, exists, parse_address
+from ils_bench.targets.probe import connected, exists
 from tests.ils_bench.conftest import LOCALES
 
 ROUND_TRIP_S = 0.1

@@ -7,10 +7,10 @@ from pathlib import Path
 import ldap3
 import pytest
 
+from ils_bench.targets.address import Address
 from ils_bench.targets.identity import Identity
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.openldap import open_openldap
-from ils_bench.targets.probe import Address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec
 from sitebench.monitor import Monitor, use_between

@@ -8,7 +8,7 @@ from typing import Any
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Sequence
-from ils_bench.targets.probe import Address
+from ils_bench.targets.address import Address
 from ils_bench.targets.target import OpenTarget
 from sitebench._engine import Directory
 from sitebench.counts.littles_law import little

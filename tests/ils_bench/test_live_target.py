@@ -18,8 +18,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.clean import CHUNK
-from ils_bench.targets.live import engine_target
-from ils_bench.targets.probe import parse_address
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench._engine import Directory, seed_directory
@@ -119,7 +118,7 @@ def test_an_interrupted_removal_is_gone_on_with(live: Live, first: int, chunks: 
     spec = Spec(stop, locales=("en_US",))
     population = generate(spec).population
     target = OpenTarget("live", parse_address(live.url), spec.base)
-    seed_directory(json.dumps(engine_target(target)), population, first, stop)
+    seed_directory(target.to_engine(), population, first, stop)
     made = journal.reserve(
         str(target.address),
         base=spec.base,

@@ -10,8 +10,8 @@ import pytest
 from ldap3 import SchemaInfo
 
 from ils_bench import schema
+from ils_bench.targets.address import Address
 from ils_bench.targets.openldap import fill, find, write_config
-from ils_bench.targets.probe import Address
 from seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES

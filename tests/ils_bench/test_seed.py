@@ -8,8 +8,8 @@ import pytest
 
 from ils_bench.seeding import slapd_folder
 from ils_bench.seeding.destinations import Live, parse_place
+from ils_bench.targets.address import Address
 from ils_bench.targets.people import suffix_of
-from ils_bench.targets.probe import Address
 from seeders.people import DEFAULT_BASE, Profile, Spec, generate
 from sitebench.errors import BadInput
 from tests.ils_bench.conftest import LOCALES

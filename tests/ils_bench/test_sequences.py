@@ -4,10 +4,10 @@ import pytest
 
 from ils_bench import sequences
 from ils_bench.engine_config import engine_config, placed
-from ils_bench.errors import BadSequence
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import (
     Add,
+    BadSequence,
     Bind,
     Compare,
     Connect,
@@ -21,8 +21,8 @@ from ils_bench.sequences import (
     Unbind,
     walk,
 )
+from ils_bench.targets.address import Address
 from ils_bench.targets.identity import Identity
-from ils_bench.targets.probe import Address
 from sitebench.counts.worker_slot import Place
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
-from ils_bench.targets.probe import Address
+from ils_bench.targets.address import Address
 from ils_bench.targets.target import OpenTarget
 from sitebench.measure.point_process import run_point
 from sitebench.runs.runfile import RunFile

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ps_bench.errors import BadScenarioFile
 from sitebench.http.scenario import Identity
-from sitebench.http.scenario_file import parse, read
+from sitebench.http.scenario_file import BadScenarioFile, parse, read
 from sitebench.http.toml_places import places
 
 WHOLE = """\

@@ -8,8 +8,8 @@ from rich.console import Console
 
 from ps_bench.paper.figures import figures, mix, off_by
 from ps_bench.paper.tables import ROWS, TABLES_1997, measurements, tables
+from ps_bench.scenarios import PAPER
 from sitebench.counts.tally import Tally
-from sitebench.http.scenario import PAPER
 from sitebench.runs.point import PointResult, summarise
 from sitebench.runs.repeats import series
 from sitebench.tables.tables import footnotes

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ils_bench.seeding import slapd_folder
-from ils_bench.targets.probe import Address, connected, exists
+from ils_bench.targets.address import Address
+from ils_bench.targets.probe import connected, exists
 from sitebench.errors import TargetUnreachable
 from sitebench.system.network import free_port
 from tests.support.programs import required_program

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ils_bench.targets.address import Address
 from ils_bench.targets.openldap import fill, write_config
-from ils_bench.targets.probe import Address, probe
+from ils_bench.targets.probe import probe
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.errors import SitebenchError

@@ -11,9 +11,9 @@ import ldap3
 import pytest
 from ldap3.core.exceptions import LDAPExceptionError
 
-from ils_bench.ldap3_tls import server_of
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
-from ils_bench.targets.probe import parse_address
+from ils_bench.targets.probe import server_of
 from sitebench import errors
 from sitebench.targets.tls import ServerTls, Trust
 from tests.support.programs import required_program

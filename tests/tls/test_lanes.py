@@ -14,10 +14,10 @@ import pytest
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import CONNECT, LOOKUP, Sequence
+from ils_bench.targets.address import START_TLS, Address, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import count_seeded, seed
-from ils_bench.targets.probe import START_TLS, Address, parse_address
 from ils_bench.targets.target import OpenTarget
 from seeders.people import Spec, generate
 from sitebench._engine import Engine

@@ -14,6 +14,7 @@ import pytest
 from benches import nginx
 from benches.ps import STATIC
 from ps_bench.options import PsOptions
+from ps_bench.scenarios import PAGE, PAGE_BYTES
 from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import UpdSpec, visitors
 from sitebench._engine import Engine
@@ -21,7 +22,7 @@ from sitebench.counts.worker_slot import Place
 from sitebench.errors import TlsFailed
 from sitebench.http.address import Address, parse_address, probe
 from sitebench.http.engine_config import engine_config
-from sitebench.http.scenario import PAGE, PAGE_BYTES, Scenario
+from sitebench.http.scenario import Scenario
 from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import sitebench

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from ils_bench.points import locustfile
-from ps_bench.errors import BadScenarioFile
 from sitebench.errors import UnknownValue
-from sitebench.http.scenario_file import parse
+from sitebench.http.scenario_file import BadScenarioFile, parse
 from sitebench.system.secret import address
 from tests.support.waiting import eventually
 from tests.trust.searching import ADMIN, SERVE, Searched, administered

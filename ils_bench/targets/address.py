@@ -1,0 +1,66 @@
+"""Where a directory listens, and how it is written: ldap://host:port or ldaps://host:port."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from sitebench.errors import BadInput, UnknownValue
+from sitebench.system import secret
+from sitebench.targets.tls import Trust
+
+START_TLS = "ldap+tls"
+_PORTS = {"ldap": 389, "ldaps": 636}
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a directory listens."""
+
+    host: str
+    port: int
+    scheme: str = "ldap"
+    """ldaps begins with TLS; ldap+tls begins in the clear and asks for it (StartTLS)."""
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme.partition('+')[0]}://{host}:{self.port}"
+
+    @property
+    def start_tls(self) -> bool:
+        """Whether TLS is asked for after connecting."""
+        return self.scheme == START_TLS
+
+    def engine_tls(self, trust: Trust) -> dict[str, Any] | None:
+        """Return how the engine is to speak TLS with it, if it is to."""
+        if self.scheme == "ldap":
+            return None
+        return {"trust": trust.to_engine(), "start": self.start_tls}
+
+
+def scheme_of(tls: Mapping[str, Any] | None) -> str:
+    """Return how an embedded directory is addressed, by its configuration."""
+    if tls is None:
+        return "ldap"
+    return START_TLS if tls["start"] else "ldaps"
+
+
+def parse_address(url: str, *, start_tls: bool = False) -> Address:
+    """Read ldap://host:port or ldaps://host:port; the port is 389 or 636 unless given."""
+    remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"
+    try:
+        parts = urlsplit(secret.address(url))
+        port = parts.port
+    except ValueError:
+        raise UnknownValue(f"target {url!r} has no valid port", remedy) from None
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise UnknownValue(f"unknown target {url!r}", remedy)
+    if start_tls and parts.scheme == "ldaps":
+        raise BadInput(
+            f"target {url!r} begins with TLS, and --start-tls asks for it later",
+            "leave out --start-tls, or write ldap://",
+        )
+    scheme = START_TLS if start_tls else parts.scheme
+    return Address(parts.hostname, port or _PORTS[parts.scheme], scheme)
