@@ -1,4 +1,4 @@
-"""A load shape of one's own: office hours, once a minute."""
+"""A load shape of your own: office hours, once a minute."""
 
 from dataclasses import dataclass
 
@@ -24,5 +24,5 @@ class OfficeHours(shapes.Shape):
     """Takes `-u` for all users."""
 
     def plan(self) -> Hours:
-        """Return what is wanted at each moment."""
+        """Return how many users there are to be at each moment."""
         return Hours(self.top)

@@ -13,9 +13,5 @@ class Steps(shapes.Steps):
     """More users with each step, up to `-u`."""
 
 
-class RampToKnee(shapes.RampToKnee):
-    """More users until the knee is behind them; then those of the knee."""
-
-
 class Spike(shapes.Spike):
     """All users of `-u` for a moment."""

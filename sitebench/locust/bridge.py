@@ -41,7 +41,6 @@ from locust.runners import (
     WorkerRunner,
 )
 
-from sitebench.counts.source import Drained
 from sitebench.counts.worker_slot import Place
 from sitebench.errors import CannotRecord, MeasurementFailed, OutOfDescriptors, SitebenchError
 from sitebench.locust.alone import Alone
@@ -86,8 +85,6 @@ class Bridge:
         self.workload = workload
         self.preparing: Preparing | None = None
         self._preparer: gevent.Greenlet | None = None
-        self.hearers: list[Callable[[Drained], None]] = []
-        """Who is told of every drain of the present test, in order."""
         self._load: Alone | Fleet | None = None
         self._crew: Crew | None = None
         self._prepared: dict[str, Any] = {}
@@ -204,7 +201,6 @@ class Bridge:
         self._load, self._crew, self.lanes, self.recording = None, None, None, None
         self._failed, self._concluded, self._ending, self._ended = False, False, False, Event()
         self._watch = Watch()
-        self.hearers.clear()
         if orphaned():
             raise _abandoned()
         if isinstance(self.runner, WorkerRunner):
@@ -217,7 +213,7 @@ class Bridge:
             self._prepared = self._prepare(1)
             self.recording = self.workload.record(self._prepared)
             lanes = self._open(Place())
-            self._load = Alone(lanes, self.recording.windows, self._hear)
+            self._load = Alone(lanes, self.recording.windows, self._watch.look)
             self._ticker = self._spawn(self._tick)
 
     def _prepare(self, places: int) -> dict[str, Any]:
@@ -253,7 +249,7 @@ class Bridge:
         if (options := self.environment.parsed_options) is not None:
             setattr(options, SHARED, self._prepared)
         self.recording = self.workload.record(self._prepared)
-        self._load = fleet = Fleet(runner, places, self.recording.windows, self._hear)
+        self._load = fleet = Fleet(runner, places, self.recording.windows, self._watch.look)
 
         def gather_and_tick() -> None:
             fleet.gather()
@@ -340,11 +336,6 @@ class Bridge:
             return
         if self.environment.reset_stats:
             self.discard()
-        if not getattr(self.environment.shape_class, "climbing", False):
-            self.measure()
-
-    def measure(self) -> None:
-        """Begin warm-up and measured window, now that all users run."""
         if self._ending:
             return  # The last of them came as the test was stopped.
         if self._timer is None:
@@ -423,11 +414,6 @@ class Bridge:
         """Forget for Locust's screens what the recorders hold; the run file keeps it."""
         if self._load is not None and not self._ending:
             self._load.discard()
-
-    def _hear(self, drained: Drained) -> None:
-        for hear in tuple(self.hearers):
-            hear(drained)
-        self._watch.look(drained)
 
     # How it ends.
 

@@ -9,13 +9,10 @@ import pytest
 
 from sitebench.locust.shapes.options import ShapeOptions
 from sitebench.options.option import fields_of, flag
-from sitebench.runs.runfile import RunFile
-from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import (
     ENOUGH,
     LOCALES,
     LOCUSTFILE,
-    LOOKS_OF_A_POINT,
     LOOKS_OF_THE_PAGE,
     PEOPLE,
     SLOW_S,
@@ -23,9 +20,7 @@ from tests.locustfiles.conftest import (
     Finished,
     agrees,
     headless,
-    processes,
 )
-from tests.support.points import a_spec
 from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
@@ -70,37 +65,12 @@ def test_users_come_and_go_as_a_shape_says(
     assert set(told) <= set(users)
 
 
-@pytest.mark.parametrize(("users", "distributed"), [(2, False), (1, True)])
-def test_a_ramp_to_the_knee_measures_only_what_it_holds(
-    tmp_path: Path, counting: Counting, users: int, *, distributed: bool
-) -> None:
-    spec = a_spec()
-    with RunStore(tmp_path / "run") as store:
-        store.begin(spec)
-    climb = ("--shape", "RampToKnee", "-u", str(users), "-r", "100", "--climb-time", "800ms")
-    measured = ("--measure", "500ms", "--store", "run", "--point", spec.key)
-    ran = shaped(tmp_path, counting, *climb, *measured, *(processes(2) if distributed else ()))
-    assert ran.code == 0, ran.said
-    assert asked_for(ran)[:users] == [1, 2][:users]
-    assert "held from now on: " in ran.said
-    agrees(ran, counting, looks=LOOKS_OF_A_POINT)
-    with RunFile(tmp_path / "run") as run:
-        (point,) = run.points()
-        rows = run.timeline(point.id)
-    assert point.result is not None
-    assert point.result.operations > 0
-    lanes = {row.phase: {r.lanes for r in rows if r.phase == row.phase} for row in rows}
-    assert len(lanes["measure"]) == 1
-    assert set(range(1, users + 1)) <= lanes["ramp"]
-
-
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (("--shape", "Lunch"), "no load shape 'Lunch'; use one of Steps, RampToKnee, Spike"),
+        (("--shape", "Lunch"), "no load shape 'Lunch'; use one of Steps, Spike"),
         (("--step-time", "1s", "-u", "8", "-r", "2"), "-r 8 or more"),
-        (("--shape", "Spike", "-u", "4", "-r", "9"), "a spike from 8 users to 4 is none"),
-        (("--shape", "RampToKnee", "-u", "4", "--rate", "100"), "leave one of them out"),
+        (("--shape", "Spike", "-u", "4", "-r", "9"), "--calm-users (8) must be fewer than -u (4)"),
     ],
 )
 def test_a_shape_that_cannot_be_is_refused_in_one_line(

@@ -6,19 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitebench import units
-from sitebench.errors import UnknownValue
-from sitebench.measure.objective import Objective
 from sitebench.options.option import option
-
-
-def _factor(text: str) -> float:
-    try:
-        factor = float(text)
-    except ValueError:
-        factor = 0.0
-    if not 1 < factor <= 10:
-        raise UnknownValue(f"{text!r} is no factor above 1, up to 10", "write 2, say")
-    return factor
 
 
 def _time(default: float, explanation: str) -> Any:
@@ -41,27 +29,12 @@ class ShapeOptions:
 
     shape: str | None = option(
         None,
-        "Which load shape, by its class; by default the first in the locustfiles.",
+        "Class of the load shape; default: the first in the locustfiles.",
         metavar="CLASS",
         form=False,
     )
-    step_users: int = _users(8, "Users that each step of Steps adds, up to -u.")
-    step_time: float = _time(10.0, "How long each step of Steps lasts.")
-    calm_users: int = _users(8, "Users of Spike before and after it; in it, those of -u.")
-    calm_time: float = _time(10.0, "How long Spike is calm, before and after.")
-    spike_time: float = _time(5.0, "How long the spike of Spike lasts.")
-    climb_users: int = _users(1, "Users that RampToKnee begins with, to go up as far as -u.")
-    climb_factor: float = option(
-        2.0,
-        "How many times the users of a load the next one of RampToKnee has.",
-        parse=_factor,
-        show=lambda factor: f"{factor:g}",
-        metavar="FACTOR",
-    )
-    climb_time: float = _time(5.0, "How long RampToKnee watches each load.")
-    objective: Objective | None = option(  # noqa: RUF009 -- a field, as all others
-        None,
-        "What ends the climb of RampToKnee when it breaks, such as 'p99<5ms,failures<0.1%'.",
-        parse=Objective.parse,
-        metavar="LIST",
-    )
+    step_users: int = _users(8, "Users added by each step of Steps, up to -u.")
+    step_time: float = _time(10.0, "Length of each step of Steps.")
+    calm_users: int = _users(8, "Users of Spike before and after the spike, which has those of -u.")
+    calm_time: float = _time(10.0, "Length of the calm before and after the spike of Spike.")
+    spike_time: float = _time(5.0, "Length of the spike of Spike.")

@@ -1,6 +1,6 @@
-"""How many users a load shape wants at each moment: pure functions of the time since they began.
+"""How many users a load shape wants at each moment: pure functions of the time since it began.
 
-Staircase                         Rush
+StepsPlan                         SpikePlan
 
 top |      ___                  top |     _       _
 |   __|   |                     |    | |     | |
@@ -22,15 +22,15 @@ class Plan(Protocol):
 
     @property
     def lasts_s(self) -> float:
-        """How long it takes once; a longer test goes on as `users_at` says."""
+        """The length of one pass; with `-t` a test goes on after it, as `users_at` says."""
 
     def users_at(self, elapsed_s: float) -> int:
         """Return the number of users."""
 
 
 @dataclass(frozen=True)
-class Staircase:
-    """So many users more with each step, up to the top."""
+class StepsPlan:
+    """Adds `step_users` with each step, up to `top`; the last step goes on."""
 
     top: int
     step_users: int
@@ -42,13 +42,13 @@ class Staircase:
         return math.ceil(self.top / self.step_users) * self.step_s
 
     def users_at(self, elapsed_s: float) -> int:
-        """Return the step's users; the last step goes on."""
+        """Return the step's users."""
         return min(self.top, (int(elapsed_s / self.step_s) + 1) * self.step_users)
 
 
 @dataclass(frozen=True)
-class Rush:
-    """Few users, for a moment many, and few again; then anew."""
+class SpikePlan:
+    """Few users, `top` for a moment, few again; then the same over and over."""
 
     top: int
     calm_users: int
@@ -58,7 +58,7 @@ class Rush:
     def __post_init__(self) -> None:
         if self.calm_users >= self.top:
             raise BadInput(
-                f"a spike from {self.calm_users} users to {self.top} is none",
+                f"--calm-users ({self.calm_users}) must be fewer than -u ({self.top})",
                 "give more users with -u, or fewer with --calm-users",
             )
 
@@ -69,16 +69,15 @@ class Rush:
 
     def users_at(self, elapsed_s: float) -> int:
         """Return the users of calm or spike."""
-        return (
-            self.calm_users if elapsed_s % (self.calm_s + self.spike_s) < self.calm_s else self.top
-        )
+        calm = elapsed_s % (self.calm_s + self.spike_s) < self.calm_s
+        return self.calm_users if calm else self.top
 
 
 def refuse_slow_spawning(most_at_once: int, per_s: float, within_s: float) -> None:
-    """Raise where users of one stage would still be starting when the next one begins."""
+    """Raise if users of one stage would still be starting when the next one begins."""
     if most_at_once > per_s * within_s:
         raise BadInput(
-            f"{most_at_once} users at {per_s:g} a second take longer than their "
-            f"{within_s:g} s of the shape",
+            f"starting {most_at_once} users at {per_s:g} a second takes longer than the "
+            f"{within_s:g} s that the shape gives them",
             f"start them faster: -r {math.ceil(most_at_once / within_s)} or more",
         )

@@ -1,11 +1,11 @@
-"""What load shapes want, second by second."""
+"""The users that load shapes want, second by second."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench.errors import BadInput
-from sitebench.locust.shapes.plans import Plan, Rush, Staircase, refuse_slow_spawning
+from sitebench.locust.shapes.plans import Plan, SpikePlan, StepsPlan, refuse_slow_spawning
 
 
 def course(plan: Plan) -> list[int]:
@@ -13,21 +13,21 @@ def course(plan: Plan) -> list[int]:
     return [plan.users_at(second) for second in range(int(plan.lasts_s))]
 
 
-def test_a_staircase_goes_up_to_the_top_and_stays_there() -> None:
-    stairs = Staircase(top=10, step_users=4, step_s=2.0)
-    assert course(stairs) == [4, 4, 8, 8, 10, 10]
-    assert stairs.users_at(1_000.0) == 10
+def test_steps_go_up_to_the_top_and_stay_there() -> None:
+    steps = StepsPlan(top=10, step_users=4, step_s=2.0)
+    assert course(steps) == [4, 4, 8, 8, 10, 10]
+    assert steps.users_at(1_000.0) == 10
 
 
-def test_a_rush_comes_and_goes_and_comes_again() -> None:
-    rush = Rush(top=9, calm_users=2, calm_s=3.0, spike_s=1.0)
-    assert course(rush) == [2, 2, 2, 9, 2, 2, 2]
-    assert rush.users_at(7.5) == 9
+def test_a_spike_comes_and_goes_and_comes_again() -> None:
+    spike = SpikePlan(top=9, calm_users=2, calm_s=3.0, spike_s=1.0)
+    assert course(spike) == [2, 2, 2, 9, 2, 2, 2]
+    assert spike.users_at(7.5) == 9
 
 
-def test_a_spike_that_is_none_is_refused() -> None:
-    with pytest.raises(BadInput, match="-u"):
-        Rush(top=8, calm_users=8, calm_s=1.0, spike_s=1.0)
+def test_a_spike_to_fewer_users_than_before_it_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"--calm-users \(8\) must be fewer than -u \(8\)"):
+        SpikePlan(top=8, calm_users=8, calm_s=1.0, spike_s=1.0)
 
 
 def test_users_that_start_too_slowly_for_their_stage_are_refused() -> None:
@@ -42,9 +42,9 @@ def test_users_that_start_too_slowly_for_their_stage_are_refused() -> None:
     step_s=st.floats(0.1, 100.0),
     moment=st.floats(0.0, 1e5),
 )
-def test_a_staircase_never_goes_down_nor_beyond_its_top(
+def test_steps_never_go_down_nor_beyond_their_top(
     top: int, step_users: int, step_s: float, moment: float
 ) -> None:
-    stairs = Staircase(top, step_users, step_s)
-    assert 1 <= stairs.users_at(moment) <= stairs.users_at(moment + step_s) <= top
-    assert stairs.users_at(stairs.lasts_s) == top
+    steps = StepsPlan(top, step_users, step_s)
+    assert 1 <= steps.users_at(moment) <= steps.users_at(moment + step_s) <= top
+    assert steps.users_at(steps.lasts_s) == top
