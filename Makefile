@@ -52,7 +52,7 @@ native-test: rust ## run the Rust tests, with CI set on the same cases each time
 # As long and as many as the long run of docs/trust.md: make soak MINUTES=60 PEOPLE=1m
 .PHONY: soak
 soak: build ## work the embedded directory for MINUTES (2) with PEOPLE (100k): nothing grows, slows, is lost
-	@$(BIN)/sitebench ils soak --measure $(or $(MINUTES),2)m --entries $(or $(PEOPLE),100k)
+	@$(BIN)/python -m benches.soak --measure $(or $(MINUTES),2)m --entries $(or $(PEOPLE),100k)
 
 .PHONY: fuzz
 fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGETS names some of them
@@ -101,7 +101,7 @@ locks: rust $(BIN)/uv ## check that the committed lock files are complete
 
 .PHONY: bench
 bench: build system-packages ## measure the speed and memory ratios (takes minutes)
-	@$(BIN)/sitebench bench
+	@$(BIN)/python -m benches
 
 # uv rebuilds the extension only when a file named in [tool.uv] cache-keys changed;
 # with nothing to do this takes a tenth of a second.

@@ -1,1 +1,5 @@
-"""What only developers run: the speed ratios of `make bench`, the soak of `make soak`."""
+"""What only developers run, outside the wheel: the speed ratios and the soak.
+
+`python -m benches` (`make bench`) measures every ratio that the documentation states;
+`python -m benches.soak` (`make soak`) works the embedded directory for a long time.
+"""

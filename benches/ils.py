@@ -1,4 +1,4 @@
-"""The directory half's speed and memory: what is measured, and what it is held against.
+"""Speed and memory of the directory suite: what is measured, and what it is held against.
 
 Bytes on the wire are the paper's (a lookup's request 104, its answer 1,283); an anonymous bind
 and its answer have 14 each (RFC 4511, 4.2). Everything runs on loopback, the directory in a
@@ -7,8 +7,6 @@ process of its own, one thread each side unless the row is about threads.
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 import time
 from dataclasses import replace
 from functools import cached_property
@@ -16,12 +14,15 @@ from pathlib import Path
 
 import psutil
 
-from benches import ils_seeding as bench_seeding
+from benches import ils_seeding
+from benches.bench import LANES, Bench, measured, temporary_folder
 from benches.ils_crowd import CLIENTS, KIB_EACH, crowded
+from benches.ils_engine import engine_watched, sampling
 from benches.ils_web_ui import looked_at
 from benches.ils_workers import workers_and_threads
+from benches.ratios import Row, Skipped, Trial, Values
 from ils_bench import sequences
-from ils_bench.engine_alone import WARMUP_S, engine_alone, engine_watched, sampling
+from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
@@ -33,16 +34,12 @@ from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.calibrate import floor
 from sitebench.calibrate.floor import Exchange
-from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
 from sitebench.errors import ProgramMissing
-from sitebench.measure.point_process import run_point
 from sitebench.runs.manifest import usable_cores
 from sitebench.runs.point import PointResult
-from sitebench.runs.store import RunStore
 
 LOOKUP = Exchange(104, 1_283)
 BIND = Exchange(14, 14)
-LANES = 64
 MILLION = 1_000_000
 KEPT = Sequence("lookup", (Connect(), Bind(), Repeat(MILLION, (Lookup(),)), Unbind()), "lookup")
 """Lookups on a connection that stays, as the floor's do. The paper's sequence (`lookup10k`) makes a
@@ -220,20 +217,18 @@ ROWS: tuple[Row, ...] = (
         1 / 50,
         at_most=1 / 30,
     ),
-    *bench_seeding.ROWS,
+    *ils_seeding.ROWS,
 )
 
 
-class Bench:
-    """Opens what trials need when the first one does, and keeps it open until the end."""
+class DirectoryBench(Bench):
+    """Directories of several sizes, each opened when a trial first needs it."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.stack = contextlib.ExitStack()
+        super().__init__(seconds)
         self._targets: dict[tuple[str, int, int], OpenTarget] = {}
 
     def trials(self) -> list[Trial]:
-        """Return every trial there is."""
         return [
             Trial("floor", lambda: self._floor(LANES)),
             Trial("kept10k", lambda: self._alone(KEPT, 10_000)),
@@ -255,7 +250,7 @@ class Bench:
             Trial("memory", self._memory),
             Trial("fill", self._fill),
             Trial("slapd", self._slapd),
-            *bench_seeding.trials(),
+            *ils_seeding.trials(),
         ]
 
     @cached_property
@@ -322,7 +317,6 @@ class Bench:
         return looked_at(self._options(10_000), self._target(10_000), self.seconds)
 
     def _watched(self) -> Values:
-        """Watch the lanes of `lookup10k`."""
         options, target = self._options(10_000), self._target(10_000)
         return engine_watched(options, target, sequences.LOOKUP, LANES, self.seconds)
 
@@ -330,13 +324,8 @@ class Bench:
         return sampling(self._options(10_000), self._target(10_000), sequences.LOOKUP)
 
     def _point(self, options: IlsOptions, target: OpenTarget) -> PointResult:
-        with (
-            tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder,
-            RunStore(Path(folder) / "run") as store,
-        ):
-            spec = point(options, "lookup")
-            store.plan([spec])
-            return run_point(spec, store, IlsEndpoint(target, options).command(spec))
+        spec = point(options, "lookup")
+        return measured(spec, IlsEndpoint(target, options).command(spec))
 
     def _threads(self) -> Values | Skipped:
         needed = 4
@@ -375,16 +364,14 @@ class Bench:
 
     def _slapadd(self, slapadd: str, options: IlsOptions) -> float:
         people: Spec = spec_of(options, MILLION)
-        with tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder:
-            config = write_config(Path(folder), people)
-            return fill(slapadd, config, self._ldif(people))
+        with temporary_folder() as folder:
+            return fill(slapadd, write_config(folder, people), self._ldif)
 
-    def _ldif(self, people: Spec) -> Path:
-        if not hasattr(self, "_ldif_path"):
-            folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-"))
-            self._ldif_path = Path(folder) / "people.ldif"
-            write_ldif(generate(people).population, self._ldif_path)
-        return self._ldif_path
+    @cached_property
+    def _ldif(self) -> Path:
+        path = self.stack.enter_context(temporary_folder()) / "people.ldif"
+        write_ldif(generate(spec_of(self._options(MILLION), MILLION)).population, path)
+        return path
 
     def _slapd(self) -> Values | Skipped:
         try:

@@ -11,17 +11,17 @@ many short turns and its cheapest is what counts.
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
-from benches.ils import KEPT, LANES
-from ils_bench.engine_alone import WARMUP_S, engine_alone
+from benches.bench import LANES, Bench
+from benches.ils import KEPT
+from benches.ratios import Row, Trial, Values
+from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenTarget
-from sitebench.calibrate.ratios import Row, Trial, Values
 
 ENTRIES = 10_000
 TURNS, LEAST_S = 16, 0.25
@@ -67,22 +67,20 @@ ROWS: tuple[Row, ...] = (
 )
 
 
-class Bench:
+class LimitsBench(Bench):
     """Two directories that take turns."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.stack = contextlib.ExitStack()
+        super().__init__(seconds)
         self._open: dict[str, OpenTarget] = {}
 
     def trials(self) -> list[Trial]:
-        """Return the one there is: its two sides take turns within it."""
-        return [Trial("limits", self._by_turns)]
+        return [Trial("limits", self._in_turns)]
 
-    def _by_turns(self) -> Values:
+    def _in_turns(self) -> Values:
         cheapest: dict[str, float] = {}
         for turn in range(TURNS):
-            # Who was first is second next time: a machine that slows down favours nobody.
+            # The first is second next time: a machine that slows down favours neither.
             sides = [("checked", CHECKED), ("lifted", LIFTED)][:: 1 if turn % 2 else -1]
             for name, limits in sides:
                 found = self._ask(self._directory(name, limits))

@@ -18,10 +18,10 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from benches.bench import temporary_folder
 from benches.distance import moved_away
+from benches.ratios import Row, Skipped, Trial, Values
 from ils_bench.targets.address import Address, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
@@ -30,7 +30,6 @@ from seeders.contents import contents_meanwhile
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench._engine import seed_directory
-from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
 from sitebench.errors import ProgramMissing
 
 LDIF_PEOPLE = 1_000_000
@@ -90,15 +89,15 @@ def trials() -> list[Trial]:
 
 def _ldif_and_cat() -> Values:
     population = generate(Spec(LDIF_PEOPLE)).population
-    with TemporaryDirectory(prefix="sitebench-bench-") as folder:
-        path = Path(folder) / "people.ldif"
+    with temporary_folder() as folder:
+        path = folder / "people.ldif"
         began = time.monotonic()
         with contents_meanwhile(population) as contents:
             write_ldif(population, path)
             contents.result()
         write_s = time.monotonic() - began
         began = time.monotonic()
-        with (Path(folder) / "copy").open("wb") as copy:
+        with (folder / "copy").open("wb") as copy:
             subprocess.run(["cat", str(path)], stdout=copy, check=True)
         return {"write_s": write_s, "cat_s": time.monotonic() - began}
 
@@ -113,8 +112,8 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
         where = json.dumps({"host": address.host, "port": address.port})
         return seed_directory(where, population, 0, size)
 
-    with TemporaryDirectory(prefix="sitebench-bench-") as folder:
-        path = Path(folder) / "people.ldif"
+    with temporary_folder() as folder:
+        path = folder / "people.ldif"
         write_ldif(population, path, containers=False)
 
         def add(address: Address) -> object:

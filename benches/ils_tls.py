@@ -5,20 +5,20 @@ Everything runs on loopback, the directory in a process of its own, one thread e
 
 from __future__ import annotations
 
-import contextlib
 import re
 import shutil
 import subprocess
 import time
 from functools import cached_property
 
-from benches.ils import KEPT, LANES
-from ils_bench.engine_alone import WARMUP_S, engine_alone
+from benches.bench import LANES, Bench
+from benches.ils import KEPT
+from benches.ratios import Row, Skipped, Trial, Values
+from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Connect, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.target import OpenTarget
-from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
 
 ENTRIES = 10_000
 HANDSHAKES = Sequence("connect", (Connect(), Unbind()), "connect")
@@ -46,15 +46,10 @@ ROWS: tuple[Row, ...] = (
 )
 
 
-class Bench:
-    """Opens a directory of each kind when the first trial needs it."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.stack = contextlib.ExitStack()
+class TlsBench(Bench):
+    """A directory with TLS and one without."""
 
     def trials(self) -> list[Trial]:
-        """Return every trial there is."""
         return [
             Trial("tls-plain", lambda: self._alone(self._plain, KEPT, tls=False)),
             Trial("tls-kept", lambda: self._alone(self._secure, KEPT, tls=True)),

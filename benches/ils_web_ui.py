@@ -14,27 +14,24 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import psutil
 
+from benches.bench import measured, temporary_folder
+from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
 from ils_bench.targets.target import OpenTarget
-from sitebench.calibrate.ratios import Skipped, Values
 from sitebench.measure.options import PointOptions
-from sitebench.measure.point_process import run_point
 from sitebench.options.convert import to_argv
 from sitebench.runs.manifest import usable_cores
-from sitebench.runs.store import RunStore
 from sitebench.system.network import free_port
 
 WINDOW_S = 10.0
@@ -71,13 +68,8 @@ def looked_at(options: IlsOptions, target: OpenTarget, seconds: float) -> Values
 
 
 def _headless(options: IlsOptions, target: OpenTarget) -> float:
-    with (
-        tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder,
-        RunStore(Path(folder) / "run") as store,
-    ):
-        spec = point(options, "lookup")
-        store.plan([spec])
-        return run_point(spec, store, IlsEndpoint(target, options).command(spec)).ops_per_s
+    spec = point(options, "lookup")
+    return measured(spec, IlsEndpoint(target, options).command(spec)).ops_per_s
 
 
 def _in_ui(options: IlsOptions, target: OpenTarget, look: Look) -> tuple[float, float]:
@@ -119,12 +111,12 @@ def _poll(root: str, seconds: float) -> float:
 
 @contextmanager
 def _browser(chromium: str) -> Iterator[Look]:
-    with tempfile.TemporaryDirectory(prefix="sitebench-bench-", ignore_cleanup_errors=True) as name:
+    with temporary_folder() as folder:
 
         def look(root: str, seconds: float) -> float:
             argv = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
             argv += ["--disable-background-networking", "--remote-debugging-port=0"]
-            argv += ["--window-size=1300,1000", f"--user-data-dir={name}/profile"]
+            argv += ["--window-size=1300,1000", f"--user-data-dir={folder}/profile"]
             process = subprocess.Popen(
                 [*argv, f"{root}/?tab=sitebench-live"],
                 stdin=subprocess.DEVNULL,

@@ -14,22 +14,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from benches.bench import measured
 from benches.namespace import remote_host
+from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
 from ils_bench.targets.address import Address
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenTarget
-from sitebench.calibrate.ratios import Skipped, Values
 from sitebench.errors import ProgramMissing
 from sitebench.locust.workers.supervisor import Job, supervise
-from sitebench.measure.point_process import run_point
 from sitebench.options.addresses import MasterAddress
 from sitebench.runs.point import PointSpec
-from sitebench.runs.store import RunStore
 from sitebench.system.child import Child
 from sitebench.system.network import free_port
 from sitebench.system.stop import Stop
@@ -51,10 +49,10 @@ class KeptEndpoint(IlsEndpoint):
 def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values | Skipped:
     """Measure both, one after the other."""
     try:
-        measured = _ground(stack, lanes, seconds)
+        rate = _ground(stack, lanes, seconds)
     except ProgramMissing as error:
         return Skipped(error.message)
-    return {"one": measured(None), "two": measured(THREADS)}
+    return {"one": rate(None), "two": rate(THREADS)}
 
 
 @cache
@@ -86,18 +84,12 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
     )
     stack.enter_context(_working(Job(master, processes=THREADS, threads=1)))
 
-    def measured(workers: int | None) -> float:
-        asked = replace(options, workers=workers)
-        spec = point(asked, "lookup")
-        with (
-            TemporaryDirectory(prefix="sitebench-bench-") as folder,
-            RunStore(Path(folder) / "run") as store,
-        ):
-            store.plan([spec])
-            command = KeptEndpoint(target, asked).command(spec)
-            return run_point(spec, store, command).ops_per_s
+    def rate(workers: int | None) -> float:
+        with_workers = replace(options, workers=workers)
+        spec = point(with_workers, "lookup")
+        return measured(spec, KeptEndpoint(target, with_workers).command(spec)).ops_per_s
 
-    return measured
+    return rate
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The site half's speed and memory: what is measured, and what it is held against.
+"""Speed and memory of the site suite: what is measured, and what it is held against.
 
 Everything runs on loopback, the site and nginx in processes of their own, one thread each side.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,23 +14,21 @@ from pathlib import Path
 import psutil
 
 from benches import nginx, wrk
+from benches.bench import LANES, Bench, measured, temporary_folder
+from benches.ratios import Row, Skipped, Trial, Values
 from ps_bench.options import PsOptions
 from ps_bench.points import SiteEndpoint, point
 from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import build, cached, visitors
-from sitebench.calibrate.ratios import Row, Skipped, Trial, Values
 from sitebench.counts.worker_slot import Place
 from sitebench.errors import ProgramMissing
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
-from sitebench.measure.point_process import run_point
-from sitebench.runs.store import RunStore
 from sitebench.system.native_errors import translated
 
-LANES = 64
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
 WARMUP_S = 0.5
 MIB = 1 << 20
@@ -116,17 +113,15 @@ ROWS: tuple[Row, ...] = (
 )
 
 
-class Bench:
-    """Opens what trials need when the first one does, and keeps it open until the end."""
+class SiteBench(Bench):
+    """Sites of several sizes and an nginx, each opened when a trial first needs it."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.stack = contextlib.ExitStack()
+        super().__init__(seconds)
         self._sites: dict[int, OpenSite] = {}
         self._nginx: Address | None = None
 
     def trials(self) -> list[Trial]:
-        """Return every trial there is."""
         return [
             Trial("ps-page", lambda: self._alone(PAGE, TEN_THOUSAND, keepalive=True)),
             Trial("ps-nginx", self._static),
@@ -190,14 +185,9 @@ class Bench:
 
     def _through_locust(self) -> Values:
         options = self._options(TEN_THOUSAND)
-        with (
-            tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder,
-            RunStore(Path(folder) / "run") as store,
-        ):
-            spec = point(options, "page")
-            store.plan([spec])
-            endpoint = SiteEndpoint(self._site(TEN_THOUSAND), options)
-            return {"ops_per_s": run_point(spec, store, endpoint.command(spec)).ops_per_s}
+        spec = point(options, "page")
+        endpoint = SiteEndpoint(self._site(TEN_THOUSAND), options)
+        return {"ops_per_s": measured(spec, endpoint.command(spec)).ops_per_s}
 
     def _memory(self) -> Values:
         """Compare the peaks after the same load: what was served is in the figure."""
@@ -216,13 +206,13 @@ class Bench:
 
     def _upd(self) -> Values:
         spec = spec_of(self._options(MILLION))
-        with tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder:
+        with temporary_folder() as folder:
             began = time.monotonic()
-            made = build(spec, Path(folder) / "native.sqlite")
+            made = build(spec, folder / "native.sqlite")
             native_s = time.monotonic() - began
             return {
                 "native_s": native_s,
-                "python_s": executemany_s(made.path, Path(folder) / "python.sqlite"),
+                "python_s": executemany_s(made.path, folder / "python.sqlite"),
             }
 
 
@@ -292,8 +282,8 @@ def executemany_s(source: Path, target: Path) -> float:
 def _copy(source: Path) -> Iterator[Path]:
     from sitebench._engine import copy_upd
 
-    with tempfile.TemporaryDirectory(prefix="sitebench-bench-") as folder:
-        path = Path(folder) / "upd.sqlite"
+    with temporary_folder() as folder:
+        path = folder / "upd.sqlite"
         with translated():
             copy_upd(str(source), str(path))
         yield path

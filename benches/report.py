@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
-import tempfile
 import time
 from functools import cached_property
 from pathlib import Path
 
 from benches import long_run
-from sitebench.calibrate.ratios import Row, Trial, Values
+from benches.bench import Bench, temporary_folder
+from benches.ratios import Row, Trial, Values
 
 BOUND_S = 3.0
 
@@ -37,26 +36,20 @@ ROWS: tuple[Row, ...] = (
 )
 
 
-class Bench:
-    """Writes the run file when the first trial needs it."""
-
-    def __init__(self, seconds: float) -> None:
-        del seconds  # As long as it takes.
-        self.stack = contextlib.ExitStack()
+class ReportBench(Bench):
+    """One report of a long run; the length of a measurement does not apply."""
 
     def trials(self) -> list[Trial]:
-        """Return the one there is."""
         return [Trial("report", self._report)]
 
     @cached_property
     def _run(self) -> Path:
-        folder = self.stack.enter_context(tempfile.TemporaryDirectory(prefix="sitebench-bench-"))
-        path = Path(folder) / "long.sitebench"
+        path = self.stack.enter_context(temporary_folder()) / "long.sitebench"
         long_run.write(path)
         return path
 
     def _report(self) -> Values:
-        """Run the command as a person does: start-up and reading the file count."""
+        # As a person runs it: start-up and reading the file count.
         page = self._run.with_suffix(".html")
         argv = [
             sys.executable,

@@ -1,16 +1,36 @@
-"""`sitebench calibrate`."""
+"""`sitebench calibrate`: how near the engine comes to two raw loops on this machine.
+
+Bytes on the wire are the paper's (a lookup's request 104, its answer 1,283); an anonymous bind
+and its answer have 14 each (RFC 4511, 4.2). Everything runs on loopback, the directory in a
+process of its own, one thread each side.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from typing import Annotated
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console, Group
 
-from benches.command import tell, told
 from sitebench import units
 from sitebench.tables.tables import new_table, titled
+
+if TYPE_CHECKING:
+    from ils_bench.options import IlsOptions
+    from ils_bench.sequences import Sequence
+    from ils_bench.targets.target import OpenTarget
+    from sitebench._engine import Engine
+
+WARMUP_S = 0.5
+LANES = 64
+PEOPLE = 10_000
+
+Rates = Mapping[str, float]
 
 
 def calibrate(
@@ -24,39 +44,78 @@ def calibrate(
     1,283) over 64 connections and over one, and those of a bind over connections that open and
     close. Nothing on this machine looks people up faster than that over TCP.
     """
-    from benches.ils import Bench
-    from sitebench.calibrate.ratios import run
-
-    pairs = {
-        "exchange, 64 connections": ("floor", "lookup10k"),
-        "exchange, 1 connection": ("floor-one", "lookup-one"),
-        "connect, bind, close": ("floor-connect", "connect"),
-    }
-    harness = Bench(units.parse_duration(window))
-    with harness.stack:
-        needed = {name for pair in pairs.values() for name in pair}
-        trials = [trial for trial in harness.trials() if trial.name in needed]
-        series = run(trials, repeats, tell)
-    told()
-
-    found = {
-        what: {
-            "floor_per_s": series.median(f"{raw}.ops_per_s") or 0.0,
-            "floor_cpu_us": series.median(f"{raw}.cpu_us") or 0.0,
-            "engine_per_s": series.median(f"{ours}.ops_per_s") or 0.0,
-            "engine_cpu_us": series.median(f"{ours}.cpu_us") or 0.0,
-        }
-        for what, (raw, ours) in pairs.items()
+    found: dict[str, dict[str, list[float]]] = {}
+    with (
+        contextlib.ExitStack() as stack,
+        Console(stderr=True).status("starting the directory and the responders") as status,
+    ):
+        pairs = _pairs(stack, units.parse_duration(window))
+        for n in range(repeats):
+            for what, sides in pairs.items():
+                for side, trial in sides.items():
+                    status.update(f"{what}: {side} ({n + 1} of {repeats})")
+                    for name, value in trial().items():
+                        values = found.setdefault(what, {}).setdefault(f"{side}_{name}", [])
+                        values.append(value)
+    medians = {
+        what: {name: statistics.median(values) for name, values in each.items()}
+        for what, each in found.items()
     }
     if as_json:
         from sitebench.runs.manifest import cpu
 
-        print(json.dumps({"cpu": cpu(), "repeats": repeats, "floor": found}, indent=2))
+        print(json.dumps({"cpu": cpu(), "repeats": repeats, "floor": medians}, indent=2))
     else:
-        Console().print(_calibration(found, repeats))
+        Console().print(_table(medians, repeats))
 
 
-def _calibration(found: dict[str, dict[str, float]], repeats: int) -> Group:
+def _pairs(
+    stack: contextlib.ExitStack, seconds: float
+) -> dict[str, dict[str, Callable[[], Rates]]]:
+    """Open the directory and two responders; return what measures each side of a pair."""
+    from ils_bench import sequences
+    from ils_bench.options import IlsOptions
+    from ils_bench.targets.opening import open_target
+    from sitebench.calibrate import floor
+
+    lookup, bind = floor.Exchange(104, 1_283), floor.Exchange(14, 14)
+    lookup_port = stack.enter_context(floor.responder(lookup))
+    bind_port = stack.enter_context(floor.responder(bind))
+    options = IlsOptions(
+        entries=PEOPLE,
+        target="embedded",
+        target_threads=1,
+        threads=1,
+        users=LANES,
+        warmup=WARMUP_S,
+        measure=seconds,
+    )
+    target = stack.enter_context(open_target(options, PEOPLE))
+
+    def engine(sequence: Sequence, lanes: int) -> Rates:
+        found = engine_alone(options, target, sequence, lanes, seconds)
+        return {"per_s": found["ops_per_s"], "cpu_us": found["cpu_us"]}
+
+    def raw(found: floor.Floor) -> Rates:
+        return {"per_s": found.ops_per_s, "cpu_us": found.cpu_us_per_op}
+
+    return {
+        "exchange, 64 connections": {
+            "floor": lambda: raw(floor.exchanges(lookup_port, lookup, LANES, seconds)),
+            "engine": lambda: engine(sequences.LOOKUP, LANES),
+        },
+        "exchange, 1 connection": {
+            "floor": lambda: raw(floor.exchanges(lookup_port, lookup, 1, seconds)),
+            "engine": lambda: engine(sequences.LOOKUP, 1),
+        },
+        "connect, bind, close": {
+            "floor": lambda: raw(floor.connects(bind_port, bind, LANES, seconds)),
+            "engine": lambda: engine(sequences.CONNECT, LANES),
+        },
+    }
+
+
+def _table(found: Mapping[str, Rates], repeats: int) -> Group:
     columns = ("What", "floor/s", "client us/op", "engine/s", "engine us/op", "engine's share")
     table = new_table(*columns)
     for what, values in found.items():
@@ -70,3 +129,56 @@ def _calibration(found: dict[str, dict[str, float]], repeats: int) -> Group:
             f"{share:.0%}",
         )
     return titled(f"This machine's floor, medians of {repeats}", table)
+
+
+@contextlib.contextmanager
+def running_engine(
+    options: IlsOptions, target: OpenTarget, sequence: Sequence, lanes: int
+) -> Iterator[Engine]:
+    """Yield an engine in this process, without Locust, whose lanes are warm."""
+    from ils_bench.engine_config import engine_config
+    from ils_bench.seeding.journal import FIRST_ADDED
+    from ils_bench.targets.people import spec_of
+    from seeders.people import generate
+    from sitebench._engine import Engine
+    from sitebench.counts.worker_slot import Place
+    from sitebench.system.native_errors import translated
+
+    config = engine_config(
+        options,
+        target.address,
+        [sequence],
+        place=Place(),
+        first_added=FIRST_ADDED,
+        trust=target.trust,
+    )
+    with translated():
+        engine = Engine(config, generate(spec_of(options, options.entries)).population)
+        engine.start_lanes(sequence.name, lanes)
+        try:
+            time.sleep(WARMUP_S)
+            yield engine
+        finally:
+            engine.stop()
+
+
+def engine_alone(
+    options: IlsOptions, target: OpenTarget, sequence: Sequence, lanes: int, seconds: float
+) -> dict[str, float]:
+    """Return the rate of lanes that are neither recorded nor monitored, and both sides' CPU."""
+    from sitebench.calibrate.cpu import cpu_ns
+
+    assert target.pid is not None, "a target of our own has a process"
+    with running_engine(options, target, sequence, lanes) as engine:
+        before, target_ns = engine.drain(), cpu_ns(target.pid)
+        time.sleep(seconds)
+        after, target_ns = engine.drain(), cpu_ns(target.pid) - target_ns
+    step = next(s for s in after.steps if s.step == sequence.counts)
+    done = step.count - sum(step.failures.values())
+    took = (after.t1_ns - after.t0_ns) / 1e9
+    engine_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+    return {
+        "ops_per_s": done / took,
+        "cpu_us": engine_ns / max(done, 1) / 1e3,
+        "target_cpu_us": target_ns / max(done, 1) / 1e3,
+    }

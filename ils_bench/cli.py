@@ -214,34 +214,6 @@ def peak(
 
 
 @app.command(rich_help_panel="Measure")
-def soak(
-    entries: Annotated[str, typer.Option(help="People in the directory.", metavar="SIZE")] = "100k",
-    measure: Annotated[
-        str, typer.Option(help="Length of the measured window.", metavar="TIME")
-    ] = "2m",
-    users: Annotated[int, typer.Option(help="Lanes.", min=16, metavar="N")] = 64,
-    out: Annotated[
-        str | None,
-        typer.Option(help="Run file; by default with the time in its name.", metavar="FILE"),
-    ] = None,
-) -> None:
-    """Work the embedded directory for long, and see whether the end is like the beginning.
-
-    sitebench ils soak
-
-    sitebench ils soak --entries 1m --measure 1h
-
-    Lookups at full rate; people who register, change, leave and expire; lanes that reconnect. It
-    fails when memory grows on either side, when an operation takes more CPU time at the end than
-    at the beginning, or when lanes and directory have not counted the same.
-    """
-    from benches.soak.run import soak as run_soak
-
-    size, length = units.parse_size(entries), units.parse_duration(measure)
-    run_soak(size, length, users, out or run_file("ils-soak"))
-
-
-@app.command(rich_help_panel="Measure")
 @command_options(UiOptions)
 def ui(options: UiOptions) -> None:
     """Test a directory from Locust's web page, and see it live; its form begins with these options.

@@ -1,4 +1,4 @@
-"""`sitebench ils soak`: a long run of the embedded directory, and what is to be said of it."""
+"""The long run itself, and the judgement of it."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from sitebench.system.limits import allow_descriptors
 
 FIRST, *OTHERS = mix.USERS
 LOOK_S = 1.0
-"""How often the directory is asked for its counters while it works, as everything is looked at."""
+"""Interval between readings of the directory's counters, as of every other sample."""
 
 QUIET_S = 10.0
-"""How long the last connections may take to be gone."""
+"""Time limit for the last connections to close."""
 
 STILL_S = 0.1
 """Counters that two readings this far apart agree on are not changing."""
 
 
 def last_counters(target: OpenTarget) -> dict[str, int]:
-    """Return the directory's counters once everybody has gone."""
+    """Return the directory's counters once every connection is closed."""
     give_up, last = time.monotonic() + QUIET_S, target.counters()
     while time.monotonic() < give_up:
         time.sleep(STILL_S)
@@ -63,22 +63,20 @@ class SoakEndpoint(IlsEndpoint):
     """Called when all lanes have ended."""
 
     def command(self, spec: PointSpec) -> PointCommand:
-        """Return how to have users of all kinds there."""
         one = super().command(spec)
         return replace(one, arguments=[*one.arguments, *OTHERS])
 
     def users(self, spec: PointSpec) -> tuple[Path, str]:
-        """Return the locustfile of the mix, and the first of its classes."""
         return Path(__file__).with_name("locustfile.py"), FIRST
 
     def check(self) -> None:
-        """Read the counters before anybody else asks something."""
+        """Read the counters before another client sends a request."""
         self.closed()
         super().check()
 
 
-class Watching(Live):
-    """Shows how it goes, and writes down what the directory counts."""
+class CountingProgress(Live):
+    """Shows progress, and records the directory's counters once a second."""
 
     def __init__(self) -> None:
         super().__init__(counting(1))
@@ -86,7 +84,6 @@ class Watching(Live):
         self._next_s = 0.0
 
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:
-        """Move the bar, and ask the directory."""
         super().progress(spec, elapsed_s, store)
         if self.target is not None and elapsed_s >= self._next_s:
             self._next_s = elapsed_s + LOOK_S
@@ -96,9 +93,9 @@ class Watching(Live):
 
 
 def soak(entries: int, measure_s: float, users: int, out: str) -> None:
-    """Have the mix done, show what came of it, and raise when something of it does not hold."""
+    """Run the mix, show the result, and raise when a bound does not hold."""
     if Path(out).exists():
-        raise BadInput(f"{out} is there already", "name a new run file with --out")
+        raise BadInput(f"{out} exists already", "name a new run file with --out")
     allow_descriptors(users)
     options = IlsOptions(
         entries=entries,
@@ -110,22 +107,25 @@ def soak(entries: int, measure_s: float, users: int, out: str) -> None:
     )
     with RunStore(out) as store, contextlib.ExitStack() as last:
         last.callback(say, f"run file: {out}")
-        store.set_manifest(collect(sys.argv[1:], manifest(options, [entries])))
-        with Watching() as watching:
+        command = ["python", "-m", "benches.soak", *sys.argv[1:]]
+        store.set_manifest(collect([], {**manifest(options, [entries]), "command": command}))
+        with CountingProgress() as progress:
             title = f"making a directory of {entries:,} people"
-            stage = Stage(title, [point(options, "soak")], lambda: opened(options, store, watching))
+            stage = Stage(title, [point(options, "soak")], lambda: opened(options, store, progress))
             try:
-                sweep([stage], store, watching)
+                sweep([stage], store, progress)
             except (KeyboardInterrupt, SitebenchError):
-                # What there is of it is worth a look all the more.
+                # An interrupted or failed run is judged by what there is of it.
                 last.callback(_show, store)
                 raise
         assure(_show(store), out)
 
 
 @contextlib.contextmanager
-def opened(options: IlsOptions, store: RunStore, watching: Watching) -> Iterator[SoakEndpoint]:
-    """Open the directory; its counters go into the run file before all, and after all."""
+def opened(
+    options: IlsOptions, store: RunStore, progress: CountingProgress
+) -> Iterator[SoakEndpoint]:
+    """Open the directory; its counters go into the run file before the lanes and after them."""
     config = directory_config(options) | {"ils_ttl_s": mix.LIFE_S}
     target = open_embedded(spec_of(options, options.entries), config)
     with contextlib.ExitStack() as after:
@@ -137,7 +137,7 @@ def opened(options: IlsOptions, store: RunStore, watching: Watching) -> Iterator
                 counters["after"] = last_counters(target)
                 store.set_manifest({COUNTERS: counters})
 
-        watching.target = target
+        progress.target = target
         try:
             yield SoakEndpoint(target, options, closed)
         finally:
@@ -146,7 +146,6 @@ def opened(options: IlsOptions, store: RunStore, watching: Watching) -> Iterator
 
 
 def _show(store: RunStore) -> Soaked | None:
-    """Show what the run file has."""
     with RunFile(store.path) as file:
         soaked = read(file, file.points()[0].id)
     if soaked is not None:
@@ -155,17 +154,16 @@ def _show(store: RunStore) -> Soaked | None:
 
 
 def assure(soaked: Soaked | None, out: str) -> None:
-    """Raise when something does not hold."""
     if soaked is None:
-        raise MeasurementFailed("there is too little of it to say anything", "let it go on longer")
-    looked_at: list[Figure | Line] = [*soaked.figures, *soaked.account]
-    wrong = [each.what for each in looked_at if not each.holds]
+        raise MeasurementFailed("the run is too short to be judged", "use a longer --measure")
+    judged: list[Figure | Line] = [*soaked.figures, *soaked.account]
+    wrong = [each.what for each in judged if not each.holds]
     if not soaked.account:
-        wrong.append("the account, as the directory was gone")
+        wrong.append("the account, because the directory was gone")
     if soaked.failures:
         wrong.append(f"{soaked.failures:,} failures")
     if wrong:
         raise MeasurementFailed(
-            f"this does not hold: {', '.join(wrong)}",
+            f"not as promised: {', '.join(wrong)}",
             f"look at it over time: sitebench report {shlex.quote(out)}",
         )

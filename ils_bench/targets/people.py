@@ -15,13 +15,13 @@ class PeopleAsked(Protocol):
     """Options that say which people."""
 
     @property
-    def seed(self) -> int: ...  # noqa: D102
+    def seed(self) -> int: ...
     @property
-    def profile(self) -> str: ...  # noqa: D102
+    def profile(self) -> str: ...
     @property
-    def locales(self) -> tuple[str, ...]: ...  # noqa: D102
+    def locales(self) -> tuple[str, ...]: ...
     @property
-    def base(self) -> str: ...  # noqa: D102
+    def base(self) -> str: ...
 
 
 def spec_of(asked: PeopleAsked, size: int) -> Spec:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from benches.command import Half, bench_command, names_rows
 from ils_bench.calibrate import calibrate
 from ils_bench.cli import app as ils
 from ps_bench.cli import app as ps
@@ -41,22 +40,6 @@ app.add_typer(ps, name="ps")
 app.add_typer(plan, name="plan")
 
 
-def _halves() -> list[Half]:
-    from benches import ils as directory
-    from benches import ils_limits as limits
-    from benches import ils_tls as tls
-    from benches import ps as site
-    from benches import report
-
-    return [
-        Half(directory.ROWS, directory.Bench),
-        Half(tls.ROWS, tls.Bench),
-        Half(limits.ROWS, limits.Bench),
-        Half(site.ROWS, site.Bench),
-        Half(report.ROWS, report.Bench),
-    ]
-
-
 def _report_halves() -> dict[str, ReportHalf]:
     from ils_bench.paper import report as directory
     from ps_bench.paper import report as site
@@ -66,9 +49,6 @@ def _report_halves() -> dict[str, ReportHalf]:
 
 app.command(rich_help_panel="This machine")(calibrate)
 app.command(rich_help_panel="This machine")(worker)
-app.command("bench", cls=names_rows(_halves), rich_help_panel="This machine")(
-    bench_command(_halves)
-)
 app.command(rich_help_panel="Results")(compare)
 app.command("report", rich_help_panel="Results")(report_command(_report_halves))
 app.command(rich_help_panel="Results")(resume)

@@ -13,9 +13,6 @@ import typer
 
 from sitebench.errors import BadRunFile
 
-ONE_PIECE = (["ils", "soak"],)
-"""Commands whose run has no part that could be kept while the others are measured again."""
-
 
 def resume(
     run: Annotated[Path, typer.Argument(help="Run file of an interrupted run.", metavar="RUN")],
@@ -34,13 +31,8 @@ def resume(
     argv = again(command, run)
     if argv is None:
         raise BadRunFile(
-            f"{run} does not tell which command it was made by",
-            "give that command again, with --out and the name of the file",
-        )
-    if argv[:2] in ONE_PIECE:
-        raise BadRunFile(
-            f"{run} was made by `{shlex.join(command)}`, which is measured in one piece",
-            "give that command again, with --out and the name of a new file",
+            f"{run} does not hold a sitebench command that could go on with it",
+            "repeat the command that made it, with --out and the name of the file",
         )
     say(f"going on with: {shlex.join(['sitebench', *argv])}")
     # The command in its own right: what it notes of itself is then what was typed first.

@@ -19,54 +19,54 @@ class StepRecord(Protocol):
     """What one step of one program did between two drains."""
 
     @property
-    def program(self) -> str: ...  # noqa: D102
+    def program(self) -> str: ...
     @property
-    def step(self) -> str: ...  # noqa: D102
+    def step(self) -> str: ...
     @property
-    def count(self) -> int: ...  # noqa: D102
+    def count(self) -> int: ...
     @property
-    def failures(self) -> Mapping[str, int]: ...  # noqa: D102
+    def failures(self) -> Mapping[str, int]: ...
     @property
-    def bytes_out(self) -> int: ...  # noqa: D102
+    def bytes_out(self) -> int: ...
     @property
-    def bytes_in(self) -> int: ...  # noqa: D102
+    def bytes_in(self) -> int: ...
     @property
-    def service(self) -> Histogram: ...  # noqa: D102
+    def service(self) -> Histogram: ...
     @property
-    def latency(self) -> Histogram: ...  # noqa: D102
+    def latency(self) -> Histogram: ...
     @property
-    def lag(self) -> Histogram: ...  # noqa: D102
+    def lag(self) -> Histogram: ...
     @property
-    def censored(self) -> Histogram: ...  # noqa: D102
+    def censored(self) -> Histogram: ...
     @property
-    def processing_ns(self) -> int: ...  # noqa: D102
+    def processing_ns(self) -> int: ...
 
 
 class Drained(Protocol):
     """Everything recorded between two drains."""
 
     @property
-    def t0_ns(self) -> int: ...  # noqa: D102
+    def t0_ns(self) -> int: ...
     @property
-    def t1_ns(self) -> int: ...  # noqa: D102
+    def t1_ns(self) -> int: ...
     @property
-    def cpu_ns(self) -> Sequence[int]: ...  # noqa: D102
+    def cpu_ns(self) -> Sequence[int]: ...
     @property
-    def lanes(self) -> int: ...  # noqa: D102
+    def lanes(self) -> int: ...
     @property
-    def lane_ns(self) -> int: ...  # noqa: D102
+    def lane_ns(self) -> int: ...
     @property
-    def waiting_ns(self) -> int: ...  # noqa: D102
+    def waiting_ns(self) -> int: ...
     @property
-    def underway_ns(self) -> int: ...  # noqa: D102
+    def underway_ns(self) -> int: ...
     @property
-    def steps(self) -> Sequence[StepRecord]: ...  # noqa: D102
+    def steps(self) -> Sequence[StepRecord]: ...
 
 
 class Source(Protocol):
     """Starts and stops lanes, and hands out what they recorded."""
 
-    def start_lanes(self, program: str, n: int) -> None: ...  # noqa: D102
-    def stop_lanes(self, program: str, n: int) -> None: ...  # noqa: D102
-    def drain(self) -> Drained: ...  # noqa: D102
-    def stop(self, timeout_s: float = ...) -> Drained: ...  # noqa: D102
+    def start_lanes(self, program: str, n: int) -> None: ...
+    def stop_lanes(self, program: str, n: int) -> None: ...
+    def drain(self) -> Drained: ...
+    def stop(self, timeout_s: float = ...) -> Drained: ...

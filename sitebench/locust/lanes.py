@@ -20,8 +20,8 @@ STOP_TIMEOUT_S = 5.0
 class Lane(Protocol):
     """A user's lane in Python."""
 
-    def run_pass(self) -> None: ...  # noqa: D102
-    def close(self) -> None: ...  # noqa: D102
+    def run_pass(self) -> None: ...
+    def close(self) -> None: ...
 
 
 @dataclass

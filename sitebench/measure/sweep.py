@@ -35,10 +35,10 @@ class Endpoint(Protocol):
 class Reporter(Protocol):
     """Whoever wants to know how the sweep is going."""
 
-    def opening(self, title: str) -> None: ...  # noqa: D102
-    def started(self, spec: PointSpec) -> None: ...  # noqa: D102
-    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...  # noqa: D102
-    def finished(self, result: PointResult, *, resumed: bool) -> None: ...  # noqa: D102
+    def opening(self, title: str) -> None: ...
+    def started(self, spec: PointSpec) -> None: ...
+    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
+    def finished(self, result: PointResult, *, resumed: bool) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,13 @@ class SampleRow(Protocol):
     """One row of the run file's samples."""
 
     @property
-    def t_ns(self) -> int: ...  # noqa: D102
+    def t_ns(self) -> int: ...
     @property
-    def who(self) -> str: ...  # noqa: D102
+    def who(self) -> str: ...
     @property
-    def what(self) -> str: ...  # noqa: D102
+    def what(self) -> str: ...
     @property
-    def value(self) -> float: ...  # noqa: D102
+    def value(self) -> float: ...
 
 
 def _counter(title: str, unit: str, rate_unit: str | None = None) -> Name:

@@ -45,8 +45,8 @@ class PointFile:
 class Watcher(Protocol):
     """Looks on as a test is recorded."""
 
-    def drained(self, phase: Phase, drained: Drained) -> None: ...  # noqa: D102
-    def sampled(self, t_ns: int, sample: Sample) -> None: ...  # noqa: D102
+    def drained(self, phase: Phase, drained: Drained) -> None: ...
+    def sampled(self, t_ns: int, sample: Sample) -> None: ...
 
 
 class Windows:

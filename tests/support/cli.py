@@ -27,8 +27,15 @@ class Ran:
 
 def sitebench(*argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str) -> Ran:
     """Run a command to its end."""
+    return python_module(SITEBENCH[2], *argv, cwd=cwd, timeout_s=timeout_s, **env)
+
+
+def python_module(
+    name: str, *argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str
+) -> Ran:
+    """Run `python -m NAME` to its end."""
     done = subprocess.run(
-        [*SITEBENCH, *argv],
+        [sys.executable, "-m", name, *argv],
         capture_output=True,
         text=True,
         check=False,

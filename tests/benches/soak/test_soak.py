@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -12,7 +13,7 @@ from benches.soak.mix import USERS
 from benches.soak.reading import ENTRIES, Soaked, read
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import python_module
 from tests.support.waiting import eventually
 
 SMALL = ("--entries", "1k", "--users", "16")
@@ -38,7 +39,7 @@ def soaked(path: Path) -> Soaked:
 
 def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_path: Path) -> None:
     run = tmp_path / "soak.sitebench"
-    ran = sitebench("ils", "soak", *SMALL, "--measure", "10s", "--out", str(run))
+    ran = python_module("benches.soak", *SMALL, "--measure", "10s", "--out", str(run))
     found = soaked(run)
     assert (ran.code == 0) == all(figure.holds for figure in found.figures), ran.err
     for what in ("CPU per operation, directory", "memory, tester", STAYED):
@@ -49,7 +50,7 @@ def test_lanes_and_directory_have_counted_the_same_to_the_last_operation(tmp_pat
 def test_a_soak_that_is_interrupted_accounts_for_what_was_done(tmp_path: Path) -> None:
     run, scratch = tmp_path / "soak.sitebench", tmp_path / "scratch"
     scratch.mkdir()
-    argv = [*SITEBENCH, "ils", "soak", *SMALL, "--measure", "24s", "--out", str(run)]
+    argv = [sys.executable, "-m", "benches.soak", *SMALL, "--measure", "24s", "--out", str(run)]
     with subprocess.Popen(
         argv,
         stdout=subprocess.PIPE,
@@ -81,7 +82,7 @@ def _measuring(run: Path) -> bool:
 def test_a_run_file_that_is_there_is_not_soaked_in(tmp_path: Path) -> None:
     run = tmp_path / "kept.sitebench"
     run.write_text("somebody's")
-    ran = sitebench("ils", "soak", *SMALL, "--out", str(run))
+    ran = python_module("benches.soak", *SMALL, "--out", str(run))
     assert ran.code == 2
-    assert "is there already" in ran.err
+    assert "exists already" in ran.err
     assert run.read_text() == "somebody's"

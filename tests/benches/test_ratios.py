@@ -1,6 +1,6 @@
 import pytest
 
-from sitebench.calibrate.ratios import Outcome, Row, Series, Skipped, Trial, judge, run
+from benches.ratios import Outcome, Row, Series, Skipped, Trial, judge, run_trials
 
 FAST = Row("fast", "ours", "floor", "ours.rate", "floor.rate", 0.95, at_least=0.85)
 CHEAP = Row("cheap", "ours", "floor", "ours.cpu", "floor.cpu", 1.1, at_most=1.25)
@@ -33,13 +33,13 @@ def test_trials_are_interleaved_and_divided_repeat_by_repeat() -> None:
 
         return Trial(name, once)
 
-    series = run([trial("ours", 8, 100, 3), trial("floor", 10, 50, 10)], repeats=3)
+    series = run_trials([trial("ours", 8, 100, 3), trial("floor", 10, 50, 10)], repeats=3)
     assert order == ["ours", "floor"] * 3
     assert judge([FAST], series)[0].ratio == pytest.approx(0.8)
 
 
 def test_what_cannot_be_measured_here_says_why_and_neither_passes_nor_fails() -> None:
-    series = run([Trial("ours", lambda: Skipped("needs 4 cores"))], repeats=5)
+    series = run_trials([Trial("ours", lambda: Skipped("needs 4 cores"))], repeats=5)
     outcome = judge([FAST], series)[0]
     assert (outcome.state, outcome.reason) == ("n/a", "needs 4 cores")
     assert series == Series({}, {"ours": "needs 4 cores"})

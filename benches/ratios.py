@@ -1,4 +1,4 @@
-"""Ratios within one run: what `make bench` and `sitebench calibrate` are made of.
+"""Ratios within one run: what `make bench` is made of.
 
 A trial measures something once and names its values. Every repeat runs every trial (A B C, A B C,
 ...), so that whatever slows the machine for a while slows both sides of a ratio. A row divides
@@ -121,8 +121,8 @@ def _median(values: Sequence[float]) -> float | None:
     return statistics.median(values) if values else None
 
 
-def run(
-    trials: Sequence[Trial], repeats: int, tell: Callable[[str], None] = lambda text: None
+def run_trials(
+    trials: Sequence[Trial], repeats: int, progress: Callable[[str], object] = lambda text: None
 ) -> Series:
     """Run every trial as often, interleaved."""
     series = Series()
@@ -130,7 +130,7 @@ def run(
         for trial in trials:
             if trial.name in series.skipped:
                 continue
-            tell(f"{trial.name} ({n + 1} of {repeats})")
+            progress(f"{trial.name} ({n + 1} of {repeats})")
             found = trial.run()
             if isinstance(found, Skipped):
                 series.skipped[trial.name] = found.reason
