@@ -7,7 +7,7 @@
 use net::{OutOfRange, within};
 use serde::{Deserialize, Serialize};
 use wire::dn::MAX_DN_BYTES;
-use wire::ldap::filter::MAX_DEPTH;
+use wire::ldap::MAX_FILTER_DEPTH;
 
 /// A message before its sender has bound. Binds and searches of the paper have 100 bytes; 389-ds and
 /// OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
@@ -21,7 +21,7 @@ pub const MESSAGE_BYTES_AFTER_BIND: usize = 4 << 20;
 pub const NAME_BYTES: usize = MAX_DN_BYTES;
 
 /// A filter's depth. The reader of filters stops here; OpenLDAP fell to deeper ones (CVE-2020-12243).
-pub const FILTER_DEPTH: usize = MAX_DEPTH;
+pub const FILTER_DEPTH: usize = MAX_FILTER_DEPTH;
 
 /// A filter's terms, And, Or and Not among them. With this many, at 50 ns each, a search looks at 5,000
 /// entries a second, a few at a time; a message has room for a hundred times as many.
@@ -137,7 +137,7 @@ impl Limits {
     /// Checks that each is within what the server can keep.
     pub(crate) fn check(&self) -> Result<(), OutOfRange> {
         within("name_bytes", self.name_bytes, 1..=MAX_DN_BYTES)?;
-        within("filter_depth", self.filter_depth, 1..=MAX_DEPTH)?;
+        within("filter_depth", self.filter_depth, 1..=MAX_FILTER_DEPTH)?;
         within("connections", self.connections, 1..=usize::MAX)?;
         within("connections_per_address", self.connections_per_address, 1..=usize::MAX)?;
         within("stall_bytes", self.stall_bytes, 1..=usize::MAX)?;

@@ -11,7 +11,7 @@ use ::directory::LoadError;
 use ::site::upd::{BuildError, CopyError, OpenError};
 use load::floor::FloorError;
 use load::live::LiveError;
-use load::{CommandError, Failure, LaunchError};
+use load::{CommandError, ConfigError, Failure, LaunchError};
 use net::ListenError;
 use people::{ContainersError, PoolsError, PopulationError};
 use wire::ldap::ResultCode;
@@ -144,11 +144,14 @@ impl Kinded for tls::ConfigError {
 impl Kinded for load::StartError {
     fn kind(&self) -> Kind {
         match self {
-            Self::UnknownHost { .. } => Kind::TargetUnreachable,
+            Self::Config(ConfigError::UnknownHost { .. }) => Kind::TargetUnreachable,
             Self::Tls(error) => error.kind(),
             Self::Launch(LaunchError::Io(error)) => of_system(error, Kind::MeasurementFailed),
             Self::Launch(LaunchError::Histogram(_)) => Kind::MeasurementFailed,
-            Self::OutOfRange { .. } | Self::Program(_) | Self::Names(_) | Self::Target(_) => Kind::BadInput,
+            Self::Config(ConfigError::OutOfRange { .. })
+            | Self::Program(_)
+            | Self::Names(_)
+            | Self::Target(_) => Kind::BadInput,
         }
     }
 }

@@ -4,12 +4,12 @@ use arbitrary::{Arbitrary, Unstructured};
 use wire::ber;
 use wire::ldap::control::{CONTROLS, write_control};
 use wire::ldap::filter::{
-    Extensible, MAX_DEPTH, Piece, write_and, write_approx, write_equality, write_extensible,
-    write_greater_or_equal, write_less_or_equal, write_not, write_or, write_present, write_substrings,
+    Extensible, Piece, write_and, write_approx, write_equality, write_extensible, write_greater_or_equal,
+    write_less_or_equal, write_not, write_or, write_present, write_substrings,
 };
 use wire::ldap::frame::message_length;
 use wire::ldap::request::{self, SearchOptions, write_attribute};
-use wire::ldap::{Control, Credentials, Operation, Request, Scope, filter_text};
+use wire::ldap::{Control, Credentials, MAX_FILTER_DEPTH, Operation, Request, Scope, filter_text};
 
 /// An attribute's description and its values.
 type Values<'a> = (&'a [u8], Vec<&'a [u8]>);
@@ -104,7 +104,7 @@ fn oid(last: u8) -> Vec<u8> {
 impl Tree<'_> {
     /// Writes it, cut off where it is deeper than what is read; says how many terms it has then.
     fn write(&self, out: &mut Vec<u8>, depth: usize) -> usize {
-        if depth == MAX_DEPTH {
+        if depth == MAX_FILTER_DEPTH {
             write_present(out, b"cn");
             return 1;
         }
@@ -216,7 +216,7 @@ impl Ask<'_> {
                 let mut written = Vec::new();
                 let terms = filter.write(&mut written, 1);
                 assert_eq!(search.filter.size().terms, terms);
-                assert!(search.filter.size().depth <= MAX_DEPTH);
+                assert!(search.filter.size().depth <= MAX_FILTER_DEPTH);
                 let mut again = Vec::new();
                 filter_text::parse(&search.filter.to_string(), &mut again).expect("a filter's own text");
                 assert_eq!(again, written);

@@ -9,7 +9,8 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use load::{Config, Engine, Snapshot};
+use load::ldap::LdapConfig;
+use load::{Engine, Snapshot};
 use people::{Pools, Population};
 use serde_json::{Value, json};
 
@@ -26,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = config["programs"][0]["name"].as_str().unwrap_or_default().to_owned();
     let pools = Pools::parse(&std::fs::read_to_string(pools)?)?;
     let people = Arc::new(Population::new(&pools, serde_json::from_str(&spec)?)?);
-    let config: Config = serde_json::from_value(config)?;
+    let config: LdapConfig = serde_json::from_value(config)?;
     let mut engine = Engine::start(config, Some(people))?;
     engine.start_lanes(&program, lanes)?;
     // Connecting and the first pages of histograms are not what is looked for.

@@ -4,14 +4,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::config::Config;
 use crate::http::HttpConfig;
+use crate::ldap::LdapConfig;
 
 /// A configuration whose `target.protocol` is `ldap`, which it is by default, or `http`.
 #[derive(Debug, Clone)]
 pub enum AnyConfig {
     /// Of a directory.
-    Ldap(Config),
+    Ldap(LdapConfig),
     /// Of a site.
     Http(HttpConfig),
 }

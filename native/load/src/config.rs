@@ -6,11 +6,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::driver::LaunchError;
-use crate::http::TargetError;
 use crate::keys::Choice;
-use crate::ldap::{NamesError, Step, Target};
-use crate::program::{ProgramError, ProgramSpec};
+use crate::program::ProgramSpec;
+use crate::target_address::TargetAddress;
 
 /// More threads than any machine here has cores.
 const MAX_THREADS: usize = 1024;
@@ -18,34 +16,10 @@ const MAX_THREADS: usize = 1024;
 /// The longest timeout, a day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
-/// What a target of any protocol says about where it is.
-pub trait Place {
-    /// Name or address.
-    fn host(&self) -> &str;
-    /// TCP port.
-    fn port(&self) -> u16;
-    /// Whether connections to this machine come from many addresses (method rule 13).
-    fn spreads_sources(&self) -> bool;
-}
-
-impl Place for Target {
-    fn host(&self) -> &str {
-        &self.host
-    }
-
-    fn port(&self) -> u16 {
-        self.port
-    }
-
-    fn spreads_sources(&self) -> bool {
-        self.spread_sources
-    }
-}
-
-/// Everything about a load; LDAP's unless it says otherwise.
+/// Everything about a load of one protocol, which gives the target `T` and the steps `S`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "T: DeserializeOwned, S: DeserializeOwned"))]
-pub struct Config<T = Target, S = Step> {
+pub struct Config<T, S> {
     /// Threads to run lanes on.
     #[serde(default = "one")]
     pub threads: usize,
@@ -139,47 +113,32 @@ const fn paper_year() -> u64 {
     1997
 }
 
-/// Why an engine does not start.
+/// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// A number that makes no sense.
+pub enum ConfigError {
+    /// A number outside its range.
     #[error("{field} is {value}: {remedy}")]
     OutOfRange {
-        /// Which field.
+        /// The field's path.
         field: &'static str,
         /// Its value.
         value: String,
-        /// What would do.
+        /// The range allowed.
         remedy: &'static str,
     },
-    /// Nobody knows the host.
+    /// The host name does not resolve.
     #[error("cannot find {host:?}: {reason}; check the target's name")]
     UnknownHost {
-        /// What was looked for.
+        /// The name.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
-    /// See [`ProgramError`].
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// See [`NamesError`].
-    #[error(transparent)]
-    Names(#[from] NamesError),
-    /// See [`TargetError`].
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// Certificate, key or authorities are of no use.
-    #[error(transparent)]
-    Tls(#[from] tls::ConfigError),
-    /// See [`LaunchError`].
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
 }
 
-impl<T: Place, S> Config<T, S> {
+impl<T: TargetAddress, S> Config<T, S> {
     /// Refuses numbers that make no sense.
-    pub(crate) fn check(&self) -> Result<(), StartError> {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
         in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;
         let timeouts = "give 1 to 86,400,000";
         in_range("timeout_ms", self.timeout_ms, 1, MAX_TIMEOUT_MS, timeouts)?;
@@ -191,16 +150,16 @@ impl<T: Place, S> Config<T, S> {
         match self.schedule {
             Schedule::Open { rate } if !(rate.is_finite() && (1e-6..=1e9).contains(&rate)) => {
                 let remedy = "give operations per second, 0.000001 to 1,000,000,000";
-                Err(StartError::OutOfRange { field: "schedule.rate", value: rate.to_string(), remedy })
+                Err(ConfigError::OutOfRange { field: "schedule.rate", value: rate.to_string(), remedy })
             }
             _ => Ok(()),
         }
     }
 
     /// Looks the target up.
-    pub(crate) fn resolve(&self) -> Result<SocketAddr, StartError> {
+    pub(crate) fn resolve(&self) -> Result<SocketAddr, ConfigError> {
         let (host, port) = (self.target.host(), self.target.port());
-        let unknown = |reason: String| StartError::UnknownHost { host: host.to_owned(), reason };
+        let unknown = |reason: String| ConfigError::UnknownHost { host: host.to_owned(), reason };
         let mut addresses = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
         addresses.next().ok_or_else(|| unknown("it has no address".to_owned()))
     }
@@ -230,9 +189,9 @@ fn in_range(
     least: u64,
     most: u64,
     remedy: &'static str,
-) -> Result<(), StartError> {
+) -> Result<(), ConfigError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(StartError::OutOfRange { field, value: value.to_string(), remedy })
+    Err(ConfigError::OutOfRange { field, value: value.to_string(), remedy })
 }

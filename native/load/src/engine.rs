@@ -6,17 +6,41 @@ use std::time::Duration;
 use people::Population;
 use people::visitor::Visitors;
 
-use crate::config::{Adds, Config, DEFAULT_ADDS, Place, StartError};
-use crate::driver::{CommandError, Driver, Plan};
-use crate::http::{self, Http, HttpConfig};
+use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
+use crate::driver::{CommandError, Driver, LaunchError, Plan};
+use crate::http::{self, Http, HttpConfig, TargetError};
 use crate::keys::Keys;
-use crate::ldap::{self, Ldap};
-use crate::program::Compiled;
+use crate::ldap::{self, Ldap, LdapConfig, NamesError};
+use crate::program::{Compiled, ProgramError};
 use crate::protocol::Protocol;
 use crate::ring::{Hand, Ring};
 use crate::schedule::Pace;
 use crate::security::Security;
 use crate::snapshot::Snapshot;
+use crate::target_address::TargetAddress;
+
+/// Why an engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// See [`ConfigError`].
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// See [`ProgramError`].
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// See [`NamesError`].
+    #[error(transparent)]
+    Names(#[from] NamesError),
+    /// See [`TargetError`].
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A certificate, key or list of authorities that cannot be used.
+    #[error(transparent)]
+    Tls(#[from] tls::ConfigError),
+    /// See [`LaunchError`].
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+}
 
 /// Lanes running programs against one target, on threads of their own.
 ///
@@ -29,7 +53,7 @@ impl Engine {
     /// Checks the configuration, compiles its programs and starts the threads; no lane runs yet.
     ///
     /// `people` are needed to verify, to add, and to pick from unless the target has a name template.
-    pub fn start(config: Config, people: Option<Arc<Population>>) -> Result<Self, StartError> {
+    pub fn start(config: LdapConfig, people: Option<Arc<Population>>) -> Result<Self, StartError> {
         config.check()?;
         let shared = ldap::Shared::new(&config.target, people, config.verify, &config.programs)?;
         let compiled = shared.compile(&config.programs, config.rate().is_some())?;
@@ -54,7 +78,7 @@ impl Engine {
         })
     }
 
-    fn launch<P: Protocol, T: Place, S>(
+    fn launch<P: Protocol, T: TargetAddress, S>(
         config: &Config<T, S>,
         compiled: Compiled<P::Request>,
         security: Option<Security>,

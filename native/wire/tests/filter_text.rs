@@ -4,12 +4,12 @@
 
 use proptest::prelude::*;
 use wire::ber::Reader;
-use wire::ldap::Filter;
 use wire::ldap::filter::{
-    Extensible, MAX_DEPTH, Piece, write_and, write_approx, write_equality, write_extensible,
-    write_greater_or_equal, write_less_or_equal, write_not, write_or, write_present, write_substrings,
+    Extensible, Piece, write_and, write_approx, write_equality, write_extensible, write_greater_or_equal,
+    write_less_or_equal, write_not, write_or, write_present, write_substrings,
 };
 use wire::ldap::filter_text::{FilterTextError, parse};
+use wire::ldap::{Filter, MAX_FILTER_DEPTH};
 
 fn ber(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -104,8 +104,8 @@ fn what_is_wrong_is_said_with_its_position() {
 #[test]
 fn depth_is_capped_where_the_decoder_caps_it() {
     let nested = |n: usize| format!("{}(a=b){}", "(!".repeat(n), ")".repeat(n));
-    assert_eq!(text(&ber(&nested(MAX_DEPTH - 1))), nested(MAX_DEPTH - 1));
-    assert_eq!(refusal(&nested(MAX_DEPTH)), FilterTextError::TooDeep);
+    assert_eq!(text(&ber(&nested(MAX_FILTER_DEPTH - 1))), nested(MAX_FILTER_DEPTH - 1));
+    assert_eq!(refusal(&nested(MAX_FILTER_DEPTH)), FilterTextError::TooDeep);
     assert_eq!(refusal(&"(!".repeat(100_000)), FilterTextError::TooDeep);
 }
 

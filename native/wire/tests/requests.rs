@@ -5,13 +5,13 @@
 use proptest::prelude::*;
 use wire::ber::{BerError, tag, write_nested, write_octets};
 use wire::ldap::control::PagedResults;
-use wire::ldap::filter::{Kind, MAX_DEPTH, write_not, write_present};
+use wire::ldap::filter::{Kind, write_not, write_present};
 use wire::ldap::request::{
     SearchOptions, write_abandon, write_add, write_attribute, write_bind, write_change, write_compare,
     write_delete, write_extended, write_modify, write_modify_dn, write_refresh_value, write_sasl_bind,
     write_search, write_unbind,
 };
-use wire::ldap::{Credentials, DecodeError, Operation, Request, Scope, filter_text, oid};
+use wire::ldap::{Credentials, DecodeError, MAX_FILTER_DEPTH, Operation, Request, Scope, filter_text, oid};
 
 fn written(fill: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut out = Vec::new();
@@ -251,8 +251,8 @@ fn a_filter_is_as_deep_as_the_limit_and_no_deeper() {
             write_not(out, |out| nest(out, depth - 1));
         }
     }
-    Request::decode(&search_with(|out| nest(out, MAX_DEPTH))).unwrap();
-    assert_eq!(refusal(&search_with(|out| nest(out, MAX_DEPTH + 1))), DecodeError::FilterTooDeep);
+    Request::decode(&search_with(|out| nest(out, MAX_FILTER_DEPTH))).unwrap();
+    assert_eq!(refusal(&search_with(|out| nest(out, MAX_FILTER_DEPTH + 1))), DecodeError::FilterTooDeep);
 }
 
 /// CVE-2020-12243: a filter so deep that decoding it by recursion overflowed slapd's stack.

@@ -59,7 +59,7 @@ impl CompiledFilter {
     }
 
     /// The value of the node at `at`, and where the next one stands. Depth is bounded by
-    /// [`wire::ldap::filter::MAX_DEPTH`].
+    /// [`wire::ldap::MAX_FILTER_DEPTH`].
     fn node(&self, at: usize, subject: &Subject<'_>, buffer: &mut Vec<u8>) -> (Truth, usize) {
         match self.nodes.get(at) {
             Some(Node::And { end }) => (self.combine(at, *end, Truth::False, subject, buffer), *end as usize),

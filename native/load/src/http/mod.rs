@@ -31,7 +31,7 @@ use std::sync::Arc;
 use people::visitor::Visitors;
 use wire::http::Body;
 
-use crate::config::{Config, StartError};
+use crate::config::Config;
 use crate::keys::Keys;
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
 use crate::ring::Hand;
@@ -109,12 +109,12 @@ pub(crate) struct Http {
 }
 
 impl Shared {
-    pub(crate) fn new(config: &HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, StartError> {
+    pub(crate) fn new(config: &HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, TargetError> {
         config.target.check()?;
         let target = Arc::new(config.target.clone());
         let (size, threads, of) = (target.size, config.threads as u64, target.share.of);
         if size < threads * of && does(&config.programs, Does::Update) {
-            return Err(TargetError::TooFew { size, threads, of }.into());
+            return Err(TargetError::TooFew { size, threads, of });
         }
         Ok(Self { visitors, target, verify: config.verify, threads: config.threads as u64 })
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
-use crate::config::Place;
 use crate::security::Security;
+use crate::target_address::TargetAddress;
 
 /// Which site is measured, and how many people it knows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -153,7 +153,7 @@ pub(super) fn is_header_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(token)
 }
 
-impl Place for Target {
+impl TargetAddress for Target {
     fn host(&self) -> &str {
         &self.host
     }

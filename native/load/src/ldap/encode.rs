@@ -1,11 +1,10 @@
 //! From a step to the bytes that are sent.
 
-use wire::ldap::{filter, request as write};
+use wire::ldap::{filter, oid, request as write};
 
+use super::frame::{CLASS_FILTER, options, write_person_filter};
 use super::names::Person;
-use super::request::{
-    CLASS_FILTER, Request, options, value_of, write_changes, write_person_filter, write_refresh,
-};
+use super::request::{Request, value_of};
 use super::step::Who;
 use super::{LaneState, Ldap};
 use crate::protocol::Encoded;
@@ -172,8 +171,14 @@ impl Ldap {
                     people.write_attributes(person.number, out);
                 }
             }),
-            Request::Modify { changes, .. } => write_changes(out, id, dn, changes),
-            Request::Refresh { ttl_s, .. } => write_refresh(out, id, dn, *ttl_s, &mut self.scratch),
+            Request::Modify { changes, .. } => {
+                write::write_modify(out, id, dn, |out| out.extend_from_slice(changes));
+            }
+            Request::Refresh { ttl_s, .. } => {
+                self.scratch.clear();
+                write::write_refresh_value(&mut self.scratch, dn, *ttl_s);
+                write::write_extended(out, id, oid::REFRESH, Some(&self.scratch));
+            }
             Request::Compare { attribute, .. } => {
                 let known = names.known(person);
                 let value =

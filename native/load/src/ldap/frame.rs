@@ -3,16 +3,32 @@
 //! `(&(objectClass=RTPerson)(cn=NAME))` for one name after the other is what most lanes ask most of the
 //! time. All lengths of such a message fit into one byte, so they are sums, not nested writers.
 
+use wire::ldap::Scope;
+use wire::ldap::filter::write_and;
 #[cfg(test)]
 use wire::ldap::filter::write_equality;
 use wire::ldap::request::{SearchOptions, write_search};
 
-use super::request::CLASS_FILTER;
-
 /// Lengths up to here take one byte (X.690 8.1.3.4).
 const SHORT: usize = 0x7f;
 
-/// See the module.
+/// `(objectClass=RTPerson)`, encoded.
+pub(super) const CLASS_FILTER: &[u8] = b"\xa3\x17\x04\x0bobjectClass\x04\x08RTPerson";
+
+/// Appends an AND of `(objectClass=RTPerson)` and what `more` appends: how people are searched for.
+pub(super) fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<u8>)) {
+    write_and(out, |out| {
+        out.extend_from_slice(CLASS_FILTER);
+        more(out);
+    });
+}
+
+/// A search of that scope and size limit with nothing else special.
+pub(super) const fn options(scope: Scope, size_limit: u32) -> SearchOptions {
+    SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false }
+}
+
+/// A lookup without its message id and name.
 #[derive(Debug)]
 pub struct Frame {
     /// From the base to typesOnly.
@@ -69,17 +85,21 @@ fn write_long(
     name: &[u8],
     attributes: &[Vec<u8>],
 ) {
-    let filter =
-        |out: &mut Vec<u8>| super::request::write_person_filter(out, |out| write_equality(out, b"cn", name));
+    let filter = |out: &mut Vec<u8>| write_person_filter(out, |out| write_equality(out, b"cn", name));
     write_search(out, i32::from(id), base, options, filter, attributes.iter().map(Vec::as_slice));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ldap::request::options;
     use proptest::prelude::*;
-    use wire::ldap::Scope;
+
+    #[test]
+    fn the_class_filter_is_what_the_filter_writer_makes_of_it() {
+        let mut out = Vec::new();
+        write_equality(&mut out, b"objectClass", b"RTPerson");
+        assert_eq!(out, CLASS_FILTER);
+    }
 
     proptest! {
         #[test]

@@ -15,10 +15,12 @@ use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
 use tls::ConfigError;
 
+use crate::config::Config;
 use crate::keys::Keys;
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
 use crate::ring::Hand;
 use crate::security::{Security, Tls};
+use crate::target_address::TargetAddress;
 
 pub use names::{NamesError, NamesSpec, Person};
 pub use request::Request;
@@ -27,6 +29,9 @@ pub use verify::Wanted;
 
 use names::{Names, Template};
 use verify::Verifier;
+
+/// Everything about a load on a directory.
+pub type LdapConfig = Config<Target, Step>;
 
 /// What is measured, and how people are known there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -58,6 +63,20 @@ const fn paper() -> Profile {
 
 const fn yes() -> bool {
     true
+}
+
+impl TargetAddress for Target {
+    fn host(&self) -> &str {
+        &self.host
+    }
+
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn spreads_sources(&self) -> bool {
+        self.spread_sources
+    }
 }
 
 /// What makes connections to a target secure.

@@ -4,7 +4,7 @@ use people::Population;
 use wire::ber::{Reader, tag};
 use wire::ldap::{Attributes, ResultCode, filter_text, op, request as write};
 
-use super::frame::Frame;
+use super::frame::{Frame, options};
 use super::names::Names;
 use super::step::{Change, Step, Who};
 use super::verify::Wanted;
@@ -269,44 +269,4 @@ fn encode_changes(changes: &[Change]) -> Result<Vec<u8>, String> {
         write::write_change(&mut out, change.op as u8, change.attribute.as_bytes(), values);
     }
     Ok(out)
-}
-
-/// A search of that scope and size limit with nothing else special.
-pub(super) const fn options(scope: wire::ldap::Scope, size_limit: u32) -> write::SearchOptions {
-    write::SearchOptions { scope, size_limit, time_limit_s: 0, types_only: false }
-}
-
-/// Appends an AND of `(objectClass=RTPerson)` and what `more` appends: how people are searched for.
-pub(super) fn write_person_filter(out: &mut Vec<u8>, more: impl FnOnce(&mut Vec<u8>)) {
-    wire::ldap::filter::write_and(out, |out| {
-        out.extend_from_slice(CLASS_FILTER);
-        more(out);
-    });
-}
-
-/// `(objectClass=RTPerson)`, encoded.
-pub(super) const CLASS_FILTER: &[u8] = b"\xa3\x17\x04\x0bobjectClass\x04\x08RTPerson";
-
-/// Appends a refresh (RFC 2589 section 4) of `dn`.
-pub(super) fn write_refresh(out: &mut Vec<u8>, id: i32, dn: &[u8], ttl_s: u32, scratch: &mut Vec<u8>) {
-    scratch.clear();
-    write::write_refresh_value(scratch, dn, ttl_s);
-    write::write_extended(out, id, wire::ldap::oid::REFRESH, Some(scratch));
-}
-
-/// Appends a modify with changes encoded before.
-pub(super) fn write_changes(out: &mut Vec<u8>, id: i32, dn: &[u8], changes: &[u8]) {
-    write::write_modify(out, id, dn, |out| out.extend_from_slice(changes));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_class_filter_is_what_the_filter_writer_makes_of_it() {
-        let mut out = Vec::new();
-        wire::ldap::filter::write_equality(&mut out, b"objectClass", b"RTPerson");
-        assert_eq!(out, CLASS_FILTER);
-    }
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 pub use tls::Secret;
 use wire::dn::{Dn, Plain};
 
-use super::LiveError;
+use super::error::{LiveError, MAX_CONNECTIONS, MAX_WINDOW};
 use crate::sasl::Mechanism;
 use crate::security::Tls;
 
@@ -57,12 +57,6 @@ const fn default_window() -> usize {
 const fn default_timeout_ms() -> u64 {
     60_000
 }
-
-/// More than any server takes.
-pub(super) const MAX_CONNECTIONS: usize = 256;
-
-/// Message ids are slots of the window; far beyond use.
-pub(super) const MAX_WINDOW: usize = 65_536;
 
 impl Config {
     /// The server at `host` and `port`, anonymously, with defaults for the rest.

@@ -5,7 +5,11 @@ use std::io;
 use people::ContainersError;
 use wire::ldap::{Outcome, ResultCode};
 
-use super::config::{MAX_CONNECTIONS, MAX_WINDOW};
+/// More than any server takes.
+pub(super) const MAX_CONNECTIONS: usize = 256;
+
+/// Message ids are slots of the window; far beyond use.
+pub(super) const MAX_WINDOW: usize = 65_536;
 
 /// Why the work stopped. What was done by then stays done; doing it again skips it.
 #[derive(Debug, thiserror::Error)]

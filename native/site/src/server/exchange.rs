@@ -177,7 +177,7 @@ fn image(n: usize, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_, '_>) {
     if lines.if_none_match == Some(picture.tag.as_bytes()) {
         answer(manner, turn).not_modified(&picture.tag);
     } else {
-        answer(manner, turn).image(&picture.bytes, &picture.tag);
+        answer(manner, turn).image(picture.bytes, &picture.tag);
     }
 }
 

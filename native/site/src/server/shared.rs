@@ -7,7 +7,7 @@ use net::Gate;
 
 use tls::Acceptor;
 
-use crate::image::{IMAGES, image};
+use crate::image::{IMAGE_BYTES, IMAGES};
 use crate::limits::Limits;
 use crate::stats::{Published, Stats};
 
@@ -16,7 +16,7 @@ use crate::stats::{Published, Stats};
 pub(super) struct Shared {
     /// Present where TLS is spoken.
     pub(super) tls: Option<Acceptor>,
-    pub(super) images: [Picture; IMAGES],
+    pub(super) images: [Picture; IMAGES.len()],
     pub(super) stopping: AtomicBool,
     pub(super) published: Box<[Published]>,
     pub(super) limits: Limits,
@@ -26,20 +26,19 @@ pub(super) struct Shared {
 /// A picture and the name of its bytes.
 #[derive(Debug)]
 pub(super) struct Picture {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: &'static [u8; IMAGE_BYTES],
     pub(super) tag: String,
 }
 
 impl Shared {
     pub(super) fn new(threads: usize, limits: Limits, tls: Option<Acceptor>) -> Self {
-        let picture = |n| {
-            let bytes = image(n);
+        let picture = |bytes: &'static [u8; IMAGE_BYTES]| {
             let sum = bytes.iter().fold(0u32, |sum, &b| sum.wrapping_mul(31).wrapping_add(u32::from(b)));
             Picture { tag: format!("\"{sum:08x}\""), bytes }
         };
         Self {
             tls,
-            images: std::array::from_fn(picture),
+            images: IMAGES.map(picture),
             stopping: AtomicBool::new(false),
             published: (0..threads).map(|_| Published::default()).collect(),
             gate: Gate::new(limits.connections, limits.connections_per_address),

@@ -2,40 +2,10 @@
 
 use super::attributes::{Attribute, Attributes, read_attribute};
 use super::control::{CONTROLS, Controls};
+use super::error::DecodeError;
 use super::filter::Filter;
 use super::op;
-use crate::ber::{BerError, Reader, tag};
-
-/// Why a message is not an LDAP request. The connection has to end (RFC 4511 section 4.1.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    /// Not BER, or not the elements of the grammar.
-    #[error(transparent)]
-    Ber(#[from] BerError),
-    /// No operation of RFC 4511.
-    #[error("unknown operation {0:#04x}")]
-    UnknownOperation(u8),
-    /// Ids run from 0 to 2^31-1 (RFC 4511 section 4.1.1.1).
-    #[error("message id {0} is out of range")]
-    BadMessageId(i64),
-    /// A value outside an enumeration or range of the grammar.
-    #[error("{what} is {value}, which RFC 4511 does not define")]
-    BadValue {
-        /// The field.
-        what: &'static str,
-        /// Its value.
-        value: i64,
-    },
-    /// Deeper than [`super::filter::MAX_DEPTH`].
-    #[error("a filter nested more than {} deep", super::filter::MAX_DEPTH)]
-    FilterTooDeep,
-    /// No filter choice of RFC 4511.
-    #[error("unknown filter choice {0:#04x}")]
-    UnknownFilter(u8),
-    /// Against RFC 4511 section 4.5.1.7.2.
-    #[error("a substring filter without pieces, or with pieces out of order")]
-    BadSubstrings,
-}
+use crate::ber::{Reader, tag};
 
 /// A request: message id, operation, controls.
 #[derive(Debug, Clone, Copy)]

@@ -3,12 +3,8 @@
 //! A [`Filter`] has been walked once: depth and every length are known to be sound. Reading it
 //! allocates nothing.
 
-use super::decode::DecodeError;
+use super::error::{DecodeError, MAX_FILTER_DEPTH};
 use crate::ber::{self, BerError, Reader, Tlv, tag};
-
-/// Filters nest at most this deep. OpenLDAP fell to deeper ones (CVE-2020-12243); people and
-/// programs write three or four levels.
-pub const MAX_DEPTH: usize = 64;
 
 pub(super) const AND: u8 = tag::context_constructed(0);
 pub(super) const OR: u8 = tag::context_constructed(1);
@@ -154,7 +150,7 @@ impl<'a> Filter<'a> {
 
 #[inline]
 fn check(element: Tlv<'_>, depth: usize) -> Result<(), DecodeError> {
-    if depth > MAX_DEPTH {
+    if depth > MAX_FILTER_DEPTH {
         return Err(DecodeError::FilterTooDeep);
     }
     match element.tag {

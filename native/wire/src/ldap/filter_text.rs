@@ -5,10 +5,10 @@
 
 use std::fmt::{self, Write as _};
 
+use super::error::MAX_FILTER_DEPTH;
 use super::filter::{
-    AND, Assertion, Extensible, Filter, Kind, MAX_DEPTH, NOT, OR, Piece, Pieces, write_approx,
-    write_equality, write_extensible, write_greater_or_equal, write_less_or_equal, write_present,
-    write_substrings,
+    AND, Assertion, Extensible, Filter, Kind, NOT, OR, Piece, Pieces, write_approx, write_equality,
+    write_extensible, write_greater_or_equal, write_less_or_equal, write_present, write_substrings,
 };
 use crate::ber;
 
@@ -24,8 +24,8 @@ pub enum FilterTextError {
     /// More than a filter.
     #[error("the filter ends before byte {0}; conditions are joined as (&(a=b)(c=d))")]
     Trailing(usize),
-    /// Nested over [`MAX_DEPTH`].
-    #[error("nested more than {MAX_DEPTH} deep")]
+    /// Nested over [`MAX_FILTER_DEPTH`].
+    #[error("nested more than {MAX_FILTER_DEPTH} deep")]
     TooDeep,
     /// No attribute description where one belongs.
     #[error("no attribute at byte {0}")]
@@ -98,7 +98,7 @@ impl<'t> Cursor<'t> {
     }
 
     fn filter(&mut self, out: &mut Vec<u8>, depth: usize) -> Result<(), FilterTextError> {
-        if depth > MAX_DEPTH {
+        if depth > MAX_FILTER_DEPTH {
             return Err(FilterTextError::TooDeep);
         }
         let open = self.at;

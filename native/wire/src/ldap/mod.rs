@@ -7,6 +7,7 @@ pub mod answer;
 pub mod attributes;
 pub mod control;
 pub mod decode;
+mod error;
 pub mod filter;
 pub mod filter_text;
 pub mod frame;
@@ -18,9 +19,10 @@ pub mod result;
 pub use attributes::Attributes;
 pub use control::{Control, Controls};
 pub use decode::{
-    AddRequest, BindRequest, Change, CompareRequest, Credentials, DecodeError, ExtendedRequest,
-    ModifyDnRequest, ModifyRequest, Operation, Request, Scope, SearchRequest, Selection,
+    AddRequest, BindRequest, Change, CompareRequest, Credentials, ExtendedRequest, ModifyDnRequest,
+    ModifyRequest, Operation, Request, Scope, SearchRequest, Selection,
 };
+pub use error::{DecodeError, MAX_FILTER_DEPTH};
 pub use filter::Filter;
 pub use response::{Outcome, Reply, Response};
 pub use result::ResultCode;

@@ -2,7 +2,8 @@
 
 use super::attributes::Attributes;
 use super::control::{CONTROLS, Controls};
-use super::decode::{DecodeError, message_id};
+use super::decode::message_id;
+use super::error::DecodeError;
 use super::op;
 use super::result::ResultCode;
 use crate::ber::{Reader, tag};
