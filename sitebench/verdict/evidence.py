@@ -1,7 +1,7 @@
-"""What a measured window showed: all that a verdict is passed on, and the shares that follow.
+"""What a measured window showed: everything a verdict is based on, and the shares computed from it.
 
-A share is of what there was to have: of the cores a process may use, of the window's seconds. It
-is None where the machine does not tell, and never zero for that.
+A share is of what was available: of the cores a process may use, of the window's seconds. It is
+None, never zero, where the machine does not say.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the window showed."""
+    """Counts, durations and resource use of one measured window."""
 
     seconds: float
     operations: int
@@ -42,7 +42,7 @@ class Evidence:
     settled: Settled | None = None
     little: Little | None = None
     longest_drain_s: float | None = None
-    """The longest time between two drains: how late the tester's own clockwork was."""
+    """The longest time between two drains: how late the tester's own timer was."""
     local_ports: int | None = None
     """Ports that this machine may open connections from, per address."""
 
@@ -53,7 +53,7 @@ class Evidence:
 
     @property
     def target_machine(self) -> MachineUse | None:
-        """The machine that the target runs on; None where nothing tells of it."""
+        """The machine that the target runs on; None if it is not monitored."""
         if self.use.target_machine is not None:
             return self.use.target_machine
         return self.use.machine if self.use.target_is_local else None
@@ -65,7 +65,7 @@ class Evidence:
 
     @property
     def ceiling(self) -> float:
-        """How many cores the target may use: those it is given, or its quota if that is less."""
+        """How many cores the target may use: those assigned to it, or its quota if that is less."""
         cores = float(self.target_cores or 1)
         quota = self.use.target.quota_cores if self.use.target else None
         return cores if quota is None else min(cores, quota)
@@ -78,7 +78,7 @@ class Evidence:
 
     @property
     def target_wanted(self) -> float | None:
-        """The same, with what it would have used had it been given a core when it wanted one."""
+        """The same, including the time its threads waited for a core."""
         target = self.use.target
         if target is None or target.waited_s is None:
             return self.target_share
@@ -91,9 +91,9 @@ class Evidence:
 
     @property
     def generator_wanted(self) -> float:
-        """Share of the window in which the mean generator thread was on a core, or wanted one.
+        """Share of the window in which the mean generator thread ran, or waited for a core.
 
-        A process tells its waiting as one sum; its other threads have little to do.
+        The kernel gives one sum for the process; its other threads have little to do.
         """
         waited = self.use.generator.waited_s
         if waited is None or not self.generator_cpu_s or not self.seconds:
@@ -122,14 +122,14 @@ class Evidence:
 
     @property
     def others_cores(self) -> float:
-        """How many cores of the tester's machine went to neither tester nor target."""
+        """How many cores of the tester's machine other programs used."""
         target = self.use.target.cpu_s if self.use.target else 0.0
         ours = (target + self.use.generator.cpu_s) / self.seconds
         return max(0.0, self.use.machine.busy_cores - ours)
 
     @property
     def link(self) -> InterfaceUse | None:
-        """The interface that carried most, of those with a speed; None on loopback."""
+        """The interface that carried most, of those with a known speed; None on loopback."""
         machine = self.target_machine or self.use.machine
         real = [each for each in machine.interfaces if each.speed_bits_s]
         return max(real, key=lambda each: each.bytes_in + each.bytes_out, default=None)

@@ -1,4 +1,4 @@
-"""Whether one resource held the target back: a grade, and the evidence in a sentence.
+"""Whether one resource limited the target: a grade, and the evidence in a sentence.
 
 The resources are the rows of the paper's Tables 10, 11, 15 and 16, the grades its words; its
 "Yes" (the disks, Tables 15 and 16) is Primary here.
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Resource(StrEnum):
-    """What may hold a server back, in the papers' order."""
+    """What may limit a server, in the papers' order."""
 
     CPU = "cpu"
     NETWORK = "network"
@@ -34,7 +34,7 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether one resource held the target back, and the evidence in a sentence."""
+    """Whether one resource limited the target, and the evidence in a sentence."""
 
     resource: str
     grade: str

@@ -16,7 +16,7 @@ from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.cpu import cpu
 from sitebench.verdict.rules.disk import disk
-from sitebench.verdict.rules.generator import Generator, generator, kept
+from sitebench.verdict.rules.generator import Generator, generator, schedule_kept
 from sitebench.verdict.rules.memory import memory
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
@@ -26,11 +26,11 @@ from sitebench.verdict.warnings import Doubt, doubts
 __all__ = ["LEAK", "Bound", "Evidence", "Finding", "Grade", "Resource", "Verdict", "judge"]
 
 LEAK = "leak"
-"""The failure that no number makes up for: somebody was shown what is another's."""
+"""A response held another person's data; such a point fails whatever its rate."""
 
 
 class Bound(StrEnum):
-    """What held the rate where it was."""
+    """What limited the rate."""
 
     TARGET_CPU = "target-cpu"
     NETWORK = "network"
@@ -48,7 +48,7 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What bound the point, whether the number is the target's, and why."""
+    """What limited the point, whether the figure is the target's, and why."""
 
     bound: str
     valid: bool
@@ -79,73 +79,75 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class _Said:
-    """What bound a point, before anything beside it is said."""
+class _Answer:
+    """What limited a point, before findings and warnings are added."""
 
     bound: Bound
     valid: bool
     evidence: str
 
 
-def judge(seen: Evidence, known: Sequence[Doubt] = ()) -> Verdict:
-    """Pass the verdict on one window; `known` are doubts that only the half could have."""
-    if leaks := seen.failures.get(LEAK):
+def judge(window: Evidence, known: Sequence[Doubt] = ()) -> Verdict:
+    """Judge one window; `known` are warnings that only the suite can know of."""
+    if leaks := window.failures.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{leaks:,} pages showed another user's data")
-    if seen.operations == 0:
-        return Verdict(Bound.FAILED, False, _nothing(seen.failures))
-    tester = generator(seen)
-    findings = _findings(seen, tester)
-    said = _unsettled(seen) or _bound(seen, tester, findings)
-    return Verdict(said.bound, said.valid, said.evidence, findings, (*doubts(seen), *known))
+    if window.operations == 0:
+        return Verdict(Bound.FAILED, False, _nothing(window.failures))
+    tester = generator(window)
+    findings = _findings(window, tester)
+    answer = _unsettled(window) or _bound(window, tester, findings)
+    warnings = (*doubts(window), *known)
+    return Verdict(answer.bound, answer.valid, answer.evidence, findings, warnings)
 
 
-def _findings(seen: Evidence, tester: Generator) -> tuple[Finding, ...]:
-    """Judge every resource, in the order of the papers' tables."""
-    first = (cpu(seen), network(seen), memory(seen))
-    disks = disk(seen)
+def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
+    """Judge every resource, in the order of the paper's tables."""
+    first = (cpu(window), network(window), memory(window))
+    disks = disk(window)
     used_up = first[0].grade == Grade.PRIMARY
-    kernel = operating_system(seen, cpu_used_up=used_up)
-    pressed = used_up or not (tester.used_up or kept(seen) or seen.thinks)
-    return (*first, kernel, software(seen, (*first, kernel, disks), pressed=pressed), disks)
+    kernel = operating_system(window, cpu_used_up=used_up)
+    pressed = used_up or not (tester.used_up or schedule_kept(window) or window.thinks)
+    return (*first, kernel, software(window, (*first, kernel, disks), pressed=pressed), disks)
 
 
-def _unsettled(seen: Evidence) -> _Said | None:
-    """Return that there is no one rate that anything could have bound."""
-    if seen.settled is None or seen.settled.state != State.UNSETTLED:
+def _unsettled(window: Evidence) -> _Answer | None:
+    """Return that the window had no single rate that a resource could limit."""
+    if window.settled is None or window.settled.state != State.UNSETTLED:
         return None
-    return _Said(Bound.UNSETTLED, False, seen.settled.evidence)
+    return _Answer(Bound.UNSETTLED, False, window.settled.evidence)
 
 
-def _bound(seen: Evidence, tester: Generator, findings: Sequence[Finding]) -> _Said:
+def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> _Answer:
     """Weigh the generator against the target's resources."""
-    said = {finding.resource: finding.evidence for finding in findings}
+    evidence = {finding.resource: finding.evidence for finding in findings}
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
-    failed = f"; {seen.failed:,} operations failed" if seen.failed else ""
-    both = f"{said[Resource.CPU]}; {tester.said}{failed}"
+    failed = f"; {window.failed:,} operations failed" if window.failed else ""
+    both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     if tester.starved:
-        robbed = f"other programs had {seen.others_cores:.2f} cores of this machine"
-        return _Said(Bound.GENERATOR, False, f"{both}: {robbed}, and the number is theirs")
+        others = f"other programs used {window.others_cores:.2f} cores of this machine"
+        why = f"{both}: {others}; the result says nothing about the target"
+        return _Answer(Bound.GENERATOR, False, why)
     if tester.used_up and not used_up:
-        return _Said(Bound.GENERATOR, False, f"{both}: the number is the tester's")
-    if kept(seen) and not tester.used_up:
-        return _Said(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
+        return _Answer(Bound.GENERATOR, False, f"{both}: the tester was the limit")
+    if schedule_kept(window) and not tester.used_up:
+        return _Answer(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
     if len(used_up) != 1 or tester.used_up:
         return _undecided(tester, used_up, both)
     if used_up == [Resource.CPU]:
-        return _Said(Bound.TARGET_CPU, True, both)
-    return _Said(Bound(used_up[0]), True, f"{said[used_up[0]]}; {both}")
+        return _Answer(Bound.TARGET_CPU, True, both)
+    return _Answer(Bound(used_up[0]), True, f"{evidence[used_up[0]]}; {both}")
 
 
-def _undecided(tester: Generator, used_up: Sequence[str], both: str) -> _Said:
-    """Return that nothing, or more than one thing, was used up."""
+def _undecided(tester: Generator, used_up: Sequence[str], both: str) -> _Answer:
+    """Return that no resource, or more than one, was used up."""
     names = ("CPU" if each == Resource.CPU else each for each in used_up)
     full = [*(["the tester"] if tester.used_up else []), *(f"the target's {n}" for n in names)]
-    what = f"{' and '.join(full)} are used up" if full else "nothing watched is used up"
-    return _Said(Bound.UNDECIDED, True, f"{what}; {both}")
+    what = f"{' and '.join(full)} are used up" if full else "no monitored resource is used up"
+    return _Answer(Bound.UNDECIDED, True, f"{what}; {both}")
 
 
 def _nothing(failures: Mapping[str, int]) -> str:
     if not failures:
-        return "no operation ended within the window"
+        return "no operation finished within the window"
     kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(failures.items()))
     return f"no operation succeeded: {kinds}"

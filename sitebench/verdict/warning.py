@@ -1,4 +1,4 @@
-"""One reason to look twice at a number: typed, and with its remedy, as hyperfine's warnings are."""
+"""A typed warning about a measurement, with its remedy (as in hyperfine's warnings.rs)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class DoubtKind(StrEnum):
-    """What there is to doubt."""
+    """The kinds of warnings; run files and `--json` hold these words."""
 
     GENERATOR_NEAR_CEILING = "generator-near-ceiling"
     GENERATOR_STARVED = "generator-starved"
@@ -36,7 +36,7 @@ class DoubtKind(StrEnum):
 
 @dataclass(frozen=True)
 class Doubt:
-    """One reason to look twice at a number, and what to do about it."""
+    """A reason to distrust a figure, and what to do about it."""
 
     kind: str
     message: str

@@ -1,6 +1,6 @@
-"""What there is to doubt about a measurement: one function per doubt, from evidence to it or None.
+"""Warnings about a measurement: one function for each, from the evidence to a warning or None.
 
-A doubt leaves the number standing; what takes its validity away is the verdict's.
+A warning leaves the point valid; whether it is valid is the verdict's to say.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sitebench.counts.steady import State
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.rules.generator import kept
+from sitebench.verdict.rules.generator import schedule_kept
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
 from sitebench.verdict.warning import Doubt, DoubtKind
@@ -20,90 +20,91 @@ __all__ = ["Doubt", "DoubtKind", "doubts"]
 TIMEOUT = "timeout"
 
 PORTS_LOW = 0.80
-"""A connect sweep that used this share of its ports meets the rest within the next window."""
+"""A connect sweep that used this share of the ports uses the rest within the next window."""
 
 STOLEN = 0.02
-"""What another guest may take unseen: half of what a comparison is to find (5 %)."""
+"""Stolen time below this is not reported: half of what a comparison has to find (5 %)."""
 
 LATE_DRAIN_S = 2.0
-"""The tester's clockwork ticks every half second: this late, four ticks did not get a core."""
+"""The tester drains its recorders every half second: this late, four drains found no core."""
 
 
-def doubts(seen: Evidence) -> tuple[Doubt, ...]:
-    """Return every doubt about one window, the gravest first."""
-    return tuple(doubt for rule in _RULES if (doubt := rule(seen)) is not None)
+def doubts(window: Evidence) -> tuple[Doubt, ...]:
+    """Return every warning about one window, the gravest first."""
+    return tuple(doubt for rule in _RULES if (doubt := rule(window)) is not None)
 
 
-def unsettled(seen: Evidence) -> Doubt | None:
-    """Doubt a mean of what was still changing."""
-    if seen.settled is None or seen.settled.state != State.UNSETTLED:
+def unsettled(window: Evidence) -> Doubt | None:
+    """Warn that the rate or latency was still changing."""
+    if window.settled is None or window.settled.state != State.UNSETTLED:
         return None
     return Doubt(
         DoubtKind.UNSETTLED,
-        seen.settled.evidence,
+        window.settled.evidence,
         "warm up longer (--warmup), measure longer (--measure), and look for other work on the "
         "machines",
     )
 
 
-def littles_law(seen: Evidence) -> Doubt | None:
-    """Doubt clocks and counts that do not add up."""
-    if seen.little is None or seen.little.holds:
+def littles_law(window: Evidence) -> Doubt | None:
+    """Warn that clocks and counts contradict each other."""
+    if window.little is None or window.little.holds:
         return None
     return Doubt(
         DoubtKind.LITTLES_LAW,
-        seen.little.evidence,
-        "measure longer; if it stays, report it: the tester's own books are wrong",
+        window.little.evidence,
+        "measure longer; if it persists, report it: the tester's own counts are wrong",
     )
 
 
-def generator_starved(seen: Evidence) -> Doubt | None:
-    """Doubt latencies that hold the tester's own waiting for a core."""
-    waited = max(0.0, min(1.0, seen.generator_wanted) - seen.generator_share)
-    held = seen.per_second(seen.use.generator.throttled_s) or 0.0
-    if held >= STALLED_SOME:
+def generator_starved(window: Evidence) -> Doubt | None:
+    """Warn that latencies include the tester's own waiting for a core."""
+    waited = max(0.0, min(1.0, window.generator_wanted) - window.generator_share)
+    throttled = window.per_second(window.use.generator.throttled_s) or 0.0
+    if throttled >= STALLED_SOME:
         return Doubt(
             DoubtKind.GENERATOR_STARVED,
-            f"a quota of CPU held the tester back {held:.2f} s per second",
+            f"a CPU quota throttled the tester for {throttled:.2f} s per second",
             "run the tester outside of that control group, or raise its quota (cpu.max)",
         )
     if waited < STALLED_SOME:
         return None
     return Doubt(
         DoubtKind.GENERATOR_STARVED,
-        f"the tester's threads waited {share(waited)} of the time for a core: latencies hold that",
+        f"the tester's threads waited {share(waited)} of the time for a core, "
+        "and latencies include that",
         "end other programs, give the tester cores of its own (taskset), or use another machine",
     )
 
 
-def generator_near_ceiling(seen: Evidence) -> Doubt | None:
-    """Doubt numbers that a quicker tester might raise."""
-    if seen.generator_share < BUSY:
+def generator_near_ceiling(window: Evidence) -> Doubt | None:
+    """Warn that a faster tester might reach more."""
+    if window.generator_share < BUSY:
         return None
     return Doubt(
         DoubtKind.GENERATOR_NEAR_CEILING,
-        f"the tester's busiest thread was on a core {share(seen.generator_share)} of the time",
-        "use more engine threads (--threads), more Locust processes, or a quicker machine",
+        f"the tester's busiest thread was on a core {share(window.generator_share)} of the time",
+        "use more engine threads (--threads), more Locust processes, or a faster machine",
     )
 
 
-def shared_cores(seen: Evidence) -> Doubt | None:
-    """Doubt what tester and target take from each other."""
-    if not seen.crowded or seen.busy is None:
+def shared_cores(window: Evidence) -> Doubt | None:
+    """Warn that tester and target compete for the same cores."""
+    if not window.crowded or window.busy is None:
         return None
-    target, tester = seen.use.target, seen.use.generator
+    target, tester = window.use.target, window.use.generator
     ours = (target.cpu_s if target else 0.0, tester.cpu_s)
-    took = [f"{name} {s / seen.seconds:.2f}" for name, s in zip(_WHO, ours, strict=True)]
-    n = len(seen.use.machine.busy_per_core)
-    said = (
-        f"the {n} cores that target and tester share were {share(seen.busy)} busy: "
-        f"{', '.join(took)}, everything else {seen.others_cores:.2f}"
+    took = [f"{name} {s / window.seconds:.2f}" for name, s in zip(_WHO, ours, strict=True)]
+    n = len(window.use.machine.busy_per_core)
+    message = (
+        f"the {n} cores that target and tester share were {share(window.busy)} busy: "
+        f"{', '.join(took)}, everything else {window.others_cores:.2f}"
     )
-    if seen.others_cores >= STALLED_MOST * n:
-        return Doubt(DoubtKind.NOISY_MACHINE, said, "end other programs, and measure again")
+    if window.others_cores >= STALLED_MOST * n:
+        return Doubt(DoubtKind.NOISY_MACHINE, message, "end other programs, and measure again")
     return Doubt(
         DoubtKind.SHARED_CORES,
-        said,
+        message,
         "pin them to cores of their own, or run the target on another machine",
     )
 
@@ -111,39 +112,39 @@ def shared_cores(seen: Evidence) -> Doubt | None:
 _WHO = ("target", "tester")
 
 
-def timeouts(seen: Evidence) -> Doubt | None:
-    """Doubt percentiles of which the longest samples are missing."""
-    n = max(seen.failures.get(TIMEOUT, 0), seen.censored.n if seen.censored else 0)
+def timeouts(window: Evidence) -> Doubt | None:
+    """Warn that percentiles miss the longest samples."""
+    n = max(window.failures.get(TIMEOUT, 0), window.censored.n if window.censored else 0)
     if not n:
         return None
     return Doubt(
         DoubtKind.TIMEOUTS,
-        f"{n:,} operations were given up: how long they would have taken nobody knows",
-        "percentiles are those of what was answered; ask for less, or wait longer",
+        f"{n:,} operations timed out; the true percentiles are higher than those shown",
+        "lower the rate, or raise the timeout (--timeout)",
     )
 
 
-def failures(seen: Evidence) -> Doubt | None:
-    """Doubt a rate beside which operations failed."""
-    others = {kind: n for kind, n in seen.failures.items() if kind != TIMEOUT and n}
+def failures(window: Evidence) -> Doubt | None:
+    """Warn that operations failed."""
+    others = {kind: n for kind, n in window.failures.items() if kind != TIMEOUT and n}
     if not others:
         return None
     kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(others.items()))
     return Doubt(
         DoubtKind.FAILURES,
         f"{sum(others.values()):,} operations failed: {kinds}",
-        "failing may be quicker than answering: find out why before using the rate",
+        "failing may be faster than answering: find the reason before using the rate",
     )
 
 
-def schedule_lag(seen: Evidence) -> Doubt | None:
-    """Doubt an open schedule's latencies where much of them is a late start."""
-    lag, latency = seen.lag, seen.latency
-    if seen.rate is None or lag is None or latency is None:
+def schedule_lag(window: Evidence) -> Doubt | None:
+    """Warn that a large part of an open schedule's latency is a late start."""
+    lag, latency = window.lag, window.latency
+    if window.rate is None or lag is None or latency is None:
         return None
     if lag.mean is None or not latency.mean or lag.mean < STALLED_SOME * latency.mean:
         return None
-    asked = "" if kept(seen) else f", and {seen.rate:,.0f}/s were not reached"
+    asked = "" if schedule_kept(window) else f", and {window.rate:,.0f}/s were not reached"
     return Doubt(
         DoubtKind.SCHEDULE_LAG,
         f"operations began {format_ns(lag.mean * 1e3)} late on average, "
@@ -152,21 +153,20 @@ def schedule_lag(seen: Evidence) -> Doubt | None:
     )
 
 
-def ports(seen: Evidence) -> Doubt | None:
-    """Doubt that the next window finds local ports; on loopback each lane has its own address."""
-    waiting = seen.use.machine.sockets.get("time_wait", 0)
-    if seen.on_loopback or seen.local_ports is None or waiting < PORTS_LOW * seen.local_ports:
+def ports(window: Evidence) -> Doubt | None:
+    """Warn that local ports run out; on loopback each lane has its own address."""
+    waiting = window.use.machine.sockets.get("time_wait", 0)
+    if window.on_loopback or window.local_ports is None or waiting < PORTS_LOW * window.local_ports:
         return None
     return Doubt(
         DoubtKind.PORTS,
-        f"{waiting:,} of this machine's {seen.local_ports:,} local ports are in TIME_WAIT",
-        "let a minute pass, keep connections, or widen net.ipv4.ip_local_port_range",
+        f"{waiting:,} of this machine's {window.local_ports:,} local ports are in TIME_WAIT",
+        "wait a minute, keep connections open, or widen net.ipv4.ip_local_port_range",
     )
 
 
-def swap(seen: Evidence) -> Doubt | None:
-    """Doubt what a machine does while it swaps."""
-    pages = (seen.use.machine.swapped_in or 0) + (seen.use.machine.swapped_out or 0)
+def swap(window: Evidence) -> Doubt | None:
+    pages = (window.use.machine.swapped_in or 0) + (window.use.machine.swapped_out or 0)
     if not pages:
         return None
     return Doubt(
@@ -176,33 +176,32 @@ def swap(seen: Evidence) -> Doubt | None:
     )
 
 
-def stolen_time(seen: Evidence) -> Doubt | None:
-    """Doubt a machine of which others have a part."""
-    machine = seen.use.machine
-    stolen = (machine.stolen_s or 0.0) / seen.seconds / (len(machine.busy_per_core) or 1)
+def stolen_time(window: Evidence) -> Doubt | None:
+    machine = window.use.machine
+    stolen = (machine.stolen_s or 0.0) / window.seconds / (len(machine.busy_per_core) or 1)
     if stolen < STOLEN:
         return None
     return Doubt(
         DoubtKind.STOLEN_TIME,
-        f"the hypervisor took {share(stolen)} of this machine's cores for others",
+        f"the hypervisor gave {share(stolen)} of this machine's cores to other guests",
         "measure on a machine of your own, or repeat (--repeats) and compare medians",
     )
 
 
-def too_short(seen: Evidence) -> Doubt | None:
-    """Doubt a window of which nobody can tell whether it was steady."""
-    if seen.settled is None or seen.settled.state != State.TOO_SHORT:
+def too_short(window: Evidence) -> Doubt | None:
+    """Warn that the window is too short to judge whether the rate was steady."""
+    if window.settled is None or window.settled.state != State.TOO_SHORT:
         return None
     return Doubt(
         DoubtKind.TOO_SHORT,
-        f"nobody can tell whether the rate was steady: {seen.settled.evidence}",
+        f"too short to tell whether the rate was steady: {window.settled.evidence}",
         "measure longer, such as --measure 30s",
     )
 
 
-def too_few_samples(seen: Evidence) -> Doubt | None:
-    """Doubt that the tail was seen."""
-    latency = seen.latency
+def too_few_samples(window: Evidence) -> Doubt | None:
+    """Warn that the tail was not sampled."""
+    latency = window.latency
     if latency is None or latency.percentiles.get("p99") is not None:
         return None
     return Doubt(
@@ -212,9 +211,9 @@ def too_few_samples(seen: Evidence) -> Doubt | None:
     )
 
 
-def monitor_gaps(seen: Evidence) -> Doubt | None:
-    """Doubt what was not looked at all the time."""
-    for gap in seen.use.gaps:
+def monitor_gaps(window: Evidence) -> Doubt | None:
+    """Warn that samples are missing."""
+    for gap in window.use.gaps:
         missing = f"{gap.missing} of {gap.asked} answers are" if gap.asked else "every answer is"
         why = f" ({gap.reason})" if gap.reason else ""
         return Doubt(
@@ -222,23 +221,23 @@ def monitor_gaps(seen: Evidence) -> Doubt | None:
             f"{missing} missing from {gap.source}{why}",
             "check its address and that it answers within a second",
         )
-    if seen.longest_drain_s is None or seen.longest_drain_s < LATE_DRAIN_S:
+    if window.longest_drain_s is None or window.longest_drain_s < LATE_DRAIN_S:
         return None
     return Doubt(
         DoubtKind.MONITOR_GAPS,
-        f"the tester looked away for {seen.longest_drain_s:.1f} s: its timelines have a hole there",
-        "end other programs; what lanes measured is not touched",
+        f"samples were read {window.longest_drain_s:.1f} s late: the timelines have a gap there",
+        "end other programs; rates and latencies are not affected",
     )
 
 
-def unwatched(seen: Evidence) -> Doubt | None:
-    """Doubt a verdict that only one side was heard for."""
-    if seen.use.target is not None or seen.target_machine is not None:
+def unwatched(window: Evidence) -> Doubt | None:
+    """Warn that only the tester was monitored."""
+    if window.use.target is not None or window.target_machine is not None:
         return None
     return Doubt(
         DoubtKind.UNWATCHED,
-        "the target cannot be watched from here, so what held it back is not known",
-        "name a node_exporter on its machine (--monitor), or run it on this one",
+        "the target cannot be monitored from here, so its bottleneck is not known",
+        "name a node_exporter on its machine (--monitor), or run it on this machine",
     )
 
 

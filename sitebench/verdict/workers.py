@@ -1,4 +1,4 @@
-"""What a result says of each worker, and what follows from it for the verdict."""
+"""Each worker of a distributed test: its figures, and what they mean for the verdict."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ SKEW_S = 0.5
 class WorkerSeen:
     """One worker within the measured window.
 
-    `operations` are those of every step. `ended` says how it ended before the test did: `lost`
-    without a word, `left` in order. `missing` are operations that it did and no report told of.
-    `skew_s` is its wall clock less the master's; timelines do not depend on it.
+    `operations` counts every step. `ended` says how it ended before the test did: `lost` without
+    notice, `left` in order. `missing` counts operations that it did and that no report contained.
+    `skew_s` is its wall clock minus the master's; timelines do not depend on it.
     """
 
     index: int
@@ -48,7 +48,6 @@ class WorkerSeen:
 
     @property
     def name(self) -> str:
-        """What to call it."""
         return f"worker {self.index} ({self.host}, {self.address})"
 
     def to_json(self) -> dict[str, Any]:
@@ -65,19 +64,21 @@ class WorkerSeen:
 
 
 def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
-    """Return what the test used, from what the master saw and what its workers say.
+    """Return what the test used: the master's samples and its workers' reports combined.
 
-    The generator is then all workers' processes. Its machine is the master's where a worker is on
+    The generator is all workers' processes. Its machine is the master's where a worker is on
     it, with the target if that is there; otherwise that of the worker whose thread was busiest.
     """
-    told = [worker for worker in workers if worker.use is not None]
+    reported = [worker for worker in workers if worker.use is not None]
     here = this_machine()
-    if not told:
+    if not reported:
         return use
-    together = _together([worker.use.generator for worker in told if worker.use is not None])
+    together = _sum_of_processes(
+        [worker.use.generator for worker in reported if worker.use is not None]
+    )
     if any(worker.machine == here for worker in workers):
         return replace(use, generator=together)
-    busiest = max(told, key=lambda worker: max(worker.cpu_s, default=0.0))
+    busiest = max(reported, key=lambda worker: max(worker.cpu_s, default=0.0))
     assert busiest.use is not None
     return replace(
         use,
@@ -88,7 +89,7 @@ def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
     )
 
 
-def _together(processes: Sequence[ProcessUse]) -> ProcessUse:
+def _sum_of_processes(processes: Sequence[ProcessUse]) -> ProcessUse:
     return ProcessUse(
         cpu_s=sum(each.cpu_s for each in processes),
         rss=_sum(each.rss for each in processes),
@@ -104,28 +105,27 @@ def _sum(values: Iterable[Any]) -> Any:
 
 
 def judged(
-    verdict: Verdict, seen: Evidence, workers: Sequence[WorkerSeen], expected: int
+    verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
-    """Return the verdict with what workers have to do with it; each that does is named."""
+    """Return the verdict with the workers considered; those that change it are named."""
     doubts = (*_lost(workers), *_fewer(workers, expected), *_skewed(workers))
     verdict = replace(verdict, doubts=(*verdict.doubts, *doubts))
     if gone := [each for each in workers if each.ended or each.missing]:
-        said = "; ".join(_ended(each) for each in gone)
-        return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=said)
-    full = [(each, found) for each in workers if (found := _alone(each, seen)).used_up]
+        evidence = "; ".join(_ended(each) for each in gone)
+        return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
+    full = [(each, found) for each in workers if (found := _judge_one_worker(each)).used_up]
     primary = any(finding.grade == Grade.PRIMARY for finding in verdict.findings)
     if not full or (primary and verdict.bound != Bound.GENERATOR):
         return verdict
-    named = "; ".join(f"{each.name}: {found.said}" for each, found in full)
+    named = "; ".join(f"{each.name}: {found.message}" for each, found in full)
     if verdict.bound in (Bound.FAILED, Bound.LEAK):
         return verdict
     return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=named)
 
 
-def _alone(worker: WorkerSeen, seen: Evidence) -> Generator:
-    """Judge one worker's process by itself."""
+def _judge_one_worker(worker: WorkerSeen) -> Generator:
     if worker.use is None or not worker.seconds:
-        return Generator(False, "it told nothing of itself")
+        return Generator(False, "it reported no figures")
     return generator(
         Evidence(
             worker.seconds,
@@ -139,7 +139,7 @@ def _alone(worker: WorkerSeen, seen: Evidence) -> Generator:
 
 def _ended(worker: WorkerSeen) -> str:
     if worker.missing:
-        what = f"{several(worker.missing, 'operation')} that it did arrived nowhere"
+        what = f"{several(worker.missing, 'operation')} that it did were never reported"
     else:
         how = "was lost" if worker.ended == "lost" else "left"
         what = f"it {how} after {worker.seconds:.1f} s of the measured window"
@@ -152,7 +152,7 @@ def _lost(workers: Sequence[WorkerSeen]) -> Iterable[Doubt]:
             yield Doubt(
                 DoubtKind.WORKER_LOST,
                 f"{_ended(worker)}; what it had sent is counted",
-                "look at that machine and at the network to it, then measure the point again",
+                "check that machine and the network to it, then measure the point again",
             )
 
 
@@ -160,8 +160,8 @@ def _fewer(workers: Sequence[WorkerSeen], expected: int) -> Iterable[Doubt]:
     if len(workers) < expected:
         yield Doubt(
             DoubtKind.WORKERS_MISSING,
-            f"{len(workers)} of {expected} workers made the load: one was lost before",
-            "start it again and measure the point again, to compare it with those before",
+            f"{len(workers)} of {expected} workers made the load: one was lost earlier",
+            "restart it and measure the point again, to compare it with the earlier ones",
         )
 
 
@@ -171,9 +171,9 @@ def _skewed(workers: Sequence[WorkerSeen]) -> Iterable[Doubt]:
         if trip is not None and trip / 2 > SKEW_S:
             yield Doubt(
                 DoubtKind.CLOCK_SKEW,
-                f"{worker.name} is {format_ns(round(trip * 1e9))} away, there and back: where its "
-                "operations are in a timeline is known to half of that",
-                "use a worker closer to the master; totals and latencies are not touched",
+                f"{worker.name} has a round trip of {format_ns(round(trip * 1e9))}: its "
+                "operations are placed in a timeline with half of that as the error",
+                "use a worker closer to the master; totals and latencies are not affected",
             )
         elif skew is not None and abs(skew) > SKEW_S:
             yield Doubt(

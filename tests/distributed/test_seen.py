@@ -52,7 +52,7 @@ def test_a_lost_worker_is_named_and_takes_the_validity() -> None:
 def test_operations_that_arrived_nowhere_take_the_validity() -> None:
     found = verdict(a_worker(0, missing=3), a_worker(1))
     assert not found.valid
-    assert "3 operations that it did arrived nowhere" in found.evidence
+    assert "3 operations that it did were never reported" in found.evidence
 
 
 def test_fewer_workers_than_asked_for_are_a_doubt_and_no_more() -> None:

@@ -108,7 +108,7 @@ def test_segments_sent_again_are_a_sign() -> None:
     assert network(with_machine(QUIET, retransmits=99)).grade == Grade.UNKNOWN
     found = network(with_machine(QUIET, retransmits=100))
     assert found.grade == Grade.POSSIBLE
-    assert "1% of TCP's segments were sent again (100)" in found.evidence
+    assert "1% of TCP's segments were retransmitted (100)" in found.evidence
 
 
 def test_a_network_that_nothing_tells_of_is_not_called_free() -> None:
@@ -198,7 +198,7 @@ def test_software_that_was_not_pressed_or_not_watched_is_not_judged() -> None:
 
 def test_software_that_waits_for_a_resource_is_not_to_blame() -> None:
     found = software(QUIET, others(QUIET, disk=Grade.PRIMARY), pressed=True)
-    assert found == Finding("software", Grade.NO, "it waits for what is used up: disk")
+    assert found == Finding("software", Grade.NO, "it waits for resources that are used up: disk")
 
 
 def test_one_full_thread_among_many_cores_is_the_programs_limit() -> None:
@@ -215,7 +215,7 @@ def test_one_full_thread_among_many_cores_is_the_programs_limit() -> None:
 def test_a_target_that_turns_people_away_says_so_itself() -> None:
     seen = replace(QUIET, failures={"status:503": 7, "wrong-answer": 1})
     found = software(seen, others(seen), pressed=True)
-    assert (found.grade, found.evidence) == (Grade.POSSIBLE, "the target turned 7 away")
+    assert (found.grade, found.evidence) == (Grade.POSSIBLE, "the target rejected 7 operations")
 
 
 def test_a_generator_is_used_up_on_a_core_waiting_for_one_or_by_its_quota() -> None:
@@ -226,7 +226,7 @@ def test_a_generator_is_used_up_on_a_core_waiting_for_one_or_by_its_quota() -> N
     assert not generator(with_generator(QUIET, waited_s=12.0)).used_up
     held = generator(with_generator(QUIET, cpu_s=1.95, quota_cores=0.2))
     assert held.used_up
-    assert "98% of its quota of 0.2 cores" in held.said
+    assert "98% of its quota of 0.2 cores" in held.message
 
 
 def test_a_late_start_with_free_lanes_is_the_generators() -> None:
@@ -238,7 +238,7 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     )
     # 10,000/s of 600 us keep 6 of 64 lanes in use.
     assert generator(late).used_up
-    assert "6.0 of 64 lanes were in use" in generator(late).said
+    assert "6.0 of 64 lanes were in use" in generator(late).message
     # With all lanes waiting for the target, it is the target that is late.
     assert not generator(replace(late, users=8)).used_up
     assert not generator(replace(late, rate=10_000.0)).used_up

@@ -64,7 +64,7 @@ def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> 
     own = replace(starved, generator_cpu_s=(3.0,))
     verdict = judge(own)
     assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
-    assert "other programs had 1.50 cores" in verdict.evidence
+    assert "other programs used 1.50 cores" in verdict.evidence
     # Where target and tester themselves fill the machine, both are at their ceiling there.
     ours = with_target(with_generator(own, cpu_s=8.0, waited_s=6.0), cpu_s=9.0, waited_s=1.0)
     assert (judge(ours).bound, judge(ours).valid) == (Bound.UNDECIDED, True)
@@ -111,7 +111,7 @@ def test_one_resource_that_is_used_up_is_the_bound() -> None:
     seen = with_target(seen, written_bytes=1_000_000)
     verdict = judge(seen)
     assert (verdict.bound, verdict.valid) == (Bound.DISK, True)
-    assert "80% of all work on the machine stood still for disks" in verdict.evidence
+    assert "80% of the time tasks on the machine waited for disks" in verdict.evidence
 
 
 def test_two_resources_used_up_decide_nothing() -> None:

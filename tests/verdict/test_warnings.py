@@ -58,7 +58,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         replace(QUIET, rate=12_000.0, lag=durations(300.0)),
         "300 us late on average, 50% of their latency, and 12,000/s were not reached",
     ),
-    DoubtKind.TIMEOUTS: (replace(QUIET, failures={"timeout": 3}), "3 operations were given up"),
+    DoubtKind.TIMEOUTS: (replace(QUIET, failures={"timeout": 3}), "3 operations timed out"),
     DoubtKind.FAILURES: (
         replace(QUIET, failures={"wrong-answer": 2, "timeout": 1}),
         "2 operations failed: wrong-answer x 2",
@@ -70,7 +70,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         ),
         "26,000 of this machine's 28,232 local ports",
     ),
-    DoubtKind.STOLEN_TIME: (with_machine(QUIET, stolen_s=1.0), "took 5% of this machine's cores"),
+    DoubtKind.STOLEN_TIME: (with_machine(QUIET, stolen_s=1.0), "gave 5% of this machine's cores"),
     DoubtKind.SWAP: (with_machine(QUIET, swapped_in=4), "swapped 4 pages"),
     DoubtKind.MONITOR_GAPS: (
         with_use(QUIET, gaps=(Gap("node_exporter at x", 9, 3, "timed out"),)),
@@ -78,7 +78,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
     ),
     DoubtKind.UNWATCHED: (
         with_use(QUIET, target=None, target_is_local=False),
-        "cannot be watched from here",
+        "cannot be monitored from here",
     ),
 }
 

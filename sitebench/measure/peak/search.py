@@ -31,7 +31,7 @@ from sitebench.counts.durations import Durations
 from sitebench.counts.source import SEQUENCE
 from sitebench.measure.objective import Objective, State
 from sitebench.runs.point import PointResult
-from sitebench.verdict.rules.thresholds import AT_THE_EDGES, MISSED
+from sitebench.verdict.rules.thresholds import MIN_SCHEDULE_SHARE, WINDOW_EDGE_OPERATIONS
 from sitebench.verdict.verdict import Bound
 
 GAIN = 1.05
@@ -255,7 +255,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
     if not result.verdict.valid:
         return Reply(Answer.BROKE, achieved, result.verdict.evidence)
     said = judgement.said
-    kept = result.operations + AT_THE_EDGES >= MISSED * rate * result.seconds
+    kept = result.operations + WINDOW_EDGE_OPERATIONS >= MIN_SCHEDULE_SHARE * rate * result.seconds
     if not kept:
         said = f"{achieved:,.0f} of {rate:,.0f}/s were done; {said}"
     elif judgement.state is State.MET:

@@ -1,8 +1,8 @@
-"""Memory: what is available at the end, as the paper has it, and whether anybody waits for pages.
+"""Memory: what is available at the end, as in the paper, and whether tasks wait for pages.
 
-Its sign of want is perfmon's Pages/sec, pages fetched from disk: swap and major faults today. Like
-the paper, a high rate of faults with much memory left is put down to files that are mapped, and
-so to the disk.
+The paper's sign of a shortage is perfmon's Pages/sec, pages fetched from disk: swap and major
+faults today. As in the paper, a high rate of faults with much memory left is attributed to mapped
+files, and so to the disk.
 """
 
 from __future__ import annotations
@@ -15,44 +15,44 @@ from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
 
 SCARCE = 0.05
-"""Less than this share available, and the kernel takes pages away from files in use."""
+"""With less than this share available the kernel reclaims pages of files in use."""
 
 
-def memory(seen: Evidence) -> Finding:
+def memory(window: Evidence) -> Finding:
     """Return whether the target's machine lacks memory."""
-    machine = seen.target_machine
+    machine = window.target_machine
     if machine is None:
-        return _found(Grade.UNKNOWN, "nothing tells of memory where the target is")
-    said = f"{_available(machine)} available at the end"
-    stalled = seen.pressure("memory.some") or 0.0
+        return _found(Grade.UNKNOWN, "no data about the memory of the target's machine")
+    text = f"{_available(machine)} available at the end"
+    stalled = window.pressure("memory.some") or 0.0
     if stalled >= STALLED_SOME:
         grade = Grade.PRIMARY if stalled >= STALLED_MOST else Grade.POSSIBLE
-        return _found(grade, f"{said}; tasks waited for memory {share(stalled)} of the time")
-    swapped = ((machine.swapped_in or 0) + (machine.swapped_out or 0)) / seen.seconds
+        return _found(grade, f"{text}; tasks waited for memory {share(stalled)} of the time")
+    swapped = ((machine.swapped_in or 0) + (machine.swapped_out or 0)) / window.seconds
     if swapped >= 1:
-        return _found(Grade.POSSIBLE, f"{said}; {format_rate(swapped)} pages/s swapped")
-    return _by_faults(seen, machine, said)
+        return _found(Grade.POSSIBLE, f"{text}; {format_rate(swapped)} pages/s swapped")
+    return _by_faults(window, machine, text)
 
 
-def _by_faults(seen: Evidence, machine: MachineUse, said: str) -> Finding:
-    """Grade pages that came from disk: of mapped files, or for want of memory."""
-    faults = _major_faults(seen)
+def _by_faults(window: Evidence, machine: MachineUse, text: str) -> Finding:
+    """Grade pages that came from disk: of mapped files, or because memory is short."""
+    faults = _major_faults(window)
     if faults is None:
-        return _found(Grade.NO, f"{said}; nothing was swapped")
-    said = f"{said}; {format_rate(faults) if faults else 'no'} pages/s from disk"
-    if faults < max(1.0, STALLED_SOME * seen.operations / seen.seconds):
-        return _found(Grade.NO, said)
+        return _found(Grade.NO, f"{text}; nothing was swapped")
+    text = f"{text}; {format_rate(faults) if faults else 'no'} pages/s from disk"
+    if faults < max(1.0, STALLED_SOME * window.operations / window.seconds):
+        return _found(Grade.NO, text)
     if _left(machine) < SCARCE:
-        return _found(Grade.POSSIBLE, f"{said}: its files do not fit into memory")
-    return _found(Grade.NO, f"{said}: mapped files being read, see the disk")
+        return _found(Grade.POSSIBLE, f"{text}: its files do not fit into memory")
+    return _found(Grade.NO, f"{text}: mapped files being read, see the disk")
 
 
-def _major_faults(seen: Evidence) -> float | None:
-    target, machine = seen.use.target, seen.target_machine
+def _major_faults(window: Evidence) -> float | None:
+    target, machine = window.use.target, window.target_machine
     if target is not None and target.major_faults is not None:
-        return target.major_faults / seen.seconds
+        return target.major_faults / window.seconds
     if machine is not None and machine.major_faults is not None:
-        return machine.major_faults / seen.seconds
+        return machine.major_faults / window.seconds
     return None
 
 
@@ -66,5 +66,5 @@ def _available(machine: MachineUse) -> str:
     return f"{format_bytes(machine.available_bytes)} of {format_bytes(machine.total_bytes)}"
 
 
-def _found(grade: Grade, said: str) -> Finding:
-    return Finding(Resource.MEMORY, grade, said)
+def _found(grade: Grade, text: str) -> Finding:
+    return Finding(Resource.MEMORY, grade, text)

@@ -1,7 +1,7 @@
-"""Operating system: what the kernel refuses, what it takes, and its share of the target's CPU.
+"""Operating system: connections the kernel refuses, and its share of the target's CPU.
 
-The paper had to say "not enough information": perfmon could not tell a server's own work from the
-kernel's on its behalf. /proc does.
+The paper had to say "not enough information": perfmon could not separate a server's own work from
+the kernel's on its behalf. /proc does.
 """
 
 from __future__ import annotations
@@ -14,54 +14,54 @@ from sitebench.verdict.rules.thresholds import STALLED_SOME
 from sitebench.verdict.rules.wording import several, share
 
 MOST = 0.50
-"""More of the CPU goes to the kernel than to the program: calls, not code, are what to save."""
+"""More of the CPU goes to the kernel than to the program: save system calls, not code."""
 
 
-def operating_system(seen: Evidence, *, cpu_used_up: bool) -> Finding:
-    """Return whether the kernel is what holds the target back."""
-    machine = seen.target_machine
+def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
+    """Return whether the kernel limits the target."""
+    machine = window.target_machine
     if machine is None:
-        return _found(Grade.UNKNOWN, "nothing tells of the kernel where the target is")
-    if signs := _signs(seen, machine):
+        return _found(Grade.UNKNOWN, "no data about the kernel of the target's machine")
+    if signs := _signs(window, machine):
         return _found(Grade.POSSIBLE, "; ".join(signs))
-    kernel = kernel_share(seen)
-    said = _switches(seen, machine)
+    kernel = kernel_share(window)
+    text = _switches(window, machine)
     if kernel is None:
-        return _found(Grade.UNKNOWN if cpu_used_up else Grade.NO, said)
-    said = f"{share(kernel)} of the target's CPU is the kernel's; {said}"
+        return _found(Grade.UNKNOWN if cpu_used_up else Grade.NO, text)
+    text = f"{share(kernel)} of the target's CPU is the kernel's; {text}"
     heavy = cpu_used_up and kernel >= MOST
-    return _found(Grade.POSSIBLE if heavy else Grade.NO, said)
+    return _found(Grade.POSSIBLE if heavy else Grade.NO, text)
 
 
-def kernel_share(seen: Evidence) -> float | None:
+def kernel_share(window: Evidence) -> float | None:
     """Return how much of the target's CPU went to the kernel on its behalf."""
-    target = seen.use.target
+    target = window.use.target
     if target is None or target.system_s is None or not target.cpu_s:
         return None
     return min(1.0, target.system_s / target.cpu_s)
 
 
-def _signs(seen: Evidence, machine: MachineUse) -> list[str]:
+def _signs(window: Evidence, machine: MachineUse) -> list[str]:
     signs = []
     if machine.listen_overflows:
         n = several(machine.listen_overflows, "connection")
         signs.append(f"{n} found the accept queue full")
     cores = len(machine.busy_per_core) or 1
-    stolen = (machine.stolen_s or 0.0) / seen.seconds / cores
+    stolen = (machine.stolen_s or 0.0) / window.seconds / cores
     if stolen >= STALLED_SOME:
         signs.append(f"the hypervisor gave {share(stolen)} of all cores to others")
     return signs
 
 
-def _switches(seen: Evidence, machine: MachineUse) -> str:
+def _switches(window: Evidence, machine: MachineUse) -> str:
     parts = []
     if machine.context_switches is not None:
-        rate = format_rate(machine.context_switches / seen.seconds)
+        rate = format_rate(machine.context_switches / window.seconds)
         parts.append(f"{rate} context switches/s")
     if machine.run_queue is not None:
         parts.append(f"{machine.run_queue:.1f} tasks ran or wanted to")
     return ", ".join(parts) or "nothing was refused"
 
 
-def _found(grade: Grade, said: str) -> Finding:
-    return Finding(Resource.OPERATING_SYSTEM, grade, said)
+def _found(grade: Grade, text: str) -> Finding:
+    return Finding(Resource.OPERATING_SYSTEM, grade, text)

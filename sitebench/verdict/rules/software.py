@@ -1,7 +1,7 @@
-"""Software: what is left when the machine has everything to give and the target takes it not.
+"""Software: the bottleneck when resources are free and the target does not use them.
 
-A single busy thread among several cores; connections or requests that it turns away; or waiting
-for something that is no resource of the machine: locks, timers, a pool that is too small.
+A single busy thread among several cores; connections or requests that the target rejects; or
+waiting for something that is not a resource of the machine: locks, timers, a pool too small.
 """
 
 from __future__ import annotations
@@ -18,62 +18,62 @@ TURNED_AWAY = (
     *("connect-refused", "connect-timeout"),
     *("result:busy", "result:unavailable", "status:429", "status:503"),
 )
-"""Failures by which a server says, or shows, that it takes no more."""
+"""Failures by which a server says, or shows, that it accepts no more."""
 
 SEVERAL_CORES = 1.5
-"""With this many cores or more, a thread that fills one leaves room that it cannot use."""
+"""With this many cores or more, a thread that fills one leaves capacity that it cannot use."""
 
 
-def software(seen: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
-    """Return whether the target's own program holds it back, given the other findings."""
-    if away := sum(seen.failures.get(kind, 0) for kind in TURNED_AWAY):
-        return _found(Grade.POSSIBLE, f"the target turned {away:,} away")
-    if (busiest := _one_thread(seen)) is not None:
-        said = (
+def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
+    """Return whether the target's own program limits it, given the other findings."""
+    if away := sum(window.failures.get(kind, 0) for kind in TURNED_AWAY):
+        return _found(Grade.POSSIBLE, f"the target rejected {away:,} operations")
+    if (busiest := _one_thread(window)) is not None:
+        text = (
             f"one of the target's threads was on a core {share(busiest)} of the time, and has "
-            f"{cores(seen.ceiling)} to use"
+            f"{cores(window.ceiling)} to use"
         )
-        return _found(Grade.PRIMARY, said)
+        return _found(Grade.PRIMARY, text)
     if not pressed:
-        return _found(Grade.UNKNOWN, "the load did not try what the target can do")
-    return _by_the_others(seen, others)
+        return _found(Grade.UNKNOWN, "the load did not reach the target's limit")
+    return _by_the_others(window, others)
 
 
-def _by_the_others(seen: Evidence, others: Sequence[Finding]) -> Finding:
-    """Conclude from what the target does, or does not, use up."""
+def _by_the_others(window: Evidence, others: Sequence[Finding]) -> Finding:
+    """Conclude from the resources that the target uses up, or does not."""
     used_up = [each.resource for each in others if each.grade == Grade.PRIMARY]
     if Resource.CPU in used_up:
-        return _code(seen)
+        return _code(window)
     if used_up:
-        return _found(Grade.NO, f"it waits for what is used up: {', '.join(used_up)}")
+        return _found(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
     if any(each.grade == Grade.UNKNOWN for each in others):
-        return _found(Grade.UNKNOWN, "not everything that it may wait for can be watched")
+        return _found(Grade.UNKNOWN, "not everything it may wait for is monitored")
     return _found(
         Grade.POSSIBLE,
-        "nothing of the machine is used up: it waits for locks, timers or pools of its own, or "
-        "there are too few users to use it up",
+        "no resource of the machine is used up: it waits for locks, timers or pools of its own, or "
+        "there are too few users to use them up",
     )
 
 
-def _one_thread(seen: Evidence) -> float | None:
+def _one_thread(window: Evidence) -> float | None:
     """Return the busiest thread's share where it is full and there are more cores to use."""
-    target = seen.use.target
-    if target is None or target.busiest_thread_s is None or seen.ceiling < SEVERAL_CORES:
+    target = window.use.target
+    if target is None or target.busiest_thread_s is None or window.ceiling < SEVERAL_CORES:
         return None
-    if seen.crowded:
+    if window.crowded:
         return None
-    busiest = target.busiest_thread_s / seen.seconds
+    busiest = target.busiest_thread_s / window.seconds
     return busiest if busiest >= USED_UP else None
 
 
-def _code(seen: Evidence) -> Finding:
+def _code(window: Evidence) -> Finding:
     """Say how much of a used up CPU is the program's own work."""
-    kernel = kernel_share(seen)
+    kernel = kernel_share(window)
     if kernel is None:
         return _found(Grade.UNKNOWN, "its own share of the CPU is not known")
     own = f"{share(1 - kernel)} of the target's CPU is its own code"
     return _found(Grade.POSSIBLE if kernel < USED_UP else Grade.NO, own)
 
 
-def _found(grade: Grade, said: str) -> Finding:
-    return Finding(Resource.SOFTWARE, grade, said)
+def _found(grade: Grade, text: str) -> Finding:
+    return Finding(Resource.SOFTWARE, grade, text)

@@ -1,10 +1,10 @@
-"""Numbers as sentences of evidence write them."""
+"""Numbers, as the sentences of evidence write them."""
 
 from __future__ import annotations
 
 
 def share(value: float) -> str:
-    """Write a share; what is little is not nothing."""
+    """Write a share; a small one is not written as 0%."""
     if 0 < value < 0.01:
         return "under 1%"
     return f"{value:.0%}"
