@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console, Group
 
 from sitebench import units
-from sitebench.tables.tables import new_table, titled
 
 if TYPE_CHECKING:
+    from rich.console import Group
+
     from ils_bench.options import IlsOptions
     from ils_bench.sequences import Sequence
     from ils_bench.targets.target import OpenTarget
@@ -44,6 +44,8 @@ def calibrate(
     1,283) over 64 connections and over one, and those of a bind over connections that open and
     close. Nothing on this machine looks people up faster than that over TCP.
     """
+    from rich.console import Console
+
     found: dict[str, dict[str, list[float]]] = {}
     with (
         contextlib.ExitStack() as stack,
@@ -116,6 +118,8 @@ def _pairs(
 
 
 def _table(found: Mapping[str, Rates], repeats: int) -> Group:
+    from sitebench.tables.tables import new_table, titled
+
     columns = ("What", "floor/s", "client us/op", "engine/s", "engine us/op", "engine's share")
     table = new_table(*columns)
     for what, values in found.items():

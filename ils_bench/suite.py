@@ -18,9 +18,10 @@ SUITE = Suite(
         "register": "RegisterUser",
     },
     locustfile="locustfiles.ils",
+    calibrate="ils_bench.calibrate:calibrate",
     program="ils_bench.sequences:Sequence",
     stage="ils_bench.trial:stage",
-    report="ils_bench.paper.report:report_half",
+    report="ils_bench.paper.report:REPORT",
     exports={
         "LdapDirectory": "ils_bench.targets.ldap_directory",
         **dict.fromkeys(

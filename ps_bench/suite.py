@@ -19,7 +19,7 @@ SUITE = Suite(
     locustfile="locustfiles.ps",
     program="sitebench.http.scenario:Scenario",
     stage="ps_bench.trial:stage",
-    report="ps_bench.paper.report:report_half",
+    report="ps_bench.paper.report:REPORT",
     exports={
         "PersonalizedSite": "ps_bench.targets.personalized_site",
         **dict.fromkeys(

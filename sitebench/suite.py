@@ -13,7 +13,7 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
 
 from sitebench.errors import BadInput
 
@@ -23,7 +23,7 @@ SUITES = ("ils_bench", "ps_bench")
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """One suite. Fields that name a "module:name" are for `load`."""
+    """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
 
     name: str
     """Its command (`sitebench NAME run`), and what run files call it."""
@@ -37,12 +37,14 @@ class Suite:
     """What can be measured by name, and the class of the locustfile that does it."""
     locustfile: str
     """The module that `locust -f` is given."""
+    calibrate: str | None = None
+    """A command that measures what this machine can do at most, and the engine's share of it."""
     program: str
     """The class of an operation that a user of the Python API makes up."""
     stage: str
     """A function that makes ready the one point that `sitebench.run` measures."""
     report: str
-    """A function that returns what a report has to know, as a `ReportSuite`."""
+    """What a report has to know of it: a `ReportSuite`."""
     exports: Mapping[str, str]
     """Public names that `import sitebench` offers, and the module that has each."""
     target_options: frozenset[str]
@@ -66,7 +68,7 @@ class Suite:
 @functools.cache
 def suites() -> tuple[Suite, ...]:
     """Return every suite."""
-    return tuple(load(f"{package}.suite:SUITE") for package in SUITES)
+    return tuple(resolve_name(f"{package}.suite:SUITE") for package in SUITES)
 
 
 def suite(name: str) -> Suite:
@@ -76,9 +78,3 @@ def suite(name: str) -> Suite:
             return each
     known = ", ".join(each.name for each in suites())
     raise BadInput(f"there is no suite {name!r}", f"use one of {known}")
-
-
-def load(reference: str) -> Any:
-    """Import what a "module:name" names."""
-    module, _, name = reference.partition(":")
-    return getattr(importlib.import_module(module), name)

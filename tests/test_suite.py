@@ -1,12 +1,13 @@
 """The registry: what each suite says of itself is there."""
 
 import re
+from pkgutil import resolve_name
 
 import pytest
 
 import sitebench
 from sitebench.errors import BadInput
-from sitebench.suite import Suite, load, suite, suites
+from sitebench.suite import Suite, suite, suites
 
 whichever = pytest.mark.parametrize("each", suites(), ids=lambda each: each.name)
 
@@ -21,7 +22,7 @@ def test_a_suite_is_found_by_its_name() -> None:
 def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
     """A misspelt "module:name" would be noticed only when somebody needs it."""
     for reference in (each.commands, each.program, each.stage, each.report):
-        assert load(reference) is not None
+        assert resolve_name(reference) is not None
     # Read, not imported: Locust would patch the sockets of every other test.
     users = re.findall(r"^class (\w+)", each.locustfile_path().read_text(), re.MULTILINE)
     assert set(each.operations.values()) == set(users)
@@ -31,4 +32,4 @@ def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
 def test_what_a_suite_exports_is_public(each: Suite) -> None:
     assert each.exports.keys() <= set(sitebench.__all__)
     for name, module in each.exports.items():
-        assert getattr(sitebench, name) is load(f"{module}:{name}")
+        assert getattr(sitebench, name) is resolve_name(f"{module}:{name}")

@@ -1,4 +1,4 @@
-"""The directory half in a report: Figures 1 and 2 and Tables 10 and 11 of the paper.
+"""The directory suite in a report: Figures 1 and 2 and Tables 10 and 11 of the paper.
 
 "Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
 Compaq, September 1997: the figures are drawn from Tables 4 to 9 (pages 8 to 10), the bottlenecks
@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from ils_bench.paper.printed import TABLES_1997
 from ils_bench.paper.tables import NAMES, RATES_1997, SIZES_1997
+from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
-from sitebench.report.suite import Printed, RateFigure, ReportHalf, ops_per_s
+from sitebench.report.suite import Printed, RateFigure, ReportSuite, ops_per_s
 from sitebench.report.table import Cell, Mark, Table
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import measurement_rows, repeat_rows
@@ -35,23 +36,6 @@ _BOTTLENECKS: Sequence[tuple[str, Cell, str]] = (
     ("ILS software", Cell("Not enough information", Mark.UNKNOWN), _UNKNOWABLE),
     ("Disk subsystem", Cell("No", Mark.NO), "Almost no paging, few other accesses"),
 )
-
-
-def report_half() -> ReportHalf:
-    """Return what a report has to know of the directory half."""
-    return ReportHalf(
-        name="ils",
-        title="Directory of online users",
-        size_title="Entries in the directory",
-        people="entries",
-        rates=[_figure(operation) for operation in RATES_1997],
-        operations=TITLES,
-        paper_table=paper_table,
-        bottlenecks_1997=[
-            _bottlenecks(10, "ProLiant 2500"),
-            _bottlenecks(11, "ProLiant 7000"),
-        ],
-    )
 
 
 def _figure(operation: str) -> RateFigure:
@@ -87,3 +71,19 @@ def _bottlenecks(number: int, machine: str) -> Table:
         _BOTTLENECKS,
         left=3,
     )
+
+
+REPORT = ReportSuite(
+    name=SUITE.name,
+    title=SUITE.title,
+    size_title="Entries in the directory",
+    people="entries",
+    rates=[_figure(operation) for operation in RATES_1997],
+    operations=TITLES,
+    paper_table=paper_table,
+    bottlenecks_1997=[
+        _bottlenecks(10, "ProLiant 2500"),
+        _bottlenecks(11, "ProLiant 7000"),
+    ],
+)
+"""What a report has to know of the suite."""

@@ -1,4 +1,4 @@
-"""The site half in a report: Figures 3 and 4 and Tables 13 to 16 of the paper.
+"""The site suite in a report: Figures 3 and 4 and Tables 13 to 16 of the paper.
 
 "Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
 Compaq, September 1997: the figures are drawn from Tables 13 and 14 (page 14), the bottlenecks are
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ps_bench.paper.tables import SIZES_1997, TABLES_1997, measurements
+from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
-from sitebench.report.suite import Printed, RateFigure, ReportHalf
+from sitebench.report.suite import Printed, RateFigure, ReportSuite
 from sitebench.report.table import Cell, Mark, Table
 from sitebench.runs.repeats import Of, Series
 from sitebench.tables.tables import repeat_rows
@@ -43,23 +44,6 @@ def _rows(memory: str) -> Sequence[tuple[str, Cell, str]]:
         ("Web server software", Cell("Possible", Mark.POSSIBLE), "With more ASP requests"),
         ("PS software", Cell("Possible", Mark.POSSIBLE), "With more users at a time"),
         ("Disk subsystem", Cell("Yes", Mark.PRIMARY), _MAPPED),
-    )
-
-
-def report_half() -> ReportHalf:
-    """Return what a report has to know of the site half."""
-    return ReportHalf(
-        name="ps",
-        title="Personalized site",
-        size_title="People in the user property database",
-        people="people",
-        rates=[_figure(name) for name in _COUNTED],
-        operations=TITLES,
-        paper_table=paper_table,
-        bottlenecks_1997=[
-            _bottlenecks(15, "ProLiant 2500", "87 to 96 MB"),
-            _bottlenecks(16, "ProLiant 7000", "Over 200 MB"),
-        ],
     )
 
 
@@ -105,3 +89,19 @@ def _bottlenecks(number: int, machine: str, memory: str) -> Table:
         _rows(memory),
         left=3,
     )
+
+
+REPORT = ReportSuite(
+    name=SUITE.name,
+    title=SUITE.title,
+    size_title="People in the user property database",
+    people="people",
+    rates=[_figure(name) for name in _COUNTED],
+    operations=TITLES,
+    paper_table=paper_table,
+    bottlenecks_1997=[
+        _bottlenecks(15, "ProLiant 2500", "87 to 96 MB"),
+        _bottlenecks(16, "ProLiant 7000", "Over 200 MB"),
+    ],
+)
+"""What a report has to know of the suite."""

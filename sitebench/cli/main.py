@@ -1,56 +1,76 @@
-"""The command line's root: it alone knows both halves.
+"""The command line's root. What the suites add to it they say themselves (`sitebench.suite`).
 
-Importing it must stay quick (completion runs it at every key): no Locust, no ldap3, no Faker.
+Importing it must stay quick (completion runs it at every key): no Locust, no ldap3, no Faker, and
+of a group only its name and its help until one of its commands is asked for.
 """
 
 from __future__ import annotations
 
+import functools
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import MutableMapping
+from pkgutil import resolve_name
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from ils_bench.calibrate import calibrate
-from ils_bench.cli import app as ils
-from ps_bench.cli import app as ps
 from sitebench.cli.compare import compare
 from sitebench.cli.export import export, import_run
-from sitebench.cli.plan import app as plan
-from sitebench.cli.report import report_command
+from sitebench.cli.report import report
 from sitebench.cli.resume import resume
 from sitebench.cli.worker import worker
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, leave
+from sitebench.suite import suites
 
-if TYPE_CHECKING:
-    from sitebench.report.suite import ReportHalf
+_FIRST_STEPS = "   |   ".join(f"sitebench {each.name} sweep --sizes 1k,10k" for each in suites())
 
 app = typer.Typer(
-    help="Workload tester for sites of online users: directories (ils) and personalized pages "
-    "(ps), measured so that the target, not the tester, is what the numbers are about.\n\n"
-    "First steps: sitebench ils sweep --sizes 1k,10k   |   sitebench ps sweep --sizes 1k,10k   |   "
-    "sitebench ps serve",
+    help="Load tester for LDAP directories and web sites of online users. It measures so that the "
+    f"numbers say what the target can do, not the tester.\n\nFirst steps: {_FIRST_STEPS}",
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-app.add_typer(ils, name="ils")
-app.add_typer(ps, name="ps")
-app.add_typer(plan, name="plan")
 
 
-def _report_halves() -> dict[str, ReportHalf]:
-    from ils_bench.paper import report as directory
-    from ps_bench.paper import report as site
+def _imported_when_used(commands: str) -> type[TyperGroup]:
+    """Return the class of a group whose commands are those of a `typer.Typer` elsewhere."""
 
-    return {half.name: half for half in (directory.report_half(), site.report_half())}
+    @functools.cache
+    def loaded() -> MutableMapping[str, Any]:
+        return get_group(resolve_name(commands)).commands
+
+    class Group(TyperGroup):
+        @property
+        def commands(self) -> MutableMapping[str, Any]:
+            return loaded()
+
+        @commands.setter
+        def commands(self, _: MutableMapping[str, Any]) -> None:
+            """Take none: a group is given those of its own `typer.Typer`, which has none."""
+
+    return Group
 
 
-app.command(rich_help_panel="This machine")(calibrate)
+def _add_group(name: str, explanation: str, commands: str) -> None:
+    group = typer.Typer(cls=_imported_when_used(commands), no_args_is_help=True)
+    app.add_typer(group, name=name, help=explanation)
+
+
+for _suite in suites():
+    _add_group(_suite.name, _suite.help, _suite.commands)
+    if _suite.calibrate is not None:
+        app.command("calibrate", rich_help_panel="This machine")(resolve_name(_suite.calibrate))
+_add_group(
+    "plan", "Plan capacity: people per machine, machines per community.", "sitebench.cli.plan:app"
+)
 app.command(rich_help_panel="This machine")(worker)
 app.command(rich_help_panel="Results")(compare)
-app.command("report", rich_help_panel="Results")(report_command(_report_halves))
+app.command(rich_help_panel="Results")(report)
 app.command(rich_help_panel="Results")(resume)
 app.command(rich_help_panel="Results")(export)
 app.command("import", rich_help_panel="Results")(import_run)

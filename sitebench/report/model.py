@@ -8,16 +8,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, cast
 
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
 from sitebench.monitor.names import rates
-from sitebench.report.suite import ReportHalf
+from sitebench.report.suite import ReportSuite
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, Steps, slots
+from sitebench.suite import suites
 from sitebench.units import format_rate, format_size
 
 SLOTS = 2_400
@@ -86,7 +88,6 @@ class Report:
     """Everything a section may ask for."""
 
     runs: Sequence[Run]
-    halves: Mapping[str, ReportHalf]
 
     @cached_property
     def measured(self) -> list[tuple[Run, Series]]:
@@ -98,18 +99,21 @@ class Report:
         """Every point of every run."""
         return [point for run in self.runs for point in run.points]
 
-    def half(self, name: str) -> ReportHalf:
-        """Return what is known of a half; of one this version does not know, its name."""
-        return self.halves.get(name) or ReportHalf(name, name, "Size", "people", ())
+    def suite(self, name: str) -> ReportSuite:
+        """Return what is known of a suite; of one this version does not know, its name."""
+        for each in suites():
+            if each.name == name:
+                return cast("ReportSuite", resolve_name(each.report))
+        return ReportSuite(name, name, "Size", "people", ())
 
     @cached_property
-    def present(self) -> list[ReportHalf]:
-        """The halves that something was measured of."""
+    def present(self) -> list[ReportSuite]:
+        """The suites that something was measured of."""
         found = dict.fromkeys(each.spec.half for _, each in self.measured)
-        return [self.half(name) for name in found]
+        return [self.suite(name) for name in found]
 
 
-def load(paths: Sequence[Path], halves: Mapping[str, ReportHalf]) -> Report:
+def load(paths: Sequence[Path]) -> Report:
     """Read run files; refuses those with nothing measured."""
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
@@ -121,7 +125,7 @@ def load(paths: Sequence[Path], halves: Mapping[str, ReportHalf]) -> Report:
             _run(file, f"r{n}", label, points, most)
             for n, (file, label, points) in enumerate(zip(files, labels, stored, strict=True))
         ]
-    return Report(runs, halves)
+    return Report(runs)
 
 
 def _stored(file: RunFile) -> list[StoredPoint]:

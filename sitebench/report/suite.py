@@ -1,4 +1,4 @@
-"""What a half tells the report about itself: its titles, and what its papers printed."""
+"""What a suite tells the report about itself: its titles, and what its papers printed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RateFigure:
 
 
 @dataclass(frozen=True)
-class ReportHalf:
+class ReportSuite:
     """One half of sitebench, as far as a report cares."""
 
     name: str
@@ -60,5 +60,5 @@ class ReportHalf:
 
 
 def ops_per_s(result: PointResult) -> float:
-    """Return the rate that a figure shows unless the half knows a better one."""
+    """Return the rate that a figure shows unless the suite knows a better one."""
     return result.ops_per_s

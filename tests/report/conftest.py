@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from sitebench.report import model
-from sitebench.report.suite import ReportHalf
 from tests.report import made
 from tests.support.programs import required_program
 
@@ -18,20 +17,12 @@ def chromedriver() -> Path:
 
 
 @pytest.fixture(scope="session")
-def halves() -> dict[str, ReportHalf]:
-    """Return both halves, as the command line hands them over."""
-    from sitebench.cli.main import _report_halves
-
-    return _report_halves()
-
-
-@pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run file with everything in it."""
     return made.write(tmp_path_factory.mktemp("made") / "made.sitebench")
 
 
 @pytest.fixture(scope="session")
-def report(run: Path, halves: dict[str, ReportHalf]) -> model.Report:
+def report(run: Path) -> model.Report:
     """The same, loaded."""
-    return model.load([run], halves)
+    return model.load([run])

@@ -1,4 +1,4 @@
-"""The page as a person sees it: headless Chromium, the network off, a real run of each half."""
+"""The page as a person sees it: headless Chromium, the network off, a real run of each suite."""
 
 import base64
 import re

@@ -5,7 +5,6 @@ import pytest
 
 from sitebench.errors import BadRunFile
 from sitebench.report.model import Report, counted_steps, load, telling
-from sitebench.report.suite import ReportHalf
 from sitebench.runs.store import RunStore
 from tests.report import made
 
@@ -15,7 +14,7 @@ def test_a_report_has_every_finished_point_and_knows_which_are_missing(report: R
     assert len(run.points) == 8
     assert len(run.series) == 6
     assert [each.status for each in run.missing] == ["failed"]
-    assert [half.name for half in report.present] == ["ils"]
+    assert [suite.name for suite in report.present] == ["ils"]
 
 
 def test_the_clocks_are_those_of_the_operations_that_count(report: Report) -> None:
@@ -57,33 +56,27 @@ def test_settings_are_named_where_they_differ() -> None:
     assert telling(specs)(specs[1]) == "keys=latest"
 
 
-def test_a_file_without_a_finished_point_is_refused(
-    tmp_path: Path, halves: dict[str, ReportHalf]
-) -> None:
+def test_a_file_without_a_finished_point_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "planned.sitebench"
     with RunStore(path) as store:
         store.plan([made.spec()])
     with pytest.raises(BadRunFile, match=r"no measured point \(1 planned, none is finished yet\)"):
-        load([path], halves)
+        load([path])
 
 
-def test_two_runs_of_one_name_are_told_apart_by_their_folders(
-    tmp_path: Path, halves: dict[str, ReportHalf]
-) -> None:
+def test_two_runs_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
     paths = [tmp_path / name / "run.sitebench" for name in ("a", "b")]
     for path in paths:
         path.parent.mkdir()
         with RunStore(path) as store:
             made.measured(store, made.spec())
-    assert [run.label for run in load(paths, halves).runs] == [str(path) for path in paths]
+    assert [run.label for run in load(paths).runs] == [str(path) for path in paths]
 
 
-def test_a_half_that_this_version_does_not_know_is_shown_by_its_name(
-    tmp_path: Path, halves: dict[str, ReportHalf]
-) -> None:
+def test_a_half_that_this_version_does_not_know_is_shown_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "web.sitebench"
     with RunStore(path) as store:
         made.measured(store, made.spec(half="web", operation="static"))
-    (half,) = load([path], halves).present
-    assert (half.name, half.title) == ("web", "web")
-    assert [figure.operation for figure in half.figures(["static"])] == ["static"]
+    (suite,) = load([path]).present
+    assert (suite.name, suite.title) == ("web", "web")
+    assert [figure.operation for figure in suite.figures(["static"])] == ["static"]

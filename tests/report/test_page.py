@@ -14,7 +14,6 @@ from sitebench.report import build
 from sitebench.report.bundle import bundle
 from sitebench.report.charts import names, rows
 from sitebench.report.model import Report, load
-from sitebench.report.suite import ReportHalf
 
 
 @pytest.fixture(scope="session")
@@ -72,12 +71,10 @@ def test_datasets_by_column_are_read_back_by_row() -> None:
     ]
 
 
-def test_a_page_is_under_2_mb_with_as_many_slots_as_a_report_has(
-    tmp_path: Path, halves: dict[str, ReportHalf]
-) -> None:
+def test_a_page_is_under_2_mb_with_as_many_slots_as_a_report_has(tmp_path: Path) -> None:
     path = tmp_path / "long.sitebench"
     long_run.write(path, points=5, seconds=300.0)
-    report = load([path], halves)
+    report = load([path])
     slots = sum(len(point.slots) for point in report.points)
     assert 500 <= slots <= 5 * 120
     # The library is there once; the data grow with the slots, of which there are 2,400 at most.

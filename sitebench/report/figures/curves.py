@@ -70,10 +70,10 @@ def titles(report: Report, found: Sequence[Curve]) -> dict[str, str]:
     call = telling((curve.spec for curve in found), ignoring=HOW_HARD)
     called = {}
     for curve in found:
-        half = report.half(curve.spec.half)
+        suite = report.suite(curve.spec.half)
         words = [
-            half.title_of(curve.spec.operation),
-            f"{format_size(curve.spec.entries)} {half.people}",
+            suite.title_of(curve.spec.operation),
+            f"{format_size(curve.spec.entries)} {suite.people}",
             call(curve.spec),
             "" if curve.spec.rate is None else "at set rates",
             curve.run.label if len(report.runs) > 1 else "",

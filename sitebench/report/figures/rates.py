@@ -10,7 +10,7 @@ from typing import Any
 from sitebench.report.charts import AXES, BESIDE, DASHES, SHAPES, Chart, Columns, Spec, names, short
 from sitebench.report.model import Report, Run, telling, variant
 from sitebench.report.paper import why
-from sitebench.report.suite import RateFigure, ReportHalf
+from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.units import format_size
@@ -32,7 +32,7 @@ class Line:
         return self.series[0].spec
 
 
-def lines(report: Report, half: str, operation: str) -> list[Line]:
+def lines(report: Report, suite: str, operation: str) -> list[Line]:
     """Return what was measured over sizes: per run and target, at the load that has most sizes.
 
     Of loads that have as many, the one that did most: the papers raised the number of clients
@@ -41,7 +41,7 @@ def lines(report: Report, half: str, operation: str) -> list[Line]:
     found: dict[tuple[str, str], dict[str, list[Series]]] = {}
     runs = {run.label: run for run in report.runs}
     for run, each in report.measured:
-        if (each.spec.half, each.spec.operation) == (half, operation):
+        if (each.spec.half, each.spec.operation) == (suite, operation):
             loads = found.setdefault((run.label, variant(each.spec)), {})
             loads.setdefault(load_key(each.spec), []).append(each)
     best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}
@@ -73,22 +73,22 @@ def caller(report: Report, found: Sequence[Line]) -> Callable[[Line], str]:
     return name
 
 
-def rate_chart(report: Report, half: ReportHalf, figure: RateFigure) -> Chart:
+def rate_chart(report: Report, suite: ReportSuite, figure: RateFigure) -> Chart:
     """Return the figure of one operation."""
-    found = lines(report, half.name, figure.operation)
+    found = lines(report, suite.name, figure.operation)
     name = caller(report, found)
     today = [name(line) for line in found]
     order = Order([each.machine for each in figure.printed], list(dict.fromkeys(today)))
     points = _columns(found, name, figure)
     machines = " and ".join(each.machine for each in figure.printed)
     return Chart(
-        id=f"rate-{half.name}-{figure.name}",
+        id=f"rate-{suite.name}-{figure.name}",
         title=figure.title,
         description=(
-            f"{figure.title}: operations per second against {half.size_title.lower()}, both axes "
+            f"{figure.title}: operations per second against {suite.size_title.lower()}, both axes "
             f"logarithmic{f', beside {machines}' if machines else ''}."
         ),
-        spec=_spec(half, order, sorted(set(points["size"]))),
+        spec=_spec(suite, order, sorted(set(points["size"]))),
         choices={"": {"points": points}},
     )
 
@@ -119,13 +119,13 @@ def _columns(found: Sequence[Line], name: Callable[[Line], str], figure: RateFig
     }
 
 
-def _spec(half: ReportHalf, order: Order, sizes: Sequence[int]) -> Spec:
+def _spec(suite: ReportSuite, order: Order, sizes: Sequence[int]) -> Spec:
     x = {
         "field": "size",
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": 14},
         "axis": {
-            "title": half.size_title,
+            "title": suite.size_title,
             "labelExpr": "lower(format(datum.value, '~s'))",
             "grid": False,
             "values": list(sizes),
@@ -141,7 +141,7 @@ def _spec(half: ReportHalf, order: Order, sizes: Sequence[int]) -> Spec:
     faded = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
     tooltip = [
         {"field": "series", "title": "machine"},
-        {"field": "people", "title": half.people},
+        {"field": "people", "title": suite.people},
         {"field": "rate", "title": "operations/s", "format": ",.4~r", "type": "quantitative"},
         {"field": "low", "title": "from", "format": ",.4~r", "type": "quantitative"},
         {"field": "high", "title": "to", "format": ",.4~r", "type": "quantitative"},

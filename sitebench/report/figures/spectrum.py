@@ -59,18 +59,18 @@ def groups(report: Report) -> list[Group]:
 
 def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> Group:
     spec = points[0].spec
-    half = report.half(spec.half)
+    suite = report.suite(spec.half)
     call = telling(point.spec for point in report.points if point.spec.operation == spec.operation)
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
         name = (
-            f"{format_size(point.spec.entries)} {half.people}"
+            f"{format_size(point.spec.entries)} {suite.people}"
             if kind == "sizes"
             else load_of(point.spec)
         )
         series.setdefault(name, []).append(point)
-    words = [half.title_of(spec.operation)]
-    words += [f"{format_size(spec.entries)} {half.people}"] if kind == "loads" else []
+    words = [suite.title_of(spec.operation)]
+    words += [f"{format_size(spec.entries)} {suite.people}"] if kind == "loads" else []
     words += [call(spec)] if kind == "sizes" and call(spec) else []
     by = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
     words += [by] if len(series) > 1 else []

@@ -30,10 +30,10 @@ def section(report: Report) -> Section | None:
         parts.append(table.to_html())
         inside = "".join(_comments(report, run, each).to_html() for each in run.series)
         parts.append(f"<details><summary>Evidence for each point</summary>{inside}</details>")
-    for half in report.present:
-        printed = "".join(each.to_html() for each in half.bottlenecks_1997)
+    for suite in report.present:
+        printed = "".join(each.to_html() for each in suite.bottlenecks_1997)
         if printed:
-            title = f"What the paper found in 1997 ({half.title.lower()})"
+            title = f"What the paper found in 1997 ({suite.title.lower()})"
             parts.append(f"<details><summary>{title}</summary>{printed}</details>")
     return Section("bottlenecks", "What held it back", "".join(parts), short="Bottlenecks")
 
@@ -48,9 +48,9 @@ def _overview(report: Report, run: Run) -> Table:
 
 def called(report: Report, run: Run, each: Series) -> str:
     """Return a series' name among the others of its run."""
-    half = report.half(each.spec.half)
+    suite = report.suite(each.spec.half)
     call = telling(s.spec for s in run.series if s.spec.operation == each.spec.operation)
-    words = named(each.spec, half.people, half.title_of(each.spec.operation))
+    words = named(each.spec, suite.people, suite.title_of(each.spec.operation))
     return ", ".join(filter(None, (words, call(each.spec))))
 
 

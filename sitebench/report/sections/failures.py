@@ -29,8 +29,8 @@ def _title(report: Report, run: Run, title: str) -> str:
 def _by_kind(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for point in run.points:
-        half = report.half(point.spec.half)
-        name = named(point.spec, half.people, half.title_of(point.spec.operation))
+        suite = report.suite(point.spec.half)
+        name = named(point.spec, suite.people, suite.title_of(point.spec.operation))
         done = point.result.operations
         for kind, n in sorted(point.result.failures_by_kind.items()):
             share = n / (done + point.result.failures)
@@ -42,8 +42,8 @@ def _by_kind(report: Report, run: Run) -> Table:
 def _points(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for each in run.missing:
-        half = report.half(each.spec.half)
-        name = named(each.spec, half.people, half.title_of(each.spec.operation))
+        suite = report.suite(each.spec.half)
+        name = named(each.spec, suite.people, suite.title_of(each.spec.operation))
         why = each.error or {"message": "", "remedy": "the same command goes on with the run"}
         rows.append([name, each.status, why.get("message", ""), why.get("remedy", "")])
     title = _title(report, run, "Points without a result")

@@ -50,7 +50,7 @@ def _operations(report: Report, run: Run) -> Table:
 
 
 def _row(report: Report, run: Run, each: Series) -> Row:
-    half = report.half(each.spec.half)
+    suite = report.suite(each.spec.half)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
     how = telling(others, ignoring=("load", "lanes"))(each.spec)
     rate = each.median(lambda r: r.ops_per_s)
@@ -60,7 +60,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     cpu = each.median(lambda r: r.cpu_us_per_op)
     headroom = each.median(lambda r: r.headroom)
     return [
-        ", ".join(filter(None, (half.title_of(each.spec.operation), how))),
+        ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
         format_size(each.spec.entries),
         load_of(each.spec),
         Cell(bounds, Mark.INVALID, spoiled) if spoiled else bounds,
@@ -90,8 +90,8 @@ def _steps(report: Report, run: Run) -> Table:
     columns = ("Point", "Program", "Step", "count", "failed", "per s", "service p50", "service p99")
     rows: list[Row] = []
     for point in run.points:
-        half = report.half(point.spec.half)
-        name = f"{half.title_of(point.spec.operation)}, {format_size(point.spec.entries)}"
+        suite = report.suite(point.spec.half)
+        name = f"{suite.title_of(point.spec.operation)}, {format_size(point.spec.entries)}"
         if point.spec.repeat:
             name += f", repeat {point.spec.repeat + 1}"
         for step in point.result.steps:

@@ -26,11 +26,11 @@ def section(report: Report) -> Section | None:
 
 def _called(report: Report, run: Run, point: Point) -> str:
     spec = point.spec
-    half = report.half(spec.half)
+    suite = report.suite(spec.half)
     call = telling(p.spec for p in run.points if p.spec.operation == spec.operation)
     words = [
-        half.title_of(spec.operation),
-        f"{format_size(spec.entries)} {half.people}",
+        suite.title_of(spec.operation),
+        f"{format_size(spec.entries)} {suite.people}",
         call(spec),
         f"repeat {spec.repeat + 1}" if any(p.spec.repeat for p in run.points) else "",
     ]

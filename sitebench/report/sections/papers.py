@@ -11,17 +11,17 @@ from sitebench.report.table import Table
 def tables(report: Report) -> list[Table]:
     """Return a table per operation, run and target."""
     found = []
-    for half in report.present:
-        if half.paper_table is None:
+    for suite in report.present:
+        if suite.paper_table is None:
             continue
         operations = dict.fromkeys(
-            each.spec.operation for _, each in report.measured if each.spec.half == half.name
+            each.spec.operation for _, each in report.measured if each.spec.half == suite.name
         )
         for operation in operations:
-            measured = lines(report, half.name, operation)
+            measured = lines(report, suite.name, operation)
             name = caller(report, measured)
             for line in measured:
-                table = half.paper_table(line.series)
+                table = suite.paper_table(line.series)
                 title = f"{table.title} ({name(line)})"
                 found.append(Table(title, table.columns, table.rows, table.left, table.notes))
     return found

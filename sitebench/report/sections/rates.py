@@ -8,15 +8,15 @@ from sitebench.report.page import Section, figure
 
 
 def section(report: Report) -> Section | None:
-    """Return a figure per operation, a row of them per half."""
+    """Return a figure per operation, a row of them per suite."""
     parts, charts = [], []
-    for half in report.present:
+    for suite in report.present:
         operations = dict.fromkeys(
-            each.spec.operation for _, each in report.measured if each.spec.half == half.name
+            each.spec.operation for _, each in report.measured if each.spec.half == suite.name
         )
-        found = [rate_chart(report, half, each) for each in half.figures(list(operations))]
+        found = [rate_chart(report, suite, each) for each in suite.figures(list(operations))]
         drawings = "".join(figure(chart) for chart in found)
-        parts.append(f'<h3>{half.title}</h3><div class="grid">{drawings}</div>')
+        parts.append(f'<h3>{suite.title}</h3><div class="grid">{drawings}</div>')
         charts += found
     note = (
         '<p class="note">Both axes are logarithmic. A bar at a point is its interval over repeats; '

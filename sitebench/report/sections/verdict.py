@@ -10,7 +10,7 @@ from html import escape
 from sitebench.report.figures.rates import lines
 from sitebench.report.model import Report, Run, named
 from sitebench.report.page import Section
-from sitebench.report.suite import RateFigure, ReportHalf
+from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.repeats import Series
 from sitebench.units import format_ns, format_rate, format_size
 
@@ -57,7 +57,7 @@ def section(report: Report) -> Section | None:
         parts.append(
             f'{heading}<p class="headline">{stamp(run)} {escape(headline(report, run))}</p>'
         )
-    cards = "".join(_card(report, half) for half in report.present)
+    cards = "".join(_card(report, suite) for suite in report.present)
     parts.append(f'<div class="cards">{cards}</div>')
     parts += [_warnings(report, run) for run in report.runs]
     return Section("verdict", "Verdict", "".join(parts))
@@ -82,28 +82,28 @@ def headline(report: Report, run: Run) -> str:
 
 def _found(report: Report, run: Run) -> str:
     said = []
-    for half in report.present:
-        for figure in _figures(report, half):
-            for line in lines(report, half.name, figure.operation):
-                if line.run is run and (text := _range(half, figure, line.series)):
+    for suite in report.present:
+        for figure in _figures(report, suite):
+            for line in lines(report, suite.name, figure.operation):
+                if line.run is run and (text := _range(suite, figure, line.series)):
                     said.append(text)
                     break
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if text else "No point has a number of its target."
 
 
-def _figures(report: Report, half: ReportHalf) -> list[RateFigure]:
+def _figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
     """Return one figure per operation: the first that the papers have of it."""
     operations = dict.fromkeys(
-        each.spec.operation for _, each in report.measured if each.spec.half == half.name
+        each.spec.operation for _, each in report.measured if each.spec.half == suite.name
     )
     found: dict[str, RateFigure] = {}
-    for figure in half.figures(list(operations)):
+    for figure in suite.figures(list(operations)):
         found.setdefault(figure.operation, figure)
     return list(found.values())
 
 
-def _range(half: ReportHalf, figure: RateFigure, found: Sequence[Series]) -> str:
+def _range(suite: ReportSuite, figure: RateFigure, found: Sequence[Series]) -> str:
     sound = [each for each in found if each.valid and each.median(figure.of) is not None]
     if not sound:
         return ""
@@ -113,7 +113,7 @@ def _range(half: ReportHalf, figure: RateFigure, found: Sequence[Series]) -> str
     sizes = [format_size(each.spec.entries) for each in sound]
     over = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     what = figure.title if figure.title[1:2].isupper() else figure.title.lower()
-    return f"{what} {rate}/s with {over} {half.people}"
+    return f"{what} {rate}/s with {over} {suite.people}"
 
 
 def _bound(run: Run) -> str:
@@ -147,18 +147,18 @@ def _trust(run: Run) -> str:
     return f"{said}."
 
 
-def _card(report: Report, half: ReportHalf) -> str:
-    rows = "".join(_best(report, half, figure) for figure in _figures(report, half))
-    title = escape(half.title)
+def _card(report: Report, suite: ReportSuite) -> str:
+    rows = "".join(_best(report, suite, figure) for figure in _figures(report, suite))
+    title = escape(suite.title)
     return f'<div class="card"><h3>{title}</h3><dl>{rows}</dl></div>'
 
 
-def _best(report: Report, half: ReportHalf, figure: RateFigure) -> str:
+def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
     """Return an operation's highest sound rate, where, how slow, and against 1997."""
     series = [
         each
         for _, each in report.measured
-        if (each.spec.half, each.spec.operation) == (half.name, figure.operation)
+        if (each.spec.half, each.spec.operation) == (suite.name, figure.operation)
         and each.valid
         and each.median(figure.of) is not None
     ]
@@ -168,7 +168,7 @@ def _best(report: Report, half: ReportHalf, figure: RateFigure) -> str:
     best = max(series, key=lambda each: each.median(figure.of) or 0.0)
     rate = best.median(figure.of) or 0.0
     p99 = best.median(lambda result: result.latency.percentiles["p99"])
-    remarks = [f"{format_size(best.spec.entries)} {half.people}"]
+    remarks = [f"{format_size(best.spec.entries)} {suite.people}"]
     remarks += [f"99 % within {format_ns(p99 * 1e3)}"] if p99 is not None else []
     remarks += _times(figure, best.spec.entries, rate)
     return (
@@ -196,8 +196,8 @@ def warned(report: Report, run: Run) -> list[Warned]:
     )
     found: dict[tuple[str, str], Warned] = {}
     for point in run.points:
-        half = report.half(point.spec.half)
-        name = named(point.spec, half.people, half.title_of(point.spec.operation))
+        suite = report.suite(point.spec.half)
+        name = named(point.spec, suite.people, suite.title_of(point.spec.operation))
         verdict = point.result.verdict
         if not verdict.valid:
             said = f"{verdict.bound}: {verdict.evidence}"
@@ -213,9 +213,9 @@ def _missing(report: Report, run: Run) -> Warned:
     remedy = "the sweep's command goes on with the run when it has the same --out"
     warning = Warned("Points without a result", remedy, bad=True)
     for each in run.missing:
-        half = report.half(each.spec.half)
+        suite = report.suite(each.spec.half)
         said = (each.error or {}).get("message", f"{each.status}, as the file stands")
-        name = named(each.spec, half.people, half.title_of(each.spec.operation))
+        name = named(each.spec, suite.people, suite.title_of(each.spec.operation))
         warning.said.setdefault(said, []).append(name)
     return warning
 
