@@ -1,4 +1,4 @@
-"""`sitebench export` and `sitebench import`: run files as text, and back."""
+"""`sitebench export`: run files as text for other programs."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitebench.errors import BadFile, BadInput, UnknownValue
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.system.files import cannot_write, whole
 
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
 
-FORMATS = ("csv", "jsonl", "hlog")
+FORMATS = ("csv", "hlog")
 WHAT = ("points", "steps", "timeline", "samples")
-HISTOGRAM_LOG = ("#[", '"StartTimestamp"', "Tag=")
 
 
 def export(
@@ -29,7 +28,7 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="csv: figures. jsonl: all of it, for `import`. hlog: HdrHistogram's interval log.",
+            help="csv: figures. hlog: HdrHistogram's interval log.",
             autocompletion=lambda: list(FORMATS),
             metavar="|".join(FORMATS),
         ),
@@ -46,13 +45,11 @@ def export(
         ),
     ] = "points",
 ) -> None:
-    """Write a run file as CSV, JSON Lines or an HdrHistogram log.
+    """Write a run file as CSV or an HdrHistogram log.
 
     sitebench export run.sitebench > points.csv
 
     sitebench export run.sitebench --what timeline --out timeline.csv
-
-    sitebench export run.sitebench --format jsonl --out run.jsonl
 
     sitebench export run.sitebench --format hlog --out run.hlog
     """
@@ -72,13 +69,13 @@ def export(
 
 def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
     """Yield a run file as text, line by line."""
-    from sitebench.runs.export import hlog, jsonl, table
+    from sitebench.runs.export import hlog, table
 
     with run.reading("a value"):
         if form == "csv":
             yield from table.write(table.ROWS[what](run))
         else:
-            yield from jsonl.write(run) if form == "jsonl" else hlog.write(run)
+            yield from hlog.write(run)
 
 
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
@@ -101,47 +98,3 @@ def _print(lines: Iterable[str]) -> None:
     except BrokenPipeError:
         # Whoever read has enough. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def import_run(
-    file: Annotated[
-        Path, typer.Argument(help="JSON Lines of `export`, or an HdrHistogram log.", metavar="FILE")
-    ],
-    out: Annotated[Path, typer.Option(help="Run file to write.", metavar="FILE")],
-) -> None:
-    """Make a run file from JSON Lines, or from an HdrHistogram log of any tool.
-
-    sitebench import run.jsonl --out run.sitebench
-
-    sitebench import other.hlog --out other.sitebench
-
-    JSON Lines give the same run file again. A log gives histograms only, because it says neither
-    what was measured nor what bound it: `sitebench export other.sitebench --what steps` shows them.
-    """
-    if out.exists():
-        raise BadInput(f"{out} is there already", "name another file with --out")
-    try:
-        with file.open(encoding="utf-8") as lines, whole(out) as fresh:
-            _read(lines.readline(), lines, str(file), fresh)
-    except UnicodeDecodeError as error:
-        raise BadFile(f"{file} is no text", "give what `sitebench export` wrote") from error
-    except OSError as error:
-        where = error.filename or file
-        raise BadFile(f"cannot use {where}: {error.strerror}", "check the names") from error
-
-
-def _read(first: str, rest: Iterable[str], name: str, out: Path) -> None:
-    from sitebench.runs.export import hlog, jsonl
-
-    lines = (line for part in ((first,), rest) for line in part)
-    if first.startswith("{"):
-        jsonl.read(lines, name, out)
-    elif first.startswith(HISTOGRAM_LOG):
-        hlog.read(lines, name, out)
-    elif not first:
-        raise BadFile(f"{name} is empty", "give what `sitebench export` wrote")
-    else:
-        raise BadFile(
-            f"{name} is neither JSON Lines nor a histogram log",
-            "CSV has figures only: export the run with --format jsonl",
-        )

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from sitebench.cli.compare import compare
-from sitebench.cli.export import export, import_run
+from sitebench.cli.export import export
 from sitebench.cli.report import report
 from sitebench.cli.resume import resume
 from sitebench.cli.worker import worker
@@ -73,7 +73,6 @@ app.command(rich_help_panel="Results")(compare)
 app.command(rich_help_panel="Results")(report)
 app.command(rich_help_panel="Results")(resume)
 app.command(rich_help_panel="Results")(export)
-app.command("import", rich_help_panel="Results")(import_run)
 
 
 def _version(asked: bool) -> None:

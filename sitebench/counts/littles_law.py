@@ -45,7 +45,7 @@ class Little:
 
     @classmethod
     def read(cls, found: Mapping[str, Any] | None) -> Little | None:
-        """Read what `to_json` wrote; older results have nothing."""
+        """Read what `to_json` wrote."""
         return None if found is None else cls(**known(cls, found))
 
 

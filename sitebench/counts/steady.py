@@ -63,9 +63,9 @@ class Settled:
         return asdict(self)
 
     @classmethod
-    def read(cls, found: Mapping[str, Any] | None) -> Settled:
-        """Read what `to_json` wrote; older results were not judged."""
-        return UNKNOWN if found is None else cls(**known(cls, found))
+    def read(cls, found: Mapping[str, Any]) -> Settled:
+        """Read what `to_json` wrote."""
+        return cls(**known(cls, found))
 
 
 UNKNOWN = Settled(State.TOO_SHORT, "measured before steadiness was judged")

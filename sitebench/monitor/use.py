@@ -204,19 +204,6 @@ class Use:
             found.get("idle_round_trip_s"),
         )
 
-    @classmethod
-    def of_version_1(cls, result: Mapping[str, Any]) -> Use:
-        """Return what a result tells that was written when CPU and memory were all there was."""
-        target, machine = result["target"], result["machine"]
-        watched = target["cpu_s"] is not None
-        return cls(
-            result["measure_s"],
-            ProcessUse(target["cpu_s"], target["resident_bytes"]) if watched else None,
-            ProcessUse(result["generator"]["process_cpu_s"], None),
-            MachineUse((machine["busy_cores"],), available_bytes=machine["available_bytes"]),
-            target_is_local=watched,
-        )
-
 
 def _without_nothing(value: Any) -> Any:
     if isinstance(value, dict):

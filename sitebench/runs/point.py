@@ -84,8 +84,8 @@ class StepResult:
 
     @classmethod
     def read(cls, found: Mapping[str, Any]) -> StepResult:
-        """Read what `to_json` wrote, or an older version did."""
-        clocks = {name: _durations(found.get(name)) for name in ("service", "censored")}
+        """Read what `to_json` wrote."""
+        clocks = {name: Durations.read(found[name]) for name in ("service", "censored")}
         return cls(**{**known(cls, found), **clocks})
 
 
@@ -203,21 +203,16 @@ class PointResult:
             Durations.read(found["service_us"]),
             Durations.read(found["lag_us"]),
             tuple(found["generator"]["cpu_s_per_thread"]),
-            Use.read(found["resources"]) if "resources" in found else Use.of_version_1(found),
+            Use.read(found["resources"]),
             Verdict.read(found),
             tuple(StepResult.read(step) for step in found["steps"]),
-            found.get("figures", {}),
-            found.get("processing_us"),
-            _durations(found.get("censored_us")),
-            Settled.read(found.get("settled")),
-            Little.read(found.get("little")),
+            found["figures"],
+            found["processing_us"],
+            Durations.read(found["censored_us"]),
+            Settled.read(found["settled"]),
+            Little.read(found["little"]),
             tuple(WorkerSeen.read(each) for each in found.get("workers", ())),
         )
-
-
-def _durations(found: Mapping[str, Any] | None) -> Durations:
-    """Read durations that older versions did not keep."""
-    return NOTHING if found is None else Durations.read(found)
 
 
 def summarise(

@@ -147,7 +147,6 @@ class RunFile:
         self._rows("SELECT count(*) FROM sqlite_schema")
         if refused := schema.foreign(*marks):
             raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
-        self.version: int = marks[1]
         pages = self._rows("PRAGMA page_count")[0][0] * self._rows("PRAGMA page_size")[0][0]
         if self._unlocked and _size(place) < pages:
             raise self._damaged(f"{_size(place):,} bytes of {pages:,}")
@@ -225,15 +224,9 @@ class RunFile:
         found = None if result is None else self._json(result)
         why = None if error is None else self._json(error)
         with self.reading(f"point {identity}"):
-            asked = PointSpec.read(spec)
-            return StoredPoint(
-                identity,
-                asked,
-                status,
-                None if found is None else PointResult.read(found),
-                why,
-                *when,
-            )
+            planned = PointSpec.read(spec)
+            measured = None if found is None else PointResult.read(found)
+            return StoredPoint(identity, planned, status, measured, why, *when)
 
     def results(self) -> list[PointResult]:
         """Return the result of every point that is done, in the order they were planned."""
@@ -258,10 +251,8 @@ class RunFile:
 
     def histograms(self, point_id: int, phase: str = "measure") -> list[StepHistograms]:
         """Return every step's histograms over a phase."""
-        # Schema 1 counted operations without an answer, and kept no histogram of them.
-        censored = "censored" if "censored" in self._columns("steps") else "NULL"
         rows = self._rows(
-            f"SELECT program, step, count, failures, service, latency, lag, {censored} FROM steps"
+            "SELECT program, step, count, failures, service, latency, lag, censored FROM steps"
             " WHERE point = ? AND phase = ? ORDER BY program, step",
             point_id,
             phase,
@@ -277,25 +268,15 @@ class RunFile:
             for program, step, count, failures, *clocks in rows
         ]
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return a whole table as it is, columns by name; a newer file may have more of them."""
-        columns = self._columns(table)
-        return [
-            dict(zip(columns, row, strict=True)) for row in self._rows(f"SELECT * FROM {table}")
-        ]
-
-    def _columns(self, table: str) -> list[str]:
-        return [row[1] for row in self._rows(f"PRAGMA table_info({table})")]
-
     def _json(self, text: str) -> Any:
         try:
             return json.loads(text)
         except _NOT_AS_WRITTEN as error:
             raise self._damaged(f"{str(text)[:40]!r} is no JSON") from error
 
-    def _histogram(self, encoded: bytes | None) -> Histogram:
+    def _histogram(self, encoded: bytes) -> Histogram:
         with self.reading("a histogram"):
-            return Histogram() if encoded is None else Histogram.from_bytes(encoded)
+            return Histogram.from_bytes(encoded)
 
 
 def _select(row: type[Any], table: str, narrower: str = "") -> str:

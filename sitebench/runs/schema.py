@@ -1,4 +1,4 @@
-"""The tables of a run file, and how those of an older version become them.
+"""The tables of a run file.
 
     manifest (key, value)           one row per fact about the run; values are JSON
     points   (id, key, spec, status, result, error, started, finished)
@@ -63,23 +63,16 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {VERSION};
 """
 
-UPGRADE = {
-    1: """
-ALTER TABLE steps ADD COLUMN processing_ns INTEGER;
-ALTER TABLE steps ADD COLUMN censored BLOB;
-PRAGMA user_version = 2;
-""",
-}
-"""What makes a file of each older version one of the next."""
-
 OTHER_FILE = "name a run file that sitebench wrote"
 NEWER_SITEBENCH = "use the newer sitebench that wrote it"
+OLDER_SCHEMA = "measure again: no release wrote that schema"
 
 
 def foreign(application: int, version: int) -> tuple[str, str] | None:
     """Return what keeps a database with these two marks from being read, and the remedy."""
     if application != APPLICATION_ID:
         return "is a database of another program", OTHER_FILE
-    if version > VERSION:
-        return f"has schema {version}, this sitebench reads up to {VERSION}", NEWER_SITEBENCH
+    if version != VERSION:
+        remedy = NEWER_SITEBENCH if version > VERSION else OLDER_SCHEMA
+        return f"has schema {version}, this sitebench reads schema {VERSION}", remedy
     return None

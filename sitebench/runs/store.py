@@ -5,8 +5,7 @@ Its tables are those of `sitebench.runs.schema`; docs/run-file.md describes ever
 The file is in WAL mode: it is readable while a run goes on, and a process that is killed leaves
 every finished point behind. A point's totals and its result appear in one transaction (status
 `measured`, by the process that measured) and are confirmed in another (`done`, by the one that
-watched the target live on). Resuming a run measures every point again that is not `done`. A file
-of an older schema becomes one of this when it is opened, in one transaction.
+watched the target live on). Resuming a run measures every point again that is not `done`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -62,20 +61,15 @@ class RunStore:
         self._rows("PRAGMA foreign_keys = ON")
         with self._transaction():
             if not self._rows("SELECT 1 FROM sqlite_schema LIMIT 1"):
-                self._run(schema.CREATE)
+                # Statement by statement: `executescript` would end the transaction.
+                for statement in filter(str.strip, schema.CREATE.split(";\n")):
+                    self._db.execute(statement)
             marks = [self._rows(f"PRAGMA {m}")[0][0] for m in ("application_id", "user_version")]
             if refused := schema.foreign(*marks):
                 raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
-            for version in range(marks[1], schema.VERSION):
-                self._run(schema.UPGRADE[version])
         # A database that was never a run file must not be changed: WAL comes after the checks.
         self._rows("PRAGMA journal_mode = WAL")
         self._rows("PRAGMA synchronous = NORMAL")
-
-    def _run(self, script: str) -> None:
-        """Run statements within a transaction, which `executescript` would end."""
-        for statement in filter(str.strip, script.split(";\n")):
-            self._db.execute(statement)
 
     def _rows(self, query: str, *values: Any) -> list[Any]:
         try:
@@ -320,29 +314,6 @@ class RunStore:
         """Return why a point failed, or None when it did not."""
         rows = self._rows("SELECT error FROM points WHERE key = ? AND status = 'failed'", key)
         return json.loads(rows[0][0]) if rows else None
-
-    @contextmanager
-    def restoring(self) -> Iterator[Callable[[str, Mapping[str, Any]], None]]:
-        """Yield what writes a row of another run file; all are kept, or none.
-
-        Columns that this version does not know are passed over. A table or value that no run
-        file has raises KeyError or sqlite3.IntegrityError.
-        """
-        tables = [row[0] for row in self._rows("SELECT name FROM sqlite_schema WHERE type='table'")]
-        known = {
-            name: {row[1] for row in self._rows(f"PRAGMA table_info({name})")} for name in tables
-        }
-
-        def insert(table: str, row: Mapping[str, Any]) -> None:
-            columns = [name for name in row if name in known[table]]
-            places = ", ".join("?" * len(columns))
-            self._db.execute(
-                f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})",
-                [row[name] for name in columns],
-            )
-
-        with self._transaction():
-            yield insert
 
     def latest(self, key: str) -> tuple[str, float] | None:
         """Return a running point's phase and its busiest step's rate over the last drain."""

@@ -68,13 +68,13 @@ class Verdict:
 
     @classmethod
     def read(cls, found: Mapping[str, Any]) -> Verdict:
-        """Read what `to_json` wrote, or an older version did: it knew of the bound only."""
+        """Read what `to_json` wrote."""
         return cls(
             found["verdict"],
             found["valid"],
             found["evidence"],
-            tuple(Finding.read(each) for each in found.get("bottlenecks", ())),
-            tuple(Doubt.read(each) for each in found.get("warnings", ())),
+            tuple(Finding.read(each) for each in found["bottlenecks"]),
+            tuple(Doubt.read(each) for each in found["warnings"]),
         )
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Directory, Engine
-from sitebench.counts.steady import LEAST, UNKNOWN, Settled, State, settle
+from sitebench.counts.steady import LEAST, Settled, State, settle
 from sitebench.counts.tally import Tally
 from tests.engine.test_freeze import engine
 from tests.support.frozen import PEOPLE
@@ -103,10 +103,6 @@ def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
 def test_any_series_gets_an_answer_that_survives_being_written(drains: Series) -> None:
     found = settle(drains)
     assert Settled.read(found.to_json()) == found
-
-
-def test_older_results_were_not_judged() -> None:
-    assert Settled.read(None) == UNKNOWN
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_a_site_refuses_updates_shows_pages_and_stores_again_when_there_is_room(
     assert names(disk.path) == {"people.upd", "filler"}
 
 
-@pytest.mark.parametrize(("command", "form"), [("export", "jsonl"), ("report", "html")])
+@pytest.mark.parametrize(("command", "form"), [("export", "hlog"), ("report", "html")])
 def test_what_is_made_of_a_run_is_whole_or_not_there(
     ground: Ground, directory: Served, tmp_path: Path, command: str, form: str
 ) -> None:

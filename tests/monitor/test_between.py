@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from sitebench.monitor import Gap, MachineSample, MachineUse, ProcessSample, Sample, Use
+from sitebench.monitor import Gap, MachineSample, ProcessSample, Sample, Use
 from sitebench.monitor.between import use_between
 from sitebench.monitor.sample import Answers, CoreSample, DiskSample, InterfaceSample, NetworkSample
 
@@ -122,18 +122,3 @@ def test_what_a_newer_version_knows_besides_is_passed_over() -> None:
     written["machine"]["moons"] = 1
     written["target_machine"]["disks"][0]["colour"] = "red"
     assert Use.read(written) == full()
-
-
-def test_a_result_of_version_1_tells_cpu_and_memory() -> None:
-    result = {
-        "measure_s": 2.0,
-        "target": {"cpu_s": 1.0, "resident_bytes": 5},
-        "generator": {"process_cpu_s": 0.5},
-        "machine": {"available_bytes": 9, "busy_cores": 1.5},
-    }
-    found = Use.of_version_1(result)
-    assert (found.target_cpu_percent, found.target_rss, found.generator_cpu_s) == (50.0, 5, 0.5)
-    assert (found.available, found.busy_cores) == (9, 1.5)
-    assert found.machine == MachineUse((1.5,), available_bytes=9)
-    result["target"] = {"cpu_s": None, "resident_bytes": None}
-    assert Use.of_version_1(result).target is None

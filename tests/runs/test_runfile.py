@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
 from sitebench.runs import schema
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step
 from tests.support.points import a_result, a_spec
-from tests.support.runs import SCHEMA_1, finish
+from tests.support.runs import finish
 
 
 @pytest.fixture
@@ -75,16 +74,15 @@ def test_a_file_copied_with_its_log_is_read_whole(path: Path, tmp_path: Path) ->
     assert {p.name for p in copy.parent.iterdir()} == {path.name, f"{path.name}-wal"}
 
 
-def test_a_file_of_schema_1_is_read() -> None:
-    with RunFile(SCHEMA_1) as run:
-        done, interrupted = run.points()
-        assert (done.status, interrupted.status) == ("done", "running")
-        assert done.result is not None
-        assert done.result.operations == 78_654
-        (lookup,) = [each for each in run.histograms(done.id) if each.step == "lookup"]
-        assert lookup.latency.count == lookup.count
-        assert lookup.censored == Histogram()
-    assert {p.name for p in SCHEMA_1.parent.glob("schema1*")} == {SCHEMA_1.name}
+def test_a_file_of_another_schema_is_refused(path: Path) -> None:
+    RunStore(path).close()
+    for version, remedy in {1: "measure again", 99: "newer sitebench"}.items():
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute(f"PRAGMA user_version = {version}")
+        for opened in (RunFile, RunStore):
+            with pytest.raises(BadRunFile, match=f"has schema {version}") as refused:
+                opened(path)
+            assert remedy in refused.value.remedy
 
 
 OPEN = {"failures_by_kind", "figures", "settings", "pressure", "sockets", "directory"}

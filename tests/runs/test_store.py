@@ -11,12 +11,11 @@ import pytest
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile, CannotRecord
 from sitebench.monitor import Monitor
-from sitebench.runs import schema
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_tally
-from tests.support.runs import SCHEMA_1, finish
+from tests.support.runs import finish
 
 
 @pytest.fixture
@@ -171,41 +170,6 @@ def test_a_killed_writer_leaves_every_finished_point_behind(path: Path) -> None:
         # The last one may have been finished and not yet said so.
         assert len(store.results()) in (finished, finished + 1)
         assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
-def test_a_file_of_schema_1_becomes_one_of_this_schema_when_it_is_gone_on_with(path: Path) -> None:
-    path.write_bytes(SCHEMA_1.read_bytes())
-    before = sqlite3.connect(path).execute("SELECT * FROM steps").fetchall()
-    RunStore(path, create=False).close()
-    after = sqlite3.connect(path)
-    assert after.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
-    assert after.execute("SELECT * FROM steps").fetchall() == [(*row, None, None) for row in before]
-    fresh = path.with_name("fresh")
-    RunStore(fresh).close()
-    for table in ("manifest", "points", "steps", "timeline", "samples"):
-        columns = f"SELECT name, type, pk FROM pragma_table_info('{table}')"
-        expected = sqlite3.connect(fresh).execute(columns).fetchall()
-        assert after.execute(columns).fetchall() == expected
-
-
-def test_points_of_schema_1_are_found_again_and_need_not_be_measured_again(path: Path) -> None:
-    path.write_bytes(SCHEMA_1.read_bytes())
-    with RunStore(path) as store, RunFile(SCHEMA_1) as run:
-        done, interrupted = (point.spec for point in run.points())
-        assert store.status(done) == "done"
-        assert store.status(interrupted) == "running"
-
-
-def test_an_upgrade_that_cannot_be_finished_changes_nothing(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path.write_bytes(SCHEMA_1.read_bytes())
-    before = path.read_bytes()
-    half = "ALTER TABLE steps ADD COLUMN censored BLOB;\nALTER TABLE absent ADD COLUMN x BLOB"
-    monkeypatch.setitem(schema.UPGRADE, 1, half)
-    with pytest.raises(BadRunFile, match="no such table"):
-        RunStore(path)
-    assert path.read_bytes() == before
 
 
 def test_who_was_left_behind_by_a_killed_sweep_cannot_write_to_the_next_attempt(path: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 
 from sitebench.errors import BadRunFile
-from sitebench.runs.export import jsonl
-from sitebench.runs.runfile import RunFile
+from sitebench.runs.runfile import RunFile, TimelineRow
+from sitebench.runs.windows import Phase
 from tests.support.cli import SITEBENCH, Ran
 from tests.support.waiting import eventually
 
@@ -22,8 +22,8 @@ MARK = "SITEBENCH_TEST_OF_FAULTS"
 
 ENDS_WITHIN_S = 100.0
 
-Points = dict[str, list[dict[str, Any]]]
-"""The rows of each point, by its key."""
+Points = dict[str, list[object]]
+"""Everything that a run file has of each point, by the point's key."""
 
 
 class Ground:
@@ -89,38 +89,41 @@ class Ground:
                 continue
         return found
 
-    def _timeline(self) -> list[dict[str, Any]]:
+    def _timeline(self) -> list[TimelineRow]:
         try:
             with RunFile(self.run) as run:
-                return run.rows("timeline")
+                return [row for point in run.points() for row in run.timeline(point.id)]
         except BadRunFile:
             return []
 
     def phases(self) -> set[str]:
         """Return the phases that the points have been in."""
-        return {row["phase"] for row in self._timeline()}
+        return {row.phase for row in self._timeline()}
 
     def windows(self) -> int:
         """Count the points whose measured window has begun."""
-        return len({row["point"] for row in self._timeline() if row["phase"] == "measure"})
+        return len({row.point for row in self._timeline() if row.phase == "measure"})
 
     def failures(self) -> int:
         """Return how much has failed until now."""
-        return sum(int(row["failures"]) for row in self._timeline())
+        return sum(row.failures for row in self._timeline())
 
     def done(self) -> Points:
-        """Return every byte of the points that are done."""
+        """Return everything that the file has of the points that are done."""
         try:
             with RunFile(self.run) as run:
-                rows = {table: run.rows(table) for table in ("steps", "timeline", "samples")}
-                points = [row for row in run.rows("points") if row["status"] == "done"]
+                return {
+                    point.spec.key: [
+                        point,
+                        run.timeline(point.id),
+                        run.samples(point.id),
+                        *(run.histograms(point.id, phase) for phase in Phase),
+                    ]
+                    for point in run.points()
+                    if point.status == "done"
+                }
         except BadRunFile:
             return {}
-        return {
-            point["key"]: [point]
-            + [row for table in rows.values() for row in table if row["point"] == point["id"]]
-            for point in points
-        }
 
     def right_at_the_end(self) -> bool:
         """Whether lanes were at work in the last two drains, and nothing failed in them."""
@@ -155,7 +158,7 @@ class Ground:
         if self.run.exists():
             self.assert_whole()
             with RunFile(self.run) as run:
-                assert list(jsonl.write(run))
+                run.manifest()
         folders = (self.folder, self.run.parent)
         beside = {each.name for at in folders for each in at.iterdir() if each.is_file()}
         assert not [name for name in beside if name.startswith((".", self.run.name + "-"))], beside

@@ -5,8 +5,8 @@ from pathlib import Path
 from sitebench.runs.store import RunStore
 from tests.support.points import a_result, a_spec, a_tally
 
-SCHEMA_1 = Path(__file__).parent / "schema1.sitebench"
-"""A sweep of two points, written by sitebench 0.1.0 and interrupted within the second."""
+STORED = Path(__file__).parent / "schema2.sitebench"
+"""A run file of four points that are done and one that failed (tests/runs/test_stored_run.py)."""
 
 
 def finish(store: RunStore, entries: int = 1_000) -> None:

@@ -118,7 +118,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-EXPORTS = (("jsonl", "points"), ("hlog", "points"), *(("csv", what) for what in WHAT))
+EXPORTS = (("hlog", "points"), *(("csv", what) for what in WHAT))
 
 
 def read_everything(path: Path) -> None:

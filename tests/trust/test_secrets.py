@@ -83,7 +83,7 @@ def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_fil
         searched.done("ils", "run", "add", *target, *BRIEF, "--client", "ldap3", "--json")
         searched.done("ils", "clean", "--seeded", *target)
     searched.done("report", "run.sitebench", "--out", "report.html")
-    searched.done("export", "run.sitebench", "--format", "jsonl", "--out", "run.jsonl")
+    searched.done("export", "run.sitebench", "--format", "hlog", "--out", "run.hlog")
     assert (searched.folder / "report.html").stat().st_size > 10_000
     assert searched.traces() == []
 

@@ -1,1 +1,1 @@
-"""Run files as other programs read them, and back: one format per file."""
+"""Run files as other programs read them: one format per file."""

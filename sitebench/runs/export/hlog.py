@@ -13,17 +13,11 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.errors import BadFile
-from sitebench.runs.point import PointSpec
 from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
-from sitebench.runs.store import RunStore
 
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 NS_PER_MS = 1e6
@@ -31,8 +25,6 @@ NS_PER_MS = 1e6
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_IN_A_TAG = re.compile(r"[,\s]")
-_START = re.compile(r"#\[StartTime: (\d+(?:\.\d+)?)")
-_TAG = re.compile(r"Tag=([^,\s]*),(.*)")
 
 
 def write(run: RunFile) -> Iterator[str]:
@@ -61,100 +53,3 @@ def _tag(point: StoredPoint, row: TimelineRow) -> str:
     spec = point.spec
     what = f"{point.id}:{spec.operation}@{spec.entries}:{row.phase}:{row.program}.{row.step}"
     return _NOT_IN_A_TAG.sub("_", what)
-
-
-def read(lines: Iterable[str], name: str, out: Path) -> None:
-    """Write a run file of the log's histograms: of one point without a result.
-
-    A log says what the latencies were, not of what, at which load, nor how its generator fared:
-    so there is nothing to pass a verdict on. Values are taken for nanoseconds, as HdrHistogram's
-    own recorders keep them.
-    """
-    start, intervals = 0.0, []
-    for number, line in enumerate(lines, 1):
-        if found := _START.match(line):
-            start = float(found[1])
-        elif line.strip() and line[0] not in '#"':
-            intervals.append(_interval(line.strip(), name, number))
-    if not intervals:
-        raise BadFile(
-            f"{name} has no interval", "give a histogram log that something was logged to"
-        )
-    with RunStore(out) as store:
-        store.set_manifest({"imported": {"from": name, "format": "HdrHistogram log"}})
-        with store.restoring() as insert:
-            _restore(intervals, start, name, insert)
-
-
-@dataclass(frozen=True)
-class _Interval:
-    tag: str
-    begin_s: float
-    seconds: float
-    latency: Histogram
-
-
-def _interval(line: str, name: str, number: int) -> _Interval:
-    tagged = _TAG.match(line)
-    tag, line = tagged.groups() if tagged else ("all", line)
-    try:
-        begin, seconds, _, encoded = line.split(",")
-        latency = Histogram.from_bytes(base64.b64decode(encoded, validate=True))
-        return _Interval(tag, float(begin), float(seconds), latency)
-    except ValueError as error:
-        raise BadFile(
-            f"{name}, line {number} is no interval of a histogram log: {error}",
-            "give a log of compressed histograms, as HdrHistogram's own tools write it",
-        ) from error
-
-
-def _restore(
-    intervals: list[_Interval],
-    start: float,
-    name: str,
-    insert: Callable[[str, Mapping[str, Any]], None],
-) -> None:
-    first = min(each.begin_s for each in intervals)
-    end = max(each.begin_s + each.seconds for each in intervals)
-    spec = PointSpec("imported", Path(name).stem, 0, name, 0, None, 0.0, end - first, "imported")
-    insert(
-        "points",
-        {
-            "id": 1,
-            "key": spec.key,
-            "spec": spec.canonical(),
-            "status": "measured",
-            "started": start,
-        },
-    )
-    totals: dict[str, Histogram] = {}
-    for each in intervals:
-        totals.setdefault(each.tag, Histogram()).add(each.latency)
-        insert(
-            "timeline",
-            {
-                **_step(each.tag, each.latency),
-                "t_ns": round((each.begin_s - first + each.seconds) * 1e9),
-                "seconds": each.seconds,
-                "lanes": 0,
-                "failures": 0,
-            },
-        )
-    nothing = Histogram().to_bytes()
-    for tag, latency in totals.items():
-        insert(
-            "steps", {**_step(tag, latency), "failures": "{}", "service": nothing, "lag": nothing}
-        )
-
-
-def _step(tag: str, latency: Histogram) -> dict[str, Any]:
-    return {
-        "point": 1,
-        "phase": "measure",
-        "program": "imported",
-        "step": tag,
-        "count": latency.count,
-        "bytes_out": 0,
-        "bytes_in": 0,
-        "latency": latency.to_bytes(),
-    }

@@ -1,4 +1,4 @@
-"""Run files to export: one of this version with every table filled, and one of schema 1."""
+"""A run file to export, with every table filled."""
 
 from pathlib import Path
 

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from sitebench._engine import Histogram
-from sitebench.errors import BadFile
 from sitebench.runs.export import hlog
 from sitebench.runs.runfile import RunFile
-from tests.support.drains import histogram
-from tests.support.runs import SCHEMA_1
+from tests.support.runs import STORED
 
 SECONDS = r"(\d+\.\d{3})"
 INTERVAL = re.compile(rf"(?:Tag=([^,\s]+),)?{SECONDS},{SECONDS},{SECONDS},([A-Za-z0-9+/]+=*)")
@@ -36,7 +34,7 @@ def intervals(lines: list[str]) -> list[tuple[str, float, float, float, Histogra
 
 @pytest.mark.parametrize("made", [True, False])
 def test_every_interval_is_there_with_every_count(path: Path, made: bool) -> None:
-    with RunFile(path if made else SCHEMA_1) as run:
+    with RunFile(path if made else STORED) as run:
         lines = list(hlog.write(run))
         rows = [row for point in run.points() for row in run.timeline(point.id)]
     read = intervals(lines)
@@ -64,44 +62,3 @@ def test_a_tag_names_point_phase_and_step_without_what_would_end_it(run: RunFile
 def test_intervals_follow_each_other(run: RunFile) -> None:
     read = [each for each in intervals(list(hlog.write(run))) if each[0].endswith(".lookup")]
     assert [each[1] for each in read] == [0.0, 1.0, 2.0]
-
-
-def test_a_log_of_another_tool_becomes_histograms_without_a_result(tmp_path: Path) -> None:
-    def encoded(*values: int) -> str:
-        return base64.b64encode(histogram(*values).to_bytes()).decode()
-
-    log = [
-        "#[Logged with jHiccup]",
-        "#[Histogram log format version 1.2]",
-        "#[StartTime: 1441812279.474 (seconds since epoch), Wed Sep 09 08:24:39 PDT 2015]",
-        hlog.LEGEND,
-        f"0.127,1.007,2.769,{encoded(1_000, 2_000)}",
-        f"1.134,0.999,0.442,{encoded(3_000)}",
-        f"Tag=B,1.134,0.999,0.442,{encoded(9_000)}",
-    ]
-    hlog.read(log, "their.hlog", tmp_path / "out")
-    with RunFile(tmp_path / "out") as run:
-        (point,) = run.points()
-        assert point.result is None
-        assert run.results() == []
-        assert point.started == 1441812279.474
-        assert point.spec.measure_s == pytest.approx(2.006)
-        latencies = {each.step: each.latency for each in run.histograms(point.id)}
-        assert latencies == {"all": histogram(1_000, 2_000, 3_000), "B": histogram(9_000)}
-        assert [each[1:3] for each in intervals(list(hlog.write(run)))] == [
-            (0.0, 1.007),
-            (1.007, 0.999),
-            (1.007, 0.999),
-        ]
-
-
-def test_a_broken_interval_is_named_by_its_line(tmp_path: Path) -> None:
-    good = f"0.0,1.0,0.001,{base64.b64encode(histogram(1).to_bytes()).decode()}"
-    for bad in ("1.0,1.0,0.001", "1.0,1.0,0.001,HISTF", good[:-8], f"one,{good[4:]}"):
-        with pytest.raises(BadFile, match=r"their\.hlog, line 2 is no interval"):
-            hlog.read([good, bad], "their.hlog", tmp_path / "out")
-
-
-def test_a_log_without_an_interval_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="has no interval"):
-        hlog.read([hlog.LEGEND], "their.hlog", tmp_path / "out")

@@ -1,0 +1,74 @@
+"""`sitebench export` with files as people give them."""
+
+import contextlib
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sitebench.cli.export import export
+from sitebench.errors import BadFile, BadInput, BadRunFile, UnknownValue
+from tests.support.cli import SITEBENCH
+
+
+def test_who_reads_only_the_first_lines_gets_no_complaint(path: Path) -> None:
+    command = [*SITEBENCH, "export", str(path), "--what", "samples"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    ("form", "what", "damage"),
+    [
+        ("csv", "timeline", "UPDATE timeline SET latency = x''"),
+        ("hlog", "points", "UPDATE points SET started = 1e18"),
+    ],
+)
+def test_values_that_no_run_has_written_are_named_as_damage(
+    path: Path, tmp_path: Path, form: str, what: str, damage: str
+) -> None:
+    """Found by tests/trust/test_hostile_files.py."""
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute(damage)
+    with pytest.raises(BadRunFile, match="damaged"):
+        export(path, form=form, what=what, out=str(tmp_path / "out"))
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_what_is_no_run_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello")
+    for name in ("absent", "text", "."):
+        with pytest.raises(BadRunFile):
+            export(tmp_path / name)
+
+
+def test_words_that_mean_nothing_are_refused_before_anything_is_read(path: Path) -> None:
+    with pytest.raises(UnknownValue, match="unknown format 'xml'"):
+        export(path, form="xml")
+    with pytest.raises(UnknownValue, match="unknown rows 'lines'"):
+        export(path, what="lines")
+    with pytest.raises(UnknownValue, match="--what is for CSV"):
+        export(path, form="hlog", what="samples")
+
+
+def test_a_run_file_is_not_written_over(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(BadInput, match="is the run file itself"):
+        export(path, out=str(path))
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_does_not_exist_is_named(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match=r"cannot write .*absent/out"):
+        export(path, out=str(tmp_path / "absent" / "out"))
+
+
+def test_a_device_is_written_to_and_stays_one(path: Path) -> None:
+    export(path, out="/dev/null")
+    assert Path("/dev/null").is_char_device()
