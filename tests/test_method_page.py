@@ -40,6 +40,6 @@ def test_every_claim_names_a_test_that_exists(named: str) -> None:
 def test_a_name_that_is_not_there_would_be_noticed() -> None:
     assert "test_every_rule_has_claims" in names_in(Path(__file__))
     assert "test_nothing_of_the_kind" not in names_in(Path(__file__))
-    recorder = names_in(ROOT / "native/load/src/recorder.rs")
+    recorder = names_in(ROOT / "native/load/src/record/recorder.rs")
     assert "threads_together_hold_what_one_recorder_would" in recorder
     assert "record" not in recorder

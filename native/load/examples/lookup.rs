@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use load::ldap::LdapConfig;
+use load::LdapConfig;
 use load::{Engine, Snapshot};
 use people::{Pools, Population};
 use serde_json::{Value, json};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::keys::Choice;
+use crate::choose::keys::Choice;
 use crate::program::ProgramSpec;
 use crate::target_address::TargetAddress;
 
@@ -47,7 +47,7 @@ pub struct Config<T, S> {
     pub programs: Vec<ProgramSpec<S>>,
 }
 
-/// When operations start; see [`crate::schedule`].
+/// When operations start; see [`crate::choose::schedule`].
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Schedule {
@@ -61,7 +61,7 @@ pub enum Schedule {
     },
 }
 
-/// Whom operations are about; see [`crate::keys`].
+/// Whom operations are about; see [`crate::choose::keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeysConfig {
@@ -79,7 +79,7 @@ impl Default for KeysConfig {
     }
 }
 
-/// Whom adds are about; see [`crate::ring`].
+/// Whom adds are about; see [`crate::choose::ring`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adds {

@@ -6,17 +6,17 @@ use std::time::Duration;
 use people::Population;
 use people::visitor::Visitors;
 
+use crate::choose::keys::Keys;
+use crate::choose::ring::{Hand, Ring};
+use crate::choose::schedule::Pace;
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
-use crate::driver::{CommandError, Driver, LaunchError, Plan};
+use crate::connection::security::Security;
+use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
+use crate::drive::snapshot::Snapshot;
 use crate::http::{self, Http, HttpConfig, TargetError};
-use crate::keys::Keys;
 use crate::ldap::{self, Ldap, LdapConfig, NamesError};
 use crate::program::{Compiled, ProgramError};
 use crate::protocol::Protocol;
-use crate::ring::{Hand, Ring};
-use crate::schedule::Pace;
-use crate::security::Security;
-use crate::snapshot::Snapshot;
 use crate::target_address::TargetAddress;
 
 /// Why an engine does not start.

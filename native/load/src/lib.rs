@@ -2,11 +2,13 @@
 //!
 //! # How it works
 //!
-//! An [`Engine`] starts threads. Each has a poller, lanes, recorders, a key chooser of its own, and
+//! An [`Engine`] starts threads (`drive`). Each has a poller, lanes, recorders and a key chooser, and
 //! shares nothing with the others while it runs. A lane is one virtual user: it runs a program
-//! ([`program`]) on a connection, one operation at a time, when the schedule ([`schedule`]) says so, and
-//! records what became of each operation ([`recorder`]). What the bytes mean is the business of a
-//! protocol ([`protocol`]): [`ldap`] or [`http`].
+//! (`program`) on a connection (`connection`), one operation at a time, when the schedule
+//! (`choose::schedule`) says so, and records the outcome of each operation (`record`). What the bytes
+//! mean is known only to the protocol (`protocol`): `ldap` or `http`.
+//!
+//! [`floor`] measures the raw ceiling of this machine, [`live`] seeds directories.
 //!
 //! # Accuracy
 //!
@@ -19,41 +21,30 @@
 //!
 //! One request in flight per lane. Names are resolved once. Timeouts are noticed up to 10 ms late.
 
-mod any;
-mod batch;
-mod clock;
+mod any_config;
+mod choose;
 mod config;
-mod context;
-mod driver;
+mod connection;
+mod drive;
 mod engine;
-mod failure;
 pub mod floor;
-pub mod http;
-pub mod keys;
-mod lane;
-pub mod ldap;
-mod link;
+mod http;
+mod ldap;
 pub mod live;
-pub mod program;
-pub mod protocol;
-pub mod recorder;
-pub mod ring;
-mod sasl;
-pub mod schedule;
-mod security;
-mod snapshot;
-pub mod source;
+mod program;
+mod protocol;
+mod record;
 mod target_address;
-mod timers;
-mod worker;
 
-pub use any::AnyConfig;
-pub use clock::{now_ns, thread_cpu_ns};
-pub use config::{Adds, Config, ConfigError, KeysConfig, Schedule};
-pub use driver::{CommandError, LaunchError};
+pub use any_config::AnyConfig;
+pub use choose::schedule::Pace;
+pub use config::ConfigError;
+pub use drive::driver::{CommandError, LaunchError};
+pub use drive::snapshot::{DeckSnapshot, Snapshot, StepSnapshot};
 pub use engine::{Engine, StartError};
-pub use failure::Failure;
-pub use sasl::Mechanism;
-pub use security::Tls;
-pub use snapshot::{DeckSnapshot, Snapshot, StepSnapshot};
-pub use target_address::TargetAddress;
+pub use http::{HttpConfig, TargetError};
+pub use ldap::{LdapConfig, NamesError};
+pub use program::{Problem, ProgramError};
+pub use record::clock::now_ns;
+pub use record::failure::Failure;
+pub use record::recorder::{Open, histogram};

@@ -3,11 +3,11 @@
 //! Lanes, schedules, recorders and the driver know connections, times and bytes; a [`Protocol`] knows
 //! what the bytes say. Each thread has a protocol of its own, so it may keep scratch space and caches.
 
-use crate::failure::Failure;
+use crate::record::failure::Failure;
 
 /// What lanes of one engine speak: one request at a time on each connection.
 pub trait Protocol: Send + 'static {
-    /// Whether lanes are served together: worth it where answers are small ([`crate::batch`]).
+    /// Whether lanes are served together: worth it where answers are small ([`crate::drive::batch`]).
     const BATCHES: bool = true;
 
     /// One compiled request step.

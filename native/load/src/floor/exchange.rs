@@ -11,8 +11,8 @@ use rustix::net::{RecvFlags, recv};
 use socket2::Socket;
 
 use super::{EVENTS, FloorError, Load, Measured, PATIENCE, wait, write};
-use crate::clock::{now_ns, thread_cpu_ns};
-use crate::recorder::histogram;
+use crate::record::clock::{now_ns, thread_cpu_ns};
+use crate::record::recorder::histogram;
 
 /// One connection of the loop.
 struct Exchange {

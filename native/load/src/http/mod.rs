@@ -31,15 +31,15 @@ use std::sync::Arc;
 use people::visitor::Visitors;
 use wire::http::Body;
 
+use crate::choose::keys::Keys;
+use crate::choose::ring::Hand;
 use crate::config::Config;
-use crate::keys::Keys;
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
-use crate::ring::Hand;
 
 pub use request::Request;
-pub use spec::{Capture, Does, Expect, Identity, Match, RequestSpec, Statuses, Step, Who};
+pub use spec::{Does, Step};
 pub(crate) use target::security;
-pub use target::{Share, Target, TargetError};
+pub use target::{Target, TargetError};
 
 use cast::{Cast, Person};
 use head::Heads;

@@ -4,8 +4,8 @@ use wire::http::{Body, Framing};
 
 use super::request::{Capturing, Request};
 use super::{Http, LaneState, Stage, head};
-use crate::failure::Failure;
 use crate::protocol::{Encoded, Protocol, Received};
+use crate::record::failure::Failure;
 
 /// Longer bodies are not looked into: no page of a person comes near.
 const BODY_BYTES: u64 = 16 << 20;

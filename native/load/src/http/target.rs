@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
-use crate::security::Security;
+use crate::connection::security::Security;
 use crate::target_address::TargetAddress;
 
 /// Which site is measured, and how many people it knows.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::target::Share;
 use super::*;
-use crate::failure::Failure;
-use crate::keys::Choice;
+use crate::choose::keys::Choice;
 use crate::protocol::{Encoded, Protocol, Received};
+use crate::record::failure::Failure;
 
 fn target() -> Target {
     serde_json::from_value(json!({"host": "127.0.0.1", "port": 80, "size": 10})).unwrap()

@@ -9,7 +9,7 @@ use super::request::{Capturing, Needle, Request, Whose};
 use super::spec::Does;
 use super::template::Template;
 use super::{Http, LaneState};
-use crate::failure::Failure;
+use crate::record::failure::Failure;
 
 impl Http {
     /// What is wrong with an answer: the worst first.

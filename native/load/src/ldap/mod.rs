@@ -15,17 +15,17 @@ use people::{Population, Profile};
 use serde::{Deserialize, Serialize};
 use tls::ConfigError;
 
+use crate::choose::keys::Keys;
+use crate::choose::ring::Hand;
 use crate::config::Config;
-use crate::keys::Keys;
+use crate::connection::security::{Security, Tls};
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
-use crate::ring::Hand;
-use crate::security::{Security, Tls};
 use crate::target_address::TargetAddress;
 
 pub use names::{NamesError, NamesSpec, Person};
 pub use request::Request;
-pub use step::{Change, ChangeOp, Scope, Step, Who};
-pub use verify::Wanted;
+pub use step::Step;
+use step::Who;
 
 use names::{Names, Template};
 use verify::Verifier;

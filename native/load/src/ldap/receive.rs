@@ -9,8 +9,8 @@ use super::names::Person;
 use super::request::Request;
 use super::verify::Wanted;
 use super::{LaneState, Ldap};
-use crate::failure::Failure;
 use crate::protocol::{Encoded, Protocol, Received};
+use crate::record::failure::Failure;
 
 /// Larger messages are taken for nonsense: no entry of a person comes near.
 const MESSAGE_BYTES: usize = 16 << 20;

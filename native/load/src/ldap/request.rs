@@ -8,7 +8,7 @@ use super::frame::{Frame, options};
 use super::names::Names;
 use super::step::{Change, Step, Who};
 use super::verify::Wanted;
-use crate::sasl::Mechanism;
+use crate::connection::sasl::Mechanism;
 
 /// The step that removes a person before it is added again, when the ring of adds has gone round.
 pub(super) const REMOVE: &str = "remove";

@@ -4,8 +4,8 @@ use wire::ldap::frame::message_length;
 use wire::ldap::request::write_extended;
 use wire::ldap::{Reply, Response, ResultCode, oid, op};
 
-use crate::failure::Failure;
-use crate::security::Ask;
+use crate::connection::security::Ask;
+use crate::record::failure::Failure;
 
 /// The longest answer that is read.
 const MAX_BYTES: usize = 4 << 10;

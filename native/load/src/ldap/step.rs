@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::sasl::Mechanism;
+use crate::connection::sasl::Mechanism;
 
 /// Whom a step is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -6,8 +6,8 @@ pub use tls::Secret;
 use wire::dn::{Dn, Plain};
 
 use super::error::{LiveError, MAX_CONNECTIONS, MAX_WINDOW};
-use crate::sasl::Mechanism;
-use crate::security::Tls;
+use crate::connection::sasl::Mechanism;
+use crate::connection::security::Tls;
 
 /// A live directory.
 #[derive(Debug, Clone, Deserialize)]

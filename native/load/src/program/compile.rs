@@ -6,8 +6,8 @@ use super::SEQUENCE;
 use super::deck::DeckPlan;
 use super::problem::{MAX_CARDS, MAX_DEPTH, Problem, ProgramError};
 use super::spec::{Branch, ProgramSpec, Step};
-use crate::recorder::{Label, Slot};
-use crate::schedule::Think;
+use crate::choose::schedule::Think;
+use crate::record::recorder::{Label, Slot};
 
 /// One operation of a compiled program.
 #[derive(Debug)]

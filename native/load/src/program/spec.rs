@@ -4,8 +4,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::clock::MILLI;
-use crate::schedule::Think;
+use crate::choose::schedule::Think;
+use crate::record::clock::MILLI;
 
 /// A program as it is described.
 #[derive(Debug, Clone, Deserialize)]

@@ -7,8 +7,8 @@
 //! apart: less than the histogram's three digits for the latencies of a stall.
 
 use hdrhistogram::Histogram;
-use load::recorder::histogram;
-use load::schedule::Pace;
+use load::Pace;
+use load::histogram;
 
 use crate::gate::Exchange;
 

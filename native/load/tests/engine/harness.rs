@@ -115,7 +115,7 @@ impl std::fmt::Debug for Total {
 
 impl Default for Total {
     fn default() -> Self {
-        let new = || load::recorder::histogram().unwrap();
+        let new = || load::histogram().unwrap();
         let [service, censored, latency, lag] = [(); 4].map(|()| new());
         let failures = BTreeMap::new();
         let (count, bytes_out, bytes_in, processing_ns) = (0, 0, 0, 0);

@@ -1,12 +1,12 @@
 //! What became of operations, and where that leaves the lane.
 
 use super::{BACKOFF_FIRST_NS, Current, Fate, Lane, Pass, Phase};
-use crate::clock::{SECOND, now_ns};
-use crate::context::{Context, NEVER};
-use crate::failure::Failure;
+use crate::drive::context::{Context, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::recorder::{End, Sample};
+use crate::record::clock::{SECOND, now_ns};
+use crate::record::failure::Failure;
+use crate::record::recorder::{End, Sample};
 
 /// The longest pause after a connection failed.
 const BACKOFF_LAST_NS: u64 = SECOND;

@@ -3,13 +3,13 @@
 use mio::Interest;
 
 use super::{Connect, Current, Fate, Lane, Phase};
-use crate::clock::now_ns;
-use crate::context::{Context, NEVER};
-use crate::failure::Failure;
-use crate::link::{Link, Sent};
+use crate::connection::link::{Link, Sent};
+use crate::drive::context::{Context, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::recorder::{End, Sample, Slot};
+use crate::record::clock::now_ns;
+use crate::record::failure::Failure;
+use crate::record::recorder::{End, Sample, Slot};
 
 impl<S: Default + Send> Lane<S> {
     /// Starts a new connection in place of the old one.

@@ -9,9 +9,9 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
 
-use crate::failure::Failure;
-use crate::security::{Guard, Raw, Security};
-use crate::source::Sources;
+use crate::connection::security::{Guard, Raw, Security};
+use crate::connection::source::Sources;
+use crate::record::failure::Failure;
 
 /// A lane's connection.
 #[derive(Debug)]

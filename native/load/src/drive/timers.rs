@@ -9,7 +9,7 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use crate::clock::timespec;
+use crate::record::clock::timespec;
 
 /// A timer the poller can wait for: to the microsecond, where epoll_wait counts whole milliseconds.
 #[derive(Debug)]

@@ -23,13 +23,13 @@ mod outcome;
 
 use mio::event::Event;
 
-use crate::clock::MILLI;
-use crate::context::{Context, NEVER};
-use crate::failure::Failure;
-use crate::link::Link;
+use crate::connection::link::Link;
+use crate::drive::context::{Context, NEVER};
 use crate::program::{Op, Program};
 use crate::protocol::Protocol;
-use crate::recorder::Slot;
+use crate::record::clock::MILLI;
+use crate::record::failure::Failure;
+use crate::record::recorder::Slot;
 
 /// The first pause after a connection failed.
 const BACKOFF_FIRST_NS: u64 = 10 * MILLI;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use hdrhistogram::{AdditionError, Histogram};
 
+use crate::drive::worker::Drained;
 use crate::program::DeckPlan;
-use crate::recorder::{Label, Open, Recorders};
-use crate::worker::Drained;
+use crate::record::recorder::{Label, Open, Recorders};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// When the window began, on the clock of [`crate::clock::now_ns`].
+    /// When the window began, on the clock of [`crate::record::clock::now_ns`].
     pub t0_ns: u64,
     /// When it ended.
     pub t1_ns: u64,
@@ -63,7 +63,7 @@ pub struct StepSnapshot {
     pub bytes_out: u64,
     /// Bytes received.
     pub bytes_in: u64,
-    /// Our own time before requests were sent, summed; see [`crate::recorder`].
+    /// Our own time before requests were sent, summed; see [`crate::record::recorder`].
     pub processing_ns: u64,
     /// Sent to answered, wrong answers included.
     pub service: Histogram<u64>,

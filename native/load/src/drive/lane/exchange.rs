@@ -6,14 +6,14 @@ use mio::Interest;
 use mio::event::Event;
 
 use super::{Current, Fate, Lane, Phase};
-use crate::batch::Staged;
-use crate::clock::now_ns;
-use crate::context::{BUFFER_BYTES, Context};
-use crate::failure::Failure;
-use crate::link::{Got, Link, Sent};
+use crate::connection::link::{Got, Link, Sent};
+use crate::drive::batch::Staged;
+use crate::drive::context::{BUFFER_BYTES, Context};
 use crate::program::{Op, Program};
 use crate::protocol::{Encoded, Protocol, Received};
-use crate::recorder::Slot;
+use crate::record::clock::now_ns;
+use crate::record::failure::Failure;
+use crate::record::recorder::Slot;
 
 /// Unasked bytes that are kept for the next request to look at. A notice of disconnection is a hundred.
 const UNASKED_BYTES: usize = 16 << 10;

@@ -39,11 +39,6 @@ impl Sources {
         Self { target, next: possible.then_some(place) }
     }
 
-    /// Whether addresses are spread.
-    pub const fn is_spread(&self) -> bool {
-        self.next.is_some()
-    }
-
     /// The next connection's source; `None` where the kernel chooses.
     #[inline]
     pub fn next_address(&mut self) -> Option<Ipv4Addr> {
@@ -95,7 +90,6 @@ mod tests {
     fn connections_to_loopback_come_from_as_many_addresses() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut sources = Sources::new(listener.local_addr().unwrap(), true, 0);
-        assert!(sources.is_spread());
         let mut seen = HashSet::new();
         for _ in 0..50 {
             let mut client: std::net::TcpStream = sources.connect().unwrap().into();
@@ -128,7 +122,6 @@ mod tests {
     fn the_kernel_chooses_for_other_targets_and_when_told_to() {
         for (target, spread) in [("192.0.2.1:389", true), ("[::1]:389", true), ("127.0.0.1:389", false)] {
             let mut sources = Sources::new(target.parse().unwrap(), spread, 0);
-            assert!(!sources.is_spread());
             assert_eq!(sources.next_address(), None);
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use socket2::Socket;
 use tls::{ClientSpec, ConfigError, Connector, Session};
 
-use crate::failure::Failure;
+use crate::record::failure::Failure;
 
 /// TLS at a directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -35,7 +35,7 @@
 
 use std::collections::VecDeque;
 
-use crate::clock::SECOND;
+use crate::record::clock::SECOND;
 
 /// A constant rate with an origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -189,7 +189,7 @@ impl Think {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::MILLI;
+    use crate::record::clock::MILLI;
     use proptest::prelude::*;
 
     const ONLY: Share = Share { index: 0, of: 1 };

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use mio::Registry;
 
-use crate::batch::Staged;
+use crate::choose::schedule::Arrivals;
+use crate::connection::security::Security;
+use crate::connection::source::Sources;
+use crate::drive::batch::Staged;
+use crate::drive::timers::Timers;
 use crate::program::Deck;
 use crate::protocol::Protocol;
-use crate::recorder::Recorders;
-use crate::schedule::Arrivals;
-use crate::security::Security;
-use crate::source::Sources;
-use crate::timers::Timers;
+use crate::record::recorder::Recorders;
 
 /// Room for what one read brings. Answers are about a kilobyte; large ones come in pieces of this size.
 pub(crate) const BUFFER_BYTES: usize = 64 << 10;

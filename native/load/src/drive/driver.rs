@@ -9,17 +9,17 @@ use std::time::Duration;
 use hdrhistogram::{AdditionError, CreationError};
 use mio::{Poll, Waker};
 
-use crate::clock::now_ns;
-use crate::context::{BUFFER_BYTES, Context};
+use crate::choose::schedule::{Arrivals, Pace, Share};
+use crate::connection::security::Security;
+use crate::connection::source::Sources;
+use crate::drive::context::{BUFFER_BYTES, Context};
+use crate::drive::snapshot::Snapshot;
+use crate::drive::timers::Timers;
+use crate::drive::worker::{Command, Drained, WAKE, Worker};
 use crate::program::{Compiled, Deck, DeckPlan};
 use crate::protocol::Protocol;
-use crate::recorder::{Label, Recorders};
-use crate::schedule::{Arrivals, Pace, Share};
-use crate::security::Security;
-use crate::snapshot::Snapshot;
-use crate::source::Sources;
-use crate::timers::Timers;
-use crate::worker::{Command, Drained, WAKE, Worker};
+use crate::record::clock::now_ns;
+use crate::record::recorder::{Label, Recorders};
 
 /// Everything a driver needs beside the protocol.
 pub(crate) struct Plan<R> {

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use hdrhistogram::{AdditionError, CreationError, Histogram};
 
-use crate::clock::SECOND;
-use crate::failure::Failure;
+use crate::record::clock::SECOND;
+use crate::record::failure::Failure;
 
 /// Longer times count as this long. Nobody waits an hour for an answer.
 const LONGEST_NS: u64 = 3600 * SECOND;

@@ -13,16 +13,16 @@ use mio::event::Event;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::batch::{ANSWER_BYTES, Answer, Batch, Staged};
-use crate::clock::{MILLI, now_ns, thread_cpu_ns};
-use crate::context::{Context, NEVER};
-use crate::lane::{Fate, Lane};
-use crate::link::Got;
+use crate::choose::schedule::Share;
+use crate::connection::link::Got;
+use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
+use crate::drive::context::{Context, NEVER};
+use crate::drive::lane::{Fate, Lane};
+use crate::drive::timers::Alarm;
 use crate::program::Program;
 use crate::protocol::Protocol;
-use crate::recorder::Recorders;
-use crate::schedule::Share;
-use crate::timers::Alarm;
+use crate::record::clock::{MILLI, now_ns, thread_cpu_ns};
+use crate::record::recorder::Recorders;
 
 /// How often operations in flight are looked over. Timeouts are seconds, so 10 ms late is exact enough.
 const TICK_NS: u64 = 10 * MILLI;

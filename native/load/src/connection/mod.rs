@@ -1,0 +1,6 @@
+//! A client's connection to the target: its source address, socket, TLS and SASL.
+
+pub(crate) mod link;
+pub(crate) mod sasl;
+pub(crate) mod security;
+pub(crate) mod source;

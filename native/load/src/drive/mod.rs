@@ -1,0 +1,10 @@
+//! The threads that run lanes: starting and stopping them, waiting for sockets and timers, collecting
+//! what they recorded.
+
+mod batch;
+mod context;
+pub(crate) mod driver;
+mod lane;
+pub(crate) mod snapshot;
+mod timers;
+mod worker;

@@ -1,0 +1,6 @@
+//! What is recorded of each operation: when it was sent and answered, how many bytes it took, why it
+//! failed.
+
+pub(crate) mod clock;
+pub(crate) mod failure;
+pub(crate) mod recorder;
