@@ -22,6 +22,7 @@ from ils_bench.options import (
     UiOptions,
 )
 from ils_bench.schema import FILES, text
+from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
 from sitebench.options.convert import command_options
@@ -33,7 +34,7 @@ _OPERATIONS = "connect, add, lookup, retrieve, ils-user or register"
 
 
 def _operation_names() -> list[str]:
-    return list(known.USER_CLASSES)
+    return list(SUITE.operations)
 
 
 @app.command(rich_help_panel="Measure")
@@ -224,11 +225,10 @@ def ui(options: UiOptions) -> None:
 
     sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
     """
-    from ils_bench.points import locustfile
     from ils_bench.targets.identity import password_asked
     from sitebench.locust.web_ui.starting import become_locust
 
-    become_locust(locustfile(), password_asked(options), CockpitOptions)
+    become_locust(SUITE.locustfile_path(), password_asked(options), CockpitOptions)
 
 
 @app.command(rich_help_panel="Directories")

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
+from ils_bench.suite import SUITE
 from sitebench.errors import UnknownValue
-
-USER_CLASSES = {
-    "connect": "ConnectUser",
-    "add": "AddUser",
-    "lookup": "LookupUser",
-    "retrieve": "RetrieveUser",
-    "ils-user": "SessionUser",
-    "register": "RegisterUser",
-}
-"""Operations by name, and the class of locustfiles/ils.py that does each."""
 
 PAPER_OPERATIONS = ("connect", "add", "lookup")
 PAPER_SIZES = (500, 1_000, 5_000, 10_000)
@@ -28,9 +19,9 @@ def parse_operations(text: str) -> tuple[str, ...]:
     """Read operations separated by commas."""
     chosen = tuple(part.strip() for part in text.split(",") if part.strip())
     for name in chosen:
-        if name not in USER_CLASSES:
+        if name not in SUITE.operations:
             raise UnknownValue(
-                f"unknown operation {name!r}", f"use some of {', '.join(USER_CLASSES)}"
+                f"unknown operation {name!r}", f"use some of {', '.join(SUITE.operations)}"
             )
     return chosen
 
@@ -40,6 +31,6 @@ def parse_operation(text: str) -> str:
     chosen = parse_operations(text)
     if len(chosen) != 1:
         raise UnknownValue(
-            f"{text!r} is not one operation", f"use one of {', '.join(USER_CLASSES)}"
+            f"{text!r} is not one operation", f"use one of {', '.join(SUITE.operations)}"
         )
     return chosen[0]

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ils_bench.operations import LEFT_FOR_LAST, USER_CLASSES
+from ils_bench.operations import LEFT_FOR_LAST
 from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
 from ils_bench.seeding import journal
+from ils_bench.suite import SUITE
 from ils_bench.targets.live import Progress, assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
@@ -20,13 +21,6 @@ from sitebench.measure.sweep import Stage
 from sitebench.options import convert
 from sitebench.options.option import fields_of
 from sitebench.runs.point import PointSpec
-
-
-def locustfile() -> Path:
-    """Return where the directory half's locustfile is installed."""
-    import locustfiles
-
-    return Path(locustfiles.__path__[0]) / "ils.py"
 
 
 def point(options: IlsOptions, operation: str) -> PointSpec:
@@ -79,7 +73,7 @@ class IlsEndpoint:
 
     def users(self, spec: PointSpec) -> tuple[Path, str]:
         """Return the locustfile, and the class in it that does the operation."""
-        return locustfile(), USER_CLASSES[spec.operation]
+        return SUITE.locustfile_path(), SUITE.operations[spec.operation]
 
     def check(self) -> None:
         """Raise when the directory is not there any more."""

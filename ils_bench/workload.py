@@ -11,11 +11,11 @@ from locust.env import Environment
 from ils_bench import points
 from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
-from ils_bench.operations import USER_CLASSES
 from ils_bench.options import CockpitOptions, IlsOptions
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
+from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.live import assure_own, open_live, seed
@@ -114,7 +114,7 @@ class IlsWorkload:
         subject = Subject(
             spec=lambda: points.point(
                 asked(IlsOptions, self._options(), self._environment),
-                operation(self._environment, USER_CLASSES, (each.name for each in sequences)),
+                operation(self._environment, SUITE.operations, (each.name for each in sequences)),
             ),
             facts=lambda sizes: points.manifest(options, sizes),
             pid=prepared["pid"],

@@ -20,6 +20,7 @@ from ps_bench.options import (
     SweepOptions,
     UiOptions,
 )
+from ps_bench.suite import SUITE
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
@@ -27,7 +28,7 @@ from sitebench.options.convert import command_options
 
 app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
 
-OPERATIONS = ("scenario", "page", "create", "update", "image")
+OPERATIONS = tuple(SUITE.operations)
 
 
 @app.command(rich_help_panel="Measure")
@@ -179,10 +180,9 @@ def ui(options: UiOptions) -> None:
 
     sitebench ps ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser
     """
-    from ps_bench.points import locustfile
     from sitebench.locust.web_ui.starting import become_locust
 
-    become_locust(locustfile(), options, CockpitOptions)
+    become_locust(SUITE.locustfile_path(), options, CockpitOptions)
 
 
 @app.command(rich_help_panel="Sites")

@@ -11,6 +11,7 @@ from typing import Any
 
 from ps_bench.options import CockpitOptions, PsOptions, TestOptions
 from ps_bench.scenarios import SCENARIOS
+from ps_bench.suite import SUITE
 from ps_bench.targets.opening import assure_own, open_target
 from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, UpdSpec, visitors
@@ -22,22 +23,6 @@ from sitebench.measure.sweep import Stage
 from sitebench.options import convert
 from sitebench.options.option import fields_of
 from sitebench.runs.point import PointSpec
-
-USER_CLASSES = {
-    "scenario": "ScenarioUser",
-    "page": "PageUser",
-    "create": "CreateUser",
-    "update": "UpdateUser",
-    "image": "ImageUser",
-}
-"""Operations by name, and the class of locustfiles/ps.py that does each."""
-
-
-def locustfile() -> Path:
-    """Return where the site half's locustfile is installed."""
-    import locustfiles
-
-    return Path(locustfiles.__path__[0]) / "ps.py"
 
 
 def point(options: PsOptions, operation: str) -> PointSpec:
@@ -95,7 +80,7 @@ class SiteEndpoint:
 
     def users(self, spec: PointSpec) -> tuple[Path, str]:
         """Return the locustfile, and the class in it that does the operation."""
-        return locustfile(), USER_CLASSES[spec.operation]
+        return SUITE.locustfile_path(), SUITE.operations[spec.operation]
 
     def check(self) -> None:
         """Raise when the site is not there any more."""

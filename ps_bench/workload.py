@@ -11,6 +11,7 @@ from locust.runners import WorkerRunner
 from ps_bench import points
 from ps_bench.options import CockpitOptions, PsOptions
 from ps_bench.paper.figures import figures
+from ps_bench.suite import SUITE
 from ps_bench.targets.opening import assure_own, database_of, live, open_target, spec_of
 from ps_bench.targets.target import OpenSite
 from seeders.upd import visitors
@@ -93,7 +94,7 @@ class SiteWorkload:
         subject = Subject(
             spec=lambda: points.point(
                 asked(PsOptions, self._options(), self._environment),
-                operation(self._environment, points.USER_CLASSES, (s.name for s in scenarios)),
+                operation(self._environment, SUITE.operations, (s.name for s in scenarios)),
             ),
             facts=lambda sizes: points.manifest(options, sizes),
             pid=prepared["pid"],

@@ -1,38 +1,18 @@
-"""Workload tester for directories of online users and personalized web sites.
-
-    import sitebench
+"""Load tester for LDAP directories and web sites.
 
     with sitebench.LdapDirectory(entries=10_000) as directory:
         print(sitebench.run("lookup", directory, users=64))
 
-What both halves of a site share is in this package: the native engine's Python face
-(`sitebench._engine`), the Locust bridge, the sweep, the method behind the numbers, the run store,
-reports and the command line. Its public names are those below; each is imported when it is used.
+Public names are imported when they are first used.
 """
+# fmt: off
 
-from __future__ import annotations
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ils_bench.sequences import (
-        Add,
-        Bind,
-        Change,
-        Compare,
-        Connect,
-        Delete,
-        Lookup,
-        Modify,
-        Refresh,
-        Repeat,
-        Retrieve,
-        Search,
-        Sequence,
-        Think,
-        Unbind,
-    )
+if TYPE_CHECKING:  # for type checkers, what each suite's `Suite.exports` says
+    from ils_bench.sequences import Add, Bind, Change, Compare, Connect, Delete, Lookup, Modify  # noqa: I001
+    from ils_bench.sequences import Refresh, Repeat, Retrieve, Search, Sequence, Think, Unbind
     from ils_bench.targets.ldap_directory import LdapDirectory
     from ps_bench.targets.personalized_site import PersonalizedSite
     from sitebench._engine import Histogram, Population
@@ -42,60 +22,18 @@ if TYPE_CHECKING:
     from sitebench.http.scenario import Capture, Expect, Identity, Operation, Request, Scenario
     from sitebench.runs.runfile import RunFile
 
-__all__ = [
-    "Add",
-    "Bind",
-    "Capture",
-    "Change",
-    "Compare",
-    "Connect",
-    "Delete",
-    "Expect",
-    "Histogram",
-    "Identity",
-    "LdapDirectory",
-    "Lookup",
-    "Modify",
-    "Operation",
-    "PersonalizedSite",
-    "Population",
-    "Refresh",
-    "Repeat",
-    "Request",
-    "Result",
-    "Retrieve",
-    "RunFile",
-    "Scenario",
-    "Search",
-    "Sequence",
-    "SitebenchError",
-    "Think",
-    "Unbind",
-    "run",
-]
-
-_HOMES = {
-    "LdapDirectory": "ils_bench.targets.ldap_directory",
-    "PersonalizedSite": "ps_bench.targets.personalized_site",
-    "Histogram": "sitebench._engine",
-    "Population": "sitebench._engine",
-    "run": "sitebench.api.run",
-    "SitebenchError": "sitebench.errors",
-    "Result": "sitebench.api.result",
-    "RunFile": "sitebench.runs.runfile",
-    **dict.fromkeys(
-        ("Capture", "Expect", "Identity", "Operation", "Request", "Scenario"),
-        "sitebench.http.scenario",
-    ),
-}
-
+__all__ = ["Add", "Bind", "Capture", "Change", "Compare", "Connect", "Delete", "Expect",
+           "Histogram", "Identity", "LdapDirectory", "Lookup", "Modify", "Operation",
+           "PersonalizedSite", "Population", "Refresh", "Repeat", "Request", "Result", "Retrieve",
+           "RunFile", "Scenario", "Search", "Sequence", "SitebenchError", "Think", "Unbind", "run"]
+_OWN = {"Histogram": "._engine", "Population": "._engine", "Result": ".api.result",
+        "RunFile": ".runs.runfile", "SitebenchError": ".errors", "run": ".api.run"}
 
 if not TYPE_CHECKING:  # for a type checker, a name that is not above is a mistake
-
-    def __getattr__(name: str) -> Any:
-        """Import a public name when it is asked for first: importing this package stays quick."""
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(_HOMES.get(name, "ils_bench.sequences")), name)
-        globals()[name] = found
-        return found
+    def __getattr__(name: str) -> object:
+        from sitebench.suite import suites
+        for homes in (_OWN, *(each.exports for each in suites())):
+            if name in homes:
+                globals()[name] = found = getattr(import_module(homes[name], __name__), name)
+                return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ils_bench.suite import SUITE
 from ils_bench.targets.address import START_TLS, scheme_of
 from seeders.people import Profile, Spec, generate
 from seeders.pools import DEFAULT_LOCALES
@@ -34,6 +35,9 @@ class LdapDirectory:
         with LdapDirectory(tls=True) as directory:
             trust = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=directory.ca)
     """
+
+    suite = SUITE.name
+    """For `sitebench.run`: which operations it is a target of."""
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from ps_bench.suite import SUITE
 from seeders.pools import DEFAULT_LOCALES
 from seeders.upd import Progress, UpdSpec, cached, copied
 from sitebench._engine import Site
@@ -27,6 +28,9 @@ class PersonalizedSite:
     the original is made once and kept in the cache folder. `limits` bound what one client can ask
     of it, by the names in docs/trust.md.
     """
+
+    suite = SUITE.name
+    """For `sitebench.run`: which operations it is a target of."""
 
     def __init__(
         self,

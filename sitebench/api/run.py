@@ -1,27 +1,40 @@
-"""`sitebench.run`: beside the command line, the one place that knows both halves."""
+"""`sitebench.run`: one point of any suite, measured from a program."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
-from typing import TypeGuard, TypeVar
+from pkgutil import resolve_name
+from typing import Protocol
 
-from ils_bench import trial as directory_trial
-from ils_bench.operations import USER_CLASSES as DIRECTORY_OPERATIONS
-from ils_bench.sequences import Sequence
-from ils_bench.targets.ldap_directory import LdapDirectory
-from ps_bench import trial as site_trial
-from ps_bench.points import USER_CLASSES as SITE_OPERATIONS
-from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.api.result import Result
 from sitebench.errors import UnknownValue
-from sitebench.http.scenario import Scenario
-from sitebench.suites.own_locustfile import measure
+from sitebench.measure.sweep import Stage, sweep
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.store import RunStore
+from sitebench.suite import Suite, suite, suites
+from sitebench.system.limits import allow_descriptors
+from sitebench.system.scratch import scratch
+
+
+class Program(Protocol):
+    """An operation of the caller's own: a sequence, a scenario."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables and run files."""
+
+
+class Server(Protocol):
+    """A target that runs in this process."""
+
+    @property
+    def suite(self) -> str:
+        """Name of the suite whose operations it is a target of."""
 
 
 def run(
-    operation: str | Sequence | Scenario,
-    target: str | LdapDirectory | PersonalizedSite = "embedded",
+    operation: str | Program,
+    target: str | Server = "embedded",
     *,
     entries: int | None = None,
     users: int = 64,
@@ -38,13 +51,13 @@ def run(
     tls_resume: bool = False,
     out: Path | str | None = None,
 ) -> Result:
-    """Measure one operation, as `sitebench ils run` and `sitebench ps run` do.
+    """Measure one operation, as the `run` command of its suite does.
 
-    `operation` is a name those commands take (lookup, add, connect, ...; scenario, page, ...), or
-    a sequence or scenario of your own. `target` is one of theirs too, or a server that runs in
-    this process, which says itself whether TLS is spoken and whom to trust; `tls` has an embedded
-    target of that name speak it. The load comes from a process of its own. With `out` the run file
-    is kept: for `sitebench report`, and to go on with.
+    `operation` is a name that such a command takes (lookup, add, connect, ...; scenario, page,
+    ...), or a sequence or scenario of your own. `target` is what the command's --target takes, or
+    a server that runs in this process; that server then decides about TLS and its certificate,
+    `tls` is for an embedded target. The load comes from a process of its own. With `out` the run
+    file is kept: for `sitebench report`, and to go on with.
     """
     load = {
         "users": users,
@@ -60,26 +73,43 @@ def run(
         "tls_insecure": tls_insecure,
         "tls_resume": tls_resume,
     }
-    if _is_of(operation, Sequence, DIRECTORY_OPERATIONS):
-        if isinstance(target, PersonalizedSite):
-            raise UnknownValue(f"{_name(operation)} is not for a site", "give it a directory")
-        stage = directory_trial.stage(operation, target, entries, load)
-    elif _is_of(operation, Scenario, SITE_OPERATIONS):
-        if isinstance(target, LdapDirectory):
-            raise UnknownValue(f"{_name(operation)} is not for a directory", "give it a site")
-        stage = site_trial.stage(operation, target, entries, load)
+    stage: Stage = resolve_name(_suite_of(operation, target).stage)(
+        operation, target, entries, load
+    )
+    (spec,) = stage.points
+    allow_descriptors(spec.users)
+    with scratch() as folder:
+        path = Path(out or folder / "run.sitebench")
+        with RunStore(path) as store:
+            sweep([stage], store, _Quiet())
+        return Result.of(path, spec)
+
+
+def _suite_of(operation: str | Program, target: str | Server) -> Suite:
+    """Return the suite that has the operation: the target's, where the target has one."""
+    if isinstance(operation, str):
+        able = [each for each in suites() if operation in each.operations]
     else:
-        known = ", ".join([*DIRECTORY_OPERATIONS, *SITE_OPERATIONS])
+        able = [each for each in suites() if isinstance(operation, resolve_name(each.program))]
+    if not able:
+        known = ", ".join(name for each in suites() for name in each.operations)
         raise UnknownValue(f"unknown operation {operation!r}", f"use one of {known}")
-    return measure(stage, out)
+    if isinstance(target, str):
+        return able[0]
+    wanted = suite(target.suite)
+    if wanted not in able:
+        name = operation if isinstance(operation, str) else operation.name
+        raise UnknownValue(
+            f"{name!r} is not an operation of a {wanted.title.lower()}",
+            f"give it a {' or a '.join(each.title.lower() for each in able)}",
+        )
+    return wanted
 
 
-T = TypeVar("T")
+class _Quiet:
+    """A reporter that shows nothing."""
 
-
-def _is_of(operation: object, kind: type[T], names: Collection[str]) -> TypeGuard[str | T]:
-    return isinstance(operation, kind) or (isinstance(operation, str) and operation in names)
-
-
-def _name(operation: str | Sequence | Scenario) -> str:
-    return repr(operation if isinstance(operation, str) else operation.name)
+    def opening(self, title: str) -> None: ...
+    def started(self, spec: PointSpec) -> None: ...
+    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
+    def finished(self, result: PointResult, *, resumed: bool) -> None: ...

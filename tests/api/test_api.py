@@ -124,7 +124,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
         sitebench.run("nothing")
     with (
         sitebench.LdapDirectory(entries=10, locales=("en_US",)) as directory,
-        pytest.raises(sitebench.SitebenchError, match="'page' is not for a directory"),
+        pytest.raises(sitebench.SitebenchError, match="'page' is not an operation of a directory"),
     ):
         sitebench.run("page", directory)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.points import locustfile
+from ils_bench.suite import SUITE
 from ils_bench.targets import openldap as openldap_target
 from ils_bench.targets.target import OpenTarget
 from sitebench.errors import ProgramMissing
@@ -220,7 +220,8 @@ def test_file_descriptors_that_run_out_on_the_way(openldap: OpenTarget) -> None:
     # As Locust is started by hand: nobody has looked at the limit before.
     done = subprocess.run(
         [
-            *(sys.executable, "-c", LIMITED_LOCUST, "-f", str(locustfile()), "--headless"),
+            *(sys.executable, "-c", LIMITED_LOCUST, "--headless"),
+            *("-f", str(SUITE.locustfile_path())),
             *("-u", "300", "-r", "300", "--measure", "1s", "--target", str(openldap.address)),
             *("--entries", "300", "--locales", ",".join(LOCALES), "--disposable", "LookupUser"),
         ],

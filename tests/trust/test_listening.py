@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from ils_bench.options import RunOptions
-from ils_bench.points import locustfile
+from ils_bench.suite import SUITE
 from sitebench.system.network import free_port
 from tests.support.cli import SITEBENCH
 
@@ -21,7 +21,7 @@ PEOPLE = ("--entries", "10", "--locales", "en_US")
 MEASURED = (*PEOPLE, "--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "1s")
 ALONE = (*MEASURED, "--workers", "1", "--workers-wait", "3s")
 """A master whose worker never comes."""
-LOCUST = (sys.executable, "-m", "locust", "-f", str(locustfile()))
+LOCUST = (sys.executable, "-m", "locust", "-f", str(SUITE.locustfile_path()))
 PAGE = (*LOCUST, "--web-port", "{port}")
 MASTER = (*LOCUST, "--master", "--headless", "--master-bind-port", "{port}")
 """It waits for its worker for ever."""

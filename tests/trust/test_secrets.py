@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.points import locustfile
+from ils_bench.suite import SUITE
 from sitebench.errors import UnknownValue
 from sitebench.http.scenario_file import BadScenarioFile, parse
 from sitebench.system.secret import address
@@ -137,7 +137,8 @@ def test_locust_at_its_most_talkative_leaves_no_trace(
         for more in ((), ("--client", "ldap3"), ("--base", "o=Nowhere")):
             ran = subprocess.run(
                 [
-                    *(sys.executable, "-m", "locust", "-f", str(locustfile()), "--headless"),
+                    *(sys.executable, "-m", "locust", "--headless"),
+                    *("-f", str(SUITE.locustfile_path())),
                     *("-u", "2", "-t", "1s", "--target", url, *known, *PEOPLE, *talk, *more),
                     *("--out", "run.sitebench", "LookupUser"),
                 ],
