@@ -40,7 +40,7 @@ from sitebench.system.cores import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 from sitebench.units import format_size
-from sitebench.verdict.warning import Doubt, DoubtKind
+from sitebench.verdict.warning import Doubt
 
 OURS = ("embedded", "openldap")
 """Targets that a test starts by itself."""
@@ -258,7 +258,7 @@ def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[Doubt, ...]:
         return ()
     return (
         Doubt(
-            DoubtKind.RELAXED_DURABILITY,
+            "relaxed-durability",
             "this slapd does not sync its database to disk (dbnosync), so its writes are faster",
             "compare it with directories that keep nothing either, or measure a slapd of your own "
             "by its ldap:// address",

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sitebench.locust.workers.choice import PORTABLE
 from sitebench.options.addresses import MasterAddress
 
 
@@ -22,8 +23,8 @@ def worker(
     client: Annotated[
         str | None,
         typer.Option(
-            help="Who runs the sequences here: native, ldap3 (of directories) or fasthttp (of "
-            "sites); by default as the test says.",
+            help="Client that makes the load here: native, or a portable one, as far as the "
+            f"test's suite has it ({', '.join(PORTABLE)}); default: the test's.",
             metavar="CHOICE",
         ),
     ] = None,
@@ -46,7 +47,6 @@ def worker(
     --master-bind-host 10.0.0.1`. What it sends is run here: let only masters that you trust be
     reached.
     """
-    from sitebench.locust.workers.choice import PORTABLE
     from sitebench.locust.workers.supervisor import Job, supervise
     from sitebench.measure.command import say
     from sitebench.options.option import choice

@@ -28,7 +28,6 @@ class DoubtKind(StrEnum):
     MONITOR_GAPS = "monitor-gaps"
     UNWATCHED = "unwatched"
     TLS_UNVERIFIED = "tls-unverified"
-    RELAXED_DURABILITY = "relaxed-durability"
     WORKER_LOST = "worker-lost"
     WORKERS_MISSING = "workers-missing"
     CLOCK_SKEW = "clock-skew"

@@ -96,9 +96,9 @@ def test_each_doubt_has_its_sign_its_figures_and_a_remedy(kind: str) -> None:
 
 
 def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
-    of_the_halves = {"relaxed-durability", "tls-unverified"}
+    of_targets = {"tls-unverified"}
     of_workers = {"worker-lost", "workers-missing"}
-    assert {*SIGNS} == {*DoubtKind} - of_the_halves - of_workers - {"clock-skew"}
+    assert {*SIGNS} == {*DoubtKind} - of_targets - of_workers - {"clock-skew"}
 
 
 def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
