@@ -129,11 +129,6 @@ def test_a_verdict_survives_being_written() -> None:
     assert Verdict.read(json.loads(json.dumps(verdict.to_json()))) == verdict
 
 
-def test_a_verdict_of_an_older_version_has_no_table() -> None:
-    old = {"verdict": "target-cpu", "valid": True, "evidence": "said"}
-    assert Verdict.read(old) == Verdict("target-cpu", True, "said")
-
-
 def test_a_word_of_a_newer_version_stays_a_word() -> None:
     newer = Finding("gpu", "certain", "it glowed")
     assert Finding.read(newer.to_json()) == newer
