@@ -29,7 +29,7 @@ from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import fill, find, write_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.calibrate import floor
@@ -226,7 +226,7 @@ class DirectoryBench(Bench):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
-        self._targets: dict[tuple[str, int, int], OpenTarget] = {}
+        self._targets: dict[tuple[str, int, int], OpenDirectory] = {}
 
     def trials(self) -> list[Trial]:
         return [
@@ -272,7 +272,7 @@ class DirectoryBench(Bench):
             measure=self.seconds,
         )
 
-    def _target(self, entries: int, target: str = "embedded", threads: int = 1) -> OpenTarget:
+    def _target(self, entries: int, target: str = "embedded", threads: int = 1) -> OpenDirectory:
         key = (target, entries, threads)
         if key not in self._targets:
             options = self._options(entries, target, threads)
@@ -304,7 +304,7 @@ class DirectoryBench(Bench):
     def _crowd(self) -> Values | Skipped:
         options = self._options(10_000)
 
-        def load(target: OpenTarget, seconds: float) -> Values:
+        def load(target: OpenDirectory, seconds: float) -> Values:
             return engine_alone(options, target, KEPT, LANES, seconds)
 
         return crowded(options, self.seconds, load)
@@ -323,7 +323,7 @@ class DirectoryBench(Bench):
     def _monitor(self) -> Values:
         return sampling(self._options(10_000), self._target(10_000), sequences.LOOKUP)
 
-    def _point(self, options: IlsOptions, target: OpenTarget) -> PointResult:
+    def _point(self, options: IlsOptions, target: OpenDirectory) -> PointResult:
         spec = point(options, "lookup")
         return measured(spec, IlsEndpoint(target, options).command(spec))
 

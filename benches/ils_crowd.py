@@ -18,7 +18,7 @@ from ils_bench.targets.address import Address
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import OutOfDescriptors
 from sitebench.monitor.files import read
 from sitebench.monitor.texts import PAGE
@@ -45,7 +45,7 @@ EVERYBODY = bytes.fromhex(
 
 
 def crowded(
-    options: IlsOptions, seconds: float, load: Callable[[OpenTarget, float], Values]
+    options: IlsOptions, seconds: float, load: Callable[[OpenDirectory, float], Values]
 ) -> Values | Skipped:
     """Return what the load came to alone and beside the crowd, and the memory one of it takes.
 

@@ -11,7 +11,7 @@ from ils_bench.calibrate import running_engine
 from ils_bench.options import IlsOptions
 from ils_bench.points import point
 from ils_bench.sequences import Sequence
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.monitor import Changes, Monitor
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Phase, PointFile, Windows
@@ -34,7 +34,7 @@ def _recording(options: IlsOptions, sequence: Sequence) -> Iterator[PointFile]:
 
 
 @contextlib.contextmanager
-def _watching(target: OpenTarget) -> Iterator[Monitor]:
+def _watching(target: OpenDirectory) -> Iterator[Monitor]:
     monitor = Monitor(target.pid, (target.address.host, target.address.port))
     try:
         yield monitor
@@ -43,7 +43,7 @@ def _watching(target: OpenTarget) -> Iterator[Monitor]:
 
 
 def engine_watched(
-    options: IlsOptions, target: OpenTarget, sequence: Sequence, lanes: int, seconds: float
+    options: IlsOptions, target: OpenDirectory, sequence: Sequence, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Return the rate of lanes that are drained, recorded and watched as a point's are."""
     with (
@@ -64,7 +64,7 @@ def engine_watched(
     return {"ops_per_s": (counted.count - counted.failed) / measured.seconds}
 
 
-def sampling(options: IlsOptions, target: OpenTarget, sequence: Sequence) -> dict[str, float]:
+def sampling(options: IlsOptions, target: OpenDirectory, sequence: Sequence) -> dict[str, float]:
     """Return the CPU of a process that only watches, once a second, and writes it down."""
     with _recording(options, sequence) as file, _watching(target) as monitor:
         changes = Changes()

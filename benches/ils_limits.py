@@ -21,7 +21,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 
 ENTRIES = 10_000
 TURNS, LEAST_S = 16, 0.25
@@ -72,7 +72,7 @@ class LimitsBench(Bench):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
-        self._open: dict[str, OpenTarget] = {}
+        self._open: dict[str, OpenDirectory] = {}
 
     def trials(self) -> list[Trial]:
         return [Trial("limits", self._in_turns)]
@@ -87,11 +87,11 @@ class LimitsBench(Bench):
                 cheapest[name] = min(found, cheapest.get(name, found))
         return {name: 1e6 / cpu_us for name, cpu_us in cheapest.items()}
 
-    def _ask(self, target: OpenTarget) -> float:
+    def _ask(self, target: OpenDirectory) -> float:
         seconds = max(LEAST_S, self.seconds / TURNS)
         return engine_alone(self._options(), target, KEPT, LANES, seconds)["target_cpu_us"]
 
-    def _directory(self, name: str, limits: dict[str, Any]) -> OpenTarget:
+    def _directory(self, name: str, limits: dict[str, Any]) -> OpenDirectory:
         if name not in self._open:
             options = self._options()
             config = directory_config(options) | {"limits": limits}

@@ -18,7 +18,7 @@ from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Connect, Sequence, Unbind
 from ils_bench.targets.opening import open_target
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 
 ENTRIES = 10_000
 HANDSHAKES = Sequence("connect", (Connect(), Unbind()), "connect")
@@ -58,11 +58,11 @@ class TlsBench(Bench):
         ]
 
     @cached_property
-    def _plain(self) -> OpenTarget:
+    def _plain(self) -> OpenDirectory:
         return self.stack.enter_context(open_target(self._options(tls=False), ENTRIES))
 
     @cached_property
-    def _secure(self) -> OpenTarget:
+    def _secure(self) -> OpenDirectory:
         return self.stack.enter_context(open_target(self._options(tls=True), ENTRIES))
 
     def _options(self, *, tls: bool) -> IlsOptions:
@@ -75,7 +75,7 @@ class TlsBench(Bench):
             measure=self.seconds,
         )
 
-    def _alone(self, target: OpenTarget, sequence: Sequence, *, tls: bool) -> Values:
+    def _alone(self, target: OpenDirectory, sequence: Sequence, *, tls: bool) -> Values:
         return engine_alone(self._options(tls=tls), target, sequence, LANES, self.seconds)
 
     def _openssl(self) -> Values | Skipped:

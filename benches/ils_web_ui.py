@@ -28,7 +28,7 @@ from benches.bench import measured, temporary_folder
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.options import PointOptions
 from sitebench.options.convert import to_argv
 from sitebench.runs.manifest import usable_cores
@@ -46,7 +46,7 @@ Look = Callable[[str, float], float]
 """Looks at a page for so long, and returns the cores that it used meanwhile."""
 
 
-def looked_at(options: IlsOptions, target: OpenTarget, seconds: float) -> Values | Skipped:
+def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Values | Skipped:
     """Measure headless, polled and, where there is a Chromium, in front of one."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
@@ -67,12 +67,12 @@ def looked_at(options: IlsOptions, target: OpenTarget, seconds: float) -> Values
     }
 
 
-def _headless(options: IlsOptions, target: OpenTarget) -> float:
+def _headless(options: IlsOptions, target: OpenDirectory) -> float:
     spec = point(options, "lookup")
     return measured(spec, IlsEndpoint(target, options).command(spec)).ops_per_s
 
 
-def _in_ui(options: IlsOptions, target: OpenTarget, look: Look) -> tuple[float, float]:
+def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[float, float]:
     """Return the rate of the same lookups, commanded over the web UI, and what looking took."""
     command = IlsEndpoint(target, options).command(point(options, "lookup"))
     port = free_port()

@@ -23,7 +23,7 @@ from ils_bench.points import IlsEndpoint, point
 from ils_bench.targets.address import Address
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import ProgramMissing
 from sitebench.locust.workers.supervisor import Job, supervise
 from sitebench.options.addresses import MasterAddress
@@ -74,7 +74,7 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
     request = {"config": directory_config(options), "people": people.to_dict()}
     child = Child("ils_bench.targets.embedded", request, before=host.before)
     stack.callback(child.stop)
-    target = OpenTarget(
+    target = OpenDirectory(
         "embedded",
         Address(host.address, child.ready["port"]),
         people.base,

@@ -20,12 +20,12 @@ from ps_bench.options import PsOptions
 from ps_bench.points import SiteEndpoint, point
 from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
-from ps_bench.targets.target import OpenSite
 from seeders.upd import build, cached, visitors
 from sitebench.counts.worker_slot import Place
 from sitebench.errors import ProgramMissing
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
+from sitebench.http.open_site import OpenSite
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
 from sitebench.system.native_errors import translated
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ils_bench.options import IlsOptions
     from ils_bench.sequences import Sequence
-    from ils_bench.targets.target import OpenTarget
+    from ils_bench.targets.target import OpenDirectory
     from sitebench._engine import Engine
 
 WARMUP_S = 0.5
@@ -137,7 +137,7 @@ def _table(found: Mapping[str, Rates], repeats: int) -> Group:
 
 @contextlib.contextmanager
 def running_engine(
-    options: IlsOptions, target: OpenTarget, sequence: Sequence, lanes: int
+    options: IlsOptions, target: OpenDirectory, sequence: Sequence, lanes: int
 ) -> Iterator[Engine]:
     """Yield an engine in this process, without Locust, whose lanes are warm."""
     from ils_bench.engine_config import engine_config
@@ -167,7 +167,7 @@ def running_engine(
 
 
 def engine_alone(
-    options: IlsOptions, target: OpenTarget, sequence: Sequence, lanes: int, seconds: float
+    options: IlsOptions, target: OpenDirectory, sequence: Sequence, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Return the rate of lanes that are neither recorded nor monitored, and both sides' CPU."""
     from sitebench.calibrate.cpu import cpu_ns

@@ -242,7 +242,7 @@ def serve(options: ServeOptions) -> None:
 
     sitebench ils serve --profile ils --port 1002
     """
-    from ils_bench.serving import serve as serve_directory
+    from ils_bench.targets.ldap_directory import serve as serve_directory
 
     serve_directory(options, Console())
 

@@ -20,7 +20,7 @@ from ils_bench.engine_config import placed
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence, Step
 from ils_bench.targets.identity import Identity
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
 from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput
@@ -43,7 +43,7 @@ class Ldap3Lanes(PortableLanes):
     def __init__(
         self,
         environment: Any,
-        target: OpenTarget,
+        target: OpenDirectory,
         population: Population,
         sequences: Iterable[Sequence],
         *,

@@ -15,7 +15,7 @@ from ils_bench.suite import SUITE
 from ils_bench.targets.live import Progress, assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
 from sitebench.options import convert
@@ -43,7 +43,7 @@ def point(options: IlsOptions, operation: str) -> PointSpec:
 class IlsEndpoint:
     """An open directory that points are measured at."""
 
-    target: OpenTarget
+    target: OpenDirectory
     options: IlsOptions
     reused: bool = field(default=False, kw_only=True)
     """Whether an operation is measured here more than once: what it added must not stay."""

@@ -19,7 +19,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.suites.own_locustfile import own_locustfile
@@ -90,14 +90,14 @@ def _options(target: str | LdapDirectory, entries: int | None, load: dict[str, A
 
 
 @contextlib.contextmanager
-def _open(options: IlsOptions, target: str | LdapDirectory) -> Iterator[OpenTarget]:
+def _open(options: IlsOptions, target: str | LdapDirectory) -> Iterator[OpenDirectory]:
     if isinstance(target, str):
         with open_target(options, options.entries) as there:
             yield there
     else:
         # It lives in this process, and whoever holds it throws it away.
         address = parse_address(target.url, start_tls=target.start_tls)
-        yield OpenTarget(
+        yield OpenDirectory(
             "the directory",
             address,
             options.base,

@@ -22,7 +22,7 @@ from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
 from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput, SitebenchError
@@ -96,7 +96,7 @@ class IlsWorkload:
             "first_added": self._first_added(options, target, places),
         }
 
-    def _seed(self, options: CockpitOptions, target: OpenTarget, preparing: Preparing) -> None:
+    def _seed(self, options: CockpitOptions, target: OpenDirectory, preparing: Preparing) -> None:
         """Add whoever is missing, as `sitebench ils run` does, and remove them after the test.
 
         Those too who are there when it is stopped while they are being added.
@@ -131,12 +131,12 @@ class IlsWorkload:
         self._windows = recording.windows
         return recording
 
-    def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenTarget:
+    def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenDirectory:
         """Return the target as it is addressed by any process of the test."""
         address = parse_address(prepared["url"], start_tls=options.start_tls)
         trust = Trust(**prepared["trust"])
         known = replace(options, password_file=prepared["password_file"], tls_cert=trust.cert)
-        return OpenTarget(
+        return OpenDirectory(
             str(address),
             address,
             options.base,
@@ -197,7 +197,9 @@ class IlsWorkload:
                     )
         return list(found.values())
 
-    def _first_added(self, options: CockpitOptions, target: OpenTarget, places: int) -> list[int]:
+    def _first_added(
+        self, options: CockpitOptions, target: OpenDirectory, places: int
+    ) -> list[int]:
         """Return, for each process that makes load, the first person that it may add.
 
         In a directory that is somebody's own they are reserved, and removed at the test's end.
@@ -207,7 +209,7 @@ class IlsWorkload:
             return [journal.FIRST_ADDED + index * options.ring for index in range(places)]
         return [self._reserve(options, target).start for _ in range(places)]
 
-    def _reserve(self, options: CockpitOptions, target: OpenTarget) -> Reservation:
+    def _reserve(self, options: CockpitOptions, target: OpenDirectory) -> Reservation:
         reservation = journal.reserve(
             str(target.address),
             base=options.base,

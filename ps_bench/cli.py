@@ -194,7 +194,7 @@ def serve(options: ServeOptions) -> None:
 
     sitebench ps serve --database people.sqlite --durability full --port 8081
     """
-    from ps_bench.serving import serve as serve_site
+    from ps_bench.targets.personalized_site import serve as serve_site
 
     serve_site(options, Console())
 

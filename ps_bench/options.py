@@ -19,7 +19,7 @@ from sitebench.measure.options import (
 from sitebench.measure.options import PeakOptions as SearchOptions
 from sitebench.options.option import choice, option, whole
 from sitebench.system import secret
-from sitebench.targets.serving import whole_limits
+from sitebench.targets.serving import parse_limits
 from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
 
 
@@ -162,7 +162,7 @@ class ServeOptions(PeopleOptions, TlsServeOptions):
     limit: Mapping[str, int] | None = option(
         None,
         "Limits set otherwise, as name=number,name=number; docs/trust.md lists them.",
-        parse=whole_limits,
+        parse=parse_limits,
         metavar="LIMITS",
         panel="Site",
     )

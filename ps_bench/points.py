@@ -12,10 +12,10 @@ from typing import Any
 from ps_bench.options import CockpitOptions, PsOptions, TestOptions
 from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import assure_own, open_target
-from ps_bench.targets.target import OpenSite
+from ps_bench.targets.opening import open_target
 from seeders.upd import Progress, UpdSpec, visitors
 from sitebench.errors import BadInput
+from sitebench.http.open_site import OpenSite, assure_own
 from sitebench.http.scenario import Scenario
 from sitebench.http.scenario_file import read
 from sitebench.measure.point_process import Gathering, PointCommand
@@ -64,7 +64,7 @@ class SiteEndpoint:
         here = replace(
             CockpitOptions(**values),
             target=str(self.site.address),
-            i_own_this_target=self.options.i_own_this_target or self.site.pid is not None,
+            i_own_this_target=self.options.i_own_this_target or self.site.disposable,
             tls=False,
             tls_ca=self.site.ca,
             rate=spec.rate,

@@ -13,10 +13,10 @@ from ps_bench import points as sweep
 from ps_bench.options import PsOptions
 from ps_bench.points import SiteEndpoint
 from ps_bench.scenarios import SCENARIOS
-from ps_bench.targets.opening import assure_own, open_target
+from ps_bench.targets.opening import open_target
 from ps_bench.targets.personalized_site import PersonalizedSite
-from ps_bench.targets.target import OpenSite
 from sitebench.http.address import parse_address
+from sitebench.http.open_site import OpenSite, assure_own
 from sitebench.http.scenario import Scenario
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
@@ -95,6 +95,7 @@ def _open(options: PsOptions, target: str | PersonalizedSite) -> Iterator[OpenSi
             address,
             pid=os.getpid(),
             cores=target.threads,
+            disposable=True,
             trust=Trust.of(options),
             ca=options.tls_ca,
         )

@@ -12,14 +12,14 @@ from ps_bench import points
 from ps_bench.options import CockpitOptions, PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import assure_own, database_of, live, open_target, spec_of
-from ps_bench.targets.target import OpenSite
+from ps_bench.targets.opening import database_of, open_target, spec_of
 from seeders.upd import visitors
 from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.http import scenario_file
 from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
+from sitebench.http.open_site import OpenSite, assure_own, open_live
 from sitebench.http.scenario import Scenario
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
@@ -55,7 +55,7 @@ class SiteWorkload:
         if options.scenario is not None:
             scenario_file.read(options.scenario)
         if options.target != "embedded":
-            live(options)
+            open_live(options)
 
     def prepare(
         self, environment: Environment, places: int, preparing: Preparing
@@ -71,7 +71,7 @@ class SiteWorkload:
             for scenario in self._scenarios(options):
                 if scenario.writes:
                     assure_own(options, f"the scenario {scenario.name!r}")
-            site = live(options)
+            site = open_live(options)
         self._facts = {"name": site.name, **site.facts}
         return {
             "options": convert.to_texts(options),

@@ -20,7 +20,7 @@ from ils_bench.points import IlsEndpoint, manifest, point
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.command import Report, say, show
 from sitebench.measure.point_process import PointCommand
@@ -43,7 +43,7 @@ STILL_S = 0.1
 """Counters that two readings this far apart agree on are not changing."""
 
 
-def last_counters(target: OpenTarget) -> dict[str, int]:
+def last_counters(target: OpenDirectory) -> dict[str, int]:
     """Return the directory's counters once every connection is closed."""
     give_up, last = time.monotonic() + QUIET_S, target.counters()
     while time.monotonic() < give_up:
@@ -80,7 +80,7 @@ class CountingProgress(Live):
 
     def __init__(self) -> None:
         super().__init__(counting(1))
-        self.target: OpenTarget | None = None
+        self.target: OpenDirectory | None = None
         self._next_s = 0.0
 
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import remove_people
 from sitebench.system.native_errors import translated
@@ -22,7 +22,7 @@ CHUNK = 10_000
 all threads together can hold back of the keys they took."""
 
 
-def remove_seeded(target: OpenTarget) -> None:
+def remove_seeded(target: OpenDirectory) -> None:
     """Remove whom this process seeded there for a time, as far as it came."""
     for each in list(journal.entries()):
         here = (each.target, each.base) == (str(target.address), target.base)
@@ -33,7 +33,7 @@ def remove_seeded(target: OpenTarget) -> None:
 
 def remove(
     reservation: Reservation,
-    target: OpenTarget,
+    target: OpenDirectory,
     progress: Callable[[int], object] = lambda removed: None,
     added: int | None = None,
 ) -> int:

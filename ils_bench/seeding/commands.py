@@ -16,7 +16,7 @@ from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.probe import connected, probe
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.contents import contents_meanwhile
 from seeders.ldif import pieces, write_ldif
 from seeders.people import Spec, generate
@@ -207,7 +207,7 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
     who = identity_of(password_asked(known))
     probe(address, reservation.base, who, trust)
-    target = OpenTarget(
+    target = OpenDirectory(
         reservation.target,
         address,
         reservation.base,

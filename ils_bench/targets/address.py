@@ -29,13 +29,18 @@ class Address:
         return f"{self.scheme.partition('+')[0]}://{host}:{self.port}"
 
     @property
+    def encrypted(self) -> bool:
+        """Whether TLS is spoken with it."""
+        return self.scheme != "ldap"
+
+    @property
     def start_tls(self) -> bool:
         """Whether TLS is asked for after connecting."""
         return self.scheme == START_TLS
 
     def engine_tls(self, trust: Trust) -> dict[str, Any] | None:
         """Return how the engine is to speak TLS with it, if it is to."""
-        if self.scheme == "ldap":
+        if not self.encrypted:
             return None
         return {"trust": trust.to_engine(), "start": self.start_tls}
 

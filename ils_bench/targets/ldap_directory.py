@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
-from ils_bench.targets.address import START_TLS, scheme_of
 from seeders.people import Profile, Spec, generate
 from seeders.pools import DEFAULT_LOCALES
 from sitebench._engine import Directory, Population
-from sitebench.system.native_errors import translated
-from sitebench.targets.tls import CaFile, ServerTls
+from sitebench.errors import BadInput
+from sitebench.system import secret
+from sitebench.targets.in_process import InProcess, certificate, keywords
+from sitebench.targets.serving import serve_until_stopped
+from sitebench.targets.tls import ServerTls
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ils_bench.options import ServeOptions
 
 DEFAULT_SUFFIX = "o=Intranet"
+DEFAULT_PEOPLE = 10_000
 
 
-class LdapDirectory:
+class LdapDirectory(InProcess[Directory]):
     """A real LDAP directory, served by native threads of this process until it is closed.
 
         with LdapDirectory(entries=1_000) as directory:
@@ -60,8 +68,6 @@ class LdapDirectory:
         start_tls: bool = False,
     ) -> None:
         self.suffix = suffix
-        self.host = host
-        self.threads = threads
         self.people: Population | None = None
         """Who is in it: names, DNs and every attribute of person i."""
         if entries:
@@ -81,60 +87,76 @@ class LdapDirectory:
             "limits": dict(limits or {}),
         }
         if tls or start_tls:
-            shown = tls if isinstance(tls, ServerTls) else ServerTls()
-            config["tls"] = {"certificate": shown.to_engine(host), "start": start_tls}
-        self._scheme = scheme_of(config.get("tls"))
-        with translated():
-            self._directory = Directory(json.dumps(config), self.people)
-        made = self._directory.made_ca
-        self._ca = None if made is None else CaFile(made)
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return self._directory.port
-
-    @property
-    def url(self) -> str:
-        """Its address, as clients take it."""
-        return f"{self._scheme.partition('+')[0]}://{self._directory.address}"
-
-    @property
-    def start_tls(self) -> bool:
+            config["tls"] = {"certificate": certificate(tls, host), "start": start_tls}
+        self.start_tls = start_tls
         """Whether clients connect in the clear and ask for TLS."""
-        return self._scheme == START_TLS
-
-    @property
-    def ca(self) -> str | None:
-        """File with the authority of a certificate that was made for it."""
-        return None if self._ca is None else str(self._ca.path)
+        super().__init__(
+            lambda config: Directory(config, self.people),
+            config,
+            "ldaps" if tls and not start_tls else "ldap",
+            contextlib.ExitStack(),
+        )
 
     @property
     def base(self) -> str:
         """DN under which the people are; the suffix where there are none."""
         return self.suffix if self.people is None else f"ou=Dynamic,{self.suffix}"
 
-    def stats(self) -> dict[str, int]:
-        """Return its counters: operations by kind, connections, entries."""
-        return self._directory.stats()
-
-    def close(self) -> None:
-        """Close every connection and forget every entry; calling it again does nothing."""
-        self._directory.stop()
-        if self._ca is not None:
-            self._ca.remove()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         who = 0 if self.people is None else self.people.size
         return f"<LdapDirectory {self.url} suffix={self.suffix!r} people={who:,}>"
+
+
+def serve(options: ServeOptions, console: Console) -> None:
+    """Serve the directory until Ctrl-C or SIGTERM (`sitebench ils serve`)."""
+    open_to_all = "anyone who reaches this address may write: consider --admin-dn or --read-only"
+    serve_until_stopped(
+        lambda: _opened(options),
+        _greeting,
+        console,
+        host=options.host,
+        warning=open_to_all if options.admin_dn is None else None,
+    )
+
+
+def _opened(options: ServeOptions) -> LdapDirectory:
+    """Start the directory; an LDIF file is served alone unless a size is given too."""
+    entries = options.entries
+    if entries is None:
+        entries = DEFAULT_PEOPLE if options.ldif is None else 0
+    more = {"entries": entries, "admin_password": _admin_password(options)}
+    return LdapDirectory(**keywords(LdapDirectory, options) | more)
+
+
+def _admin_password(options: ServeOptions) -> str | None:
+    if options.admin_dn is None:
+        return None
+    missing = BadInput(
+        f"the administrator {options.admin_dn!r} has no password",
+        "put it into a file and name that with --admin-password-file, "
+        f"set ${secret.BIND_PASSWORD}, or type it at a terminal",
+    )
+    password = secret.given(options.admin_password_file, "password file", secret.BIND_PASSWORD)
+    if password is None:
+        typed = secret.typed(f"Password of the administrator {options.admin_dn}: ", missing)
+        password = secret.first_line(typed, "password", secret.BIND_PASSWORD)
+    if not password:
+        raise missing
+    return password
+
+
+def _greeting(directory: LdapDirectory) -> list[str]:
+    """Return its address, a search to try, and a test to run at it."""
+    url, base, people = directory.url, shlex.quote(directory.base), directory.people
+    who = "no people" if people is None else f"{people.size:,} people"
+    search = "(objectClass=*)" if people is None else f"(cn={people.name(0)})"
+    trust = "" if directory.ca is None else f"LDAPTLS_CACERT={directory.ca} "
+    tls = "" if directory.ca is None else f" --tls-ca {directory.ca}"
+    if directory.start_tls:
+        tls += " --start-tls"
+    start_tls = " -ZZ" if directory.start_tls else ""
+    return [
+        f"serving {who} at {url}, suffix {directory.suffix}; Ctrl-C ends it",
+        f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
+        f"  sitebench ils run lookup --target {url}{tls} --base {base}",
+    ]

@@ -13,7 +13,7 @@ from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
 from ils_bench.targets.probe import probe, root_dse
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Population, count_people, seed_directory
 from sitebench.system.native_errors import translated
@@ -30,13 +30,13 @@ def assure_own(options: DirectoryOptions, what: str) -> None:
     ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
 
 
-def open_live(options: DirectoryOptions) -> OpenTarget:
+def open_live(options: DirectoryOptions) -> OpenDirectory:
     """Address a directory that runs already; raises what is wrong with it."""
     address = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
     probe(address, options.base, who, trust)
     facts = root_dse(address, who, trust)
-    return OpenTarget(
+    return OpenDirectory(
         "the directory",
         address,
         options.base,
@@ -48,14 +48,14 @@ def open_live(options: DirectoryOptions) -> OpenTarget:
     )
 
 
-def count_seeded(target: OpenTarget, population: Population) -> int:
+def count_seeded(target: OpenDirectory, population: Population) -> int:
     """Return how many people are there, from the first on without a gap."""
     with translated():
         return count_people(target.to_engine(), population)
 
 
 def seed(
-    target: OpenTarget, people: Spec, progress: Progress, *, keep: bool
+    target: OpenDirectory, people: Spec, progress: Progress, *, keep: bool
 ) -> Callable[[], object]:
     """Add whoever is missing; return how to remove them again.
 

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 
 TIMEOUT_S = 1.0
 BASE = "cn=Monitor"
@@ -27,7 +27,7 @@ Entry = tuple[str, Mapping[str, Any]]
 class DirectoryMonitor:
     """Reads cn=Monitor over a connection of its own, which stays."""
 
-    def __init__(self, target: OpenTarget) -> None:
+    def __init__(self, target: OpenDirectory) -> None:
         self.source = f"{BASE} of {target.address}"
         self._target = target
         self._connection: Any = None

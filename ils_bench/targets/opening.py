@@ -12,11 +12,12 @@ from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
-from ils_bench.targets.target import OpenTarget
-from sitebench.targets.tls import ServerTls, Trust
+from ils_bench.targets.target import OpenDirectory
+from sitebench.targets.in_process import certificate
+from sitebench.targets.tls import Trust
 
 OWN_TARGETS = ("embedded", "openldap")
-"""Targets that are started for a test; any other is somebody's."""
+"""Targets that are started for a test; any other is the user's."""
 
 
 def directory_config(options: LoadTestOptions) -> dict[str, Any]:
@@ -29,15 +30,15 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
         "profile": options.profile,
     }
     if options.tls or options.start_tls:
-        certificate = ServerTls().to_engine(config["host"])
-        config["tls"] = {"certificate": certificate, "start": options.start_tls}
+        made = certificate(tls=True, host=config["host"])
+        config["tls"] = {"certificate": made, "start": options.start_tls}
     return config
 
 
 @contextlib.contextmanager
 def open_target(
     options: Any, size: int, progress: Progress = lambda done, total: None
-) -> Iterator[OpenTarget]:
+) -> Iterator[OpenDirectory]:
     """Open the target that options name, with `size` people in it; put everything back after."""
     people = spec_of(options, size)
     if options.target == "embedded":
@@ -47,8 +48,7 @@ def open_target(
         target = open_openldap(people, scheme, Trust.of(options))
     else:
         target = open_live(options)
-    with contextlib.ExitStack() as after:
-        after.callback(target.close)
+    with target, contextlib.ExitStack() as after:
         if not target.disposable and options.names is None:
             after.callback(seed(target, people, progress, keep=False))
         yield target

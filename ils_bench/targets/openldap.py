@@ -24,7 +24,7 @@ from ils_bench import schema
 from ils_bench.targets.address import START_TLS, Address, parse_address
 from ils_bench.targets.certificate import make
 from ils_bench.targets.people import read_spec, suffix_of
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
@@ -62,12 +62,12 @@ access to * by * write
 """
 
 
-def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenTarget:
+def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenDirectory:
     """Start a slapd that holds these people and return when it answers."""
     request = {"people": people.to_dict(), "scheme": scheme}
     child = Child("ils_bench.targets.openldap", request, timeout_s=FILL_S)
     pid, ca = int(child.ready["pid"]), child.ready["ca"]
-    return OpenTarget(
+    return OpenDirectory(
         "openldap",
         parse_address(child.ready["url"], start_tls=scheme == START_TLS),
         people.base,
@@ -75,7 +75,7 @@ def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> 
         cores=usable_cores(),
         disposable=True,
         alive=lambda: child.alive and _lives(pid),
-        close=child.stop,
+        stop=child.stop,
         trust=trust if ca is None else trusting(trust, ca),
         ca=ca,
         facts={key: child.ready[key] for key in ("version", "configuration")},

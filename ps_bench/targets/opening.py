@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ps_bench.options import PsOptions
 from ps_bench.targets.embedded import open_embedded
-from ps_bench.targets.target import OpenSite
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
-from sitebench.http.address import parse_address, probe
-from sitebench.targets import ownership
-from sitebench.targets.tls import ServerTls, Trust
+from sitebench.http.open_site import OpenSite, open_live
+from sitebench.targets.in_process import certificate
+from sitebench.targets.tls import Trust
+
+OWN_TARGETS = ("embedded",)
+"""Targets that are started for a test; any other is the user's."""
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
@@ -28,28 +28,10 @@ def database_of(options: PsOptions, progress: Progress = lambda done, total: Non
     return inspect(spec_of(options), Path(options.database))
 
 
-def assure_own(options: PsOptions, what: str) -> None:
-    """Raise NotYours unless `what` may write to the site that options name."""
-    address = parse_address(options.target)
-    ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
-
-
-def live(options: PsOptions) -> OpenSite:
-    """Address a site that runs already; raises what is wrong with it."""
-    address, trust = parse_address(options.target), Trust.of(options)
-    server = probe(address, trust)
-    facts = {} if server is None else {"server": server}
-    return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)
-
-
-@contextlib.contextmanager
-def open_target(
-    options: PsOptions, progress: Progress = lambda done, total: None
-) -> Iterator[OpenSite]:
+def open_target(options: PsOptions, progress: Progress = lambda done, total: None) -> OpenSite:
     """Open the site that options name; an embedded one on a copy of its database."""
-    if options.target != "embedded":
-        yield live(options)
-        return
+    if options.target not in OWN_TARGETS:
+        return open_live(options)
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,
@@ -58,7 +40,6 @@ def open_target(
         "row_cache": options.row_cache,
     }
     if options.tls:
-        config["tls"] = ServerTls().to_engine(config["host"])
+        config["tls"] = certificate(tls=True, host=config["host"])
     upd, trust = database_of(options, progress), Trust.of(options)
-    with open_embedded(config, upd.path, {"size": options.entries}, trust) as site:
-        yield site
+    return open_embedded(config, upd.path, {"size": options.entries}, trust)

@@ -6,19 +6,26 @@ import contextlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from ps_bench.suite import SUITE
 from seeders.pools import DEFAULT_LOCALES
 from seeders.upd import Progress, UpdSpec, cached, copied
 from sitebench._engine import Site
-from sitebench.system.native_errors import translated
 from sitebench.system.scratch import scratch
-from sitebench.targets.tls import CaFile, ServerTls
+from sitebench.targets.in_process import InProcess, certificate, keywords
+from sitebench.targets.serving import serve_until_stopped
+from sitebench.targets.tls import ServerTls
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ps_bench.options import ServeOptions
+
+DEFAULT_PEOPLE = 10_000
 
 
-class PersonalizedSite:
+class PersonalizedSite(InProcess[Site]):
     """A real web site of personalized pages, served by native threads of this process.
 
         with PersonalizedSite(entries=1_000) as site:
@@ -48,8 +55,6 @@ class PersonalizedSite:
         tls: bool | ServerTls = False,
         progress: Progress = lambda done, total: None,
     ) -> None:
-        self.host = host
-        self.threads = threads
         self.seed, self.locales = seed, locales
         with contextlib.ExitStack() as opening:
             if database is None:
@@ -68,54 +73,54 @@ class PersonalizedSite:
                 "limits": dict(limits or {}),
             }
             if tls:
-                shown = tls if isinstance(tls, ServerTls) else ServerTls()
-                config["tls"] = shown.to_engine(host)
-            self._scheme = "https" if tls else "http"
-            expected = {} if entries is None else {"size": entries}
-            with translated():
-                self._site = Site(json.dumps(config), json.dumps(expected))
-            opening.callback(self._site.stop)
-            self.ca: str | None = None
-            """File with the authority of a certificate that was made for it."""
-            if self._site.made_ca is not None:
-                file = CaFile(self._site.made_ca)
-                opening.callback(file.remove)
-                self.ca = str(file.path)
-            self._opened = opening.pop_all()
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return self._site.port
-
-    @property
-    def url(self) -> str:
-        """Its address, as browsers take it."""
-        return f"{self._scheme}://{self._site.address}"
+                config["tls"] = certificate(tls, host)
+            expected = json.dumps({} if entries is None else {"size": entries})
+            super().__init__(
+                lambda config: Site(config, expected),
+                config,
+                "https" if tls else "http",
+                opening.pop_all(),
+            )
 
     @property
     def size(self) -> int:
         """How many people its database was made with."""
-        return int(self._site.manifest()["size"])
-
-    def stats(self) -> dict[str, int]:
-        """Return its counters: pages, reads of the database, creates, updates."""
-        return self._site.stats()
-
-    def close(self) -> None:
-        """Store what is to be stored and end; calling it again does nothing."""
-        self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        return int(self._server.manifest()["size"])
 
     def __repr__(self) -> str:
         return f"<PersonalizedSite {self.url} people={self.size:,} database={str(self.database)!r}>"
+
+
+def serve(options: ServeOptions, console: Console) -> None:
+    """Serve the site until Ctrl-C or SIGTERM (`sitebench ps serve`)."""
+    serve_until_stopped(
+        lambda: _opened(options),
+        lambda site: _greeting(options, site),
+        console,
+        host=options.host,
+        warning="anyone who reaches this address may be anyone on this site",
+    )
+
+
+def _opened(options: ServeOptions) -> PersonalizedSite:
+    """Start the site on the database that is named, or on a copy of the one of that size."""
+    given = keywords(PersonalizedSite, options)
+    if options.database is not None:
+        return PersonalizedSite(**given)
+    from sitebench.measure.progress import bar
+
+    entries = options.entries or DEFAULT_PEOPLE
+    with bar("making the database", entries) as move:
+        more = {"entries": entries, "progress": lambda done, total: move(done)}
+        return PersonalizedSite(**given | more)
+
+
+def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
+    """Return its address, a page to look at, and a test to run at it."""
+    what = "a copy, thrown away afterwards" if options.database is None else options.database
+    trust = "" if site.ca is None else f" --tls-ca {site.ca}"
+    return [
+        f"serving {site.size:,} people at {site.url} from {what}; Ctrl-C ends it",
+        f"  open {site.url}/enter?user={min(7, site.size - 1)} in a browser",
+        f"  sitebench ps run --target {site.url}{trust} --entries {site.size}",
+    ]

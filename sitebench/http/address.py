@@ -31,6 +31,11 @@ class Address:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.base_path}"
 
+    @property
+    def encrypted(self) -> bool:
+        """Whether TLS is spoken with it."""
+        return self.scheme == "https"
+
 
 def parse_address(url: str) -> Address:
     """Read http://host:port/path; the port is 80 unless given."""
@@ -52,7 +57,7 @@ def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
     Any answer in HTTP is fine, it is not judged here.
     """
     connection: http.client.HTTPConnection
-    if address.scheme == "https":
+    if address.encrypted:
         connection = http.client.HTTPSConnection(
             address.host, address.port, timeout=ANSWER_S, context=trust.context()
         )

@@ -1,17 +1,24 @@
-"""What `serve` of both halves shares: what is asked of it, and when it ends."""
+"""What the `serve` commands of all suites share: what is asked of them, and when they end."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from sitebench.errors import UnknownValue
 from sitebench.system.stop import Stop
+from sitebench.targets.ownership import on_loopback
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+T = TypeVar("T")
 
 
-def whole_limits(text: str) -> dict[str, int]:
-    """Read `name=value,name=value`; which names there are, the engine knows."""
+def parse_limits(text: str) -> dict[str, int]:
+    """Read `name=value,name=value`; the engine knows which names there are."""
     found = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
@@ -21,6 +28,23 @@ def whole_limits(text: str) -> dict[str, int]:
             )
         found[name.strip()] = int(value)
     return found
+
+
+def serve_until_stopped(
+    opened: Callable[[], AbstractContextManager[T]],
+    greeting: Callable[[T], Sequence[str]],
+    console: Console,
+    *,
+    host: str,
+    warning: str | None = None,
+) -> None:
+    """Serve until Ctrl-C or SIGTERM; warn where `host` can be reached from other machines."""
+    with until_stopped() as stopped, opened() as server:
+        for line in greeting(server):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+        if warning is not None and not on_loopback(host):
+            console.print(warning, style="yellow")
+        stopped.wait()
 
 
 @contextmanager

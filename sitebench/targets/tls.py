@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ssl
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -154,17 +155,13 @@ class ServerTls:
         return {**asdict(self), "names": [] if host in ("0.0.0.0", "::") else [host]}
 
 
-class CaFile:
-    """The authority of a certificate that was made, in a file that clients can be pointed at."""
-
-    def __init__(self, pem: str) -> None:
-        self._folder = contextlib.ExitStack()
-        self.path = self._folder.enter_context(scratch()) / "ca.pem"
-        self.path.write_text(pem, encoding="ascii")
-
-    def remove(self) -> None:
-        """Remove it; calling it again does nothing."""
-        self._folder.close()
+@contextlib.contextmanager
+def ca_file(pem: str) -> Iterator[str]:
+    """Yield a file with the authority of a certificate that was made, for clients to trust."""
+    with scratch() as folder:
+        path = folder / "ca.pem"
+        path.write_text(pem, encoding="ascii")
+        yield str(path)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ldap3 import SUBTREE
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.openldap import open_openldap
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import People, Spec, generate
 from sitebench import _engine
 from tests.conformance.ldap3_client import Clients
@@ -40,7 +40,7 @@ def people() -> People:
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenTarget]:
+def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenDirectory]:
     if request.param == "openldap":
         required_program("slapd")
         opened = open_openldap(people.spec)
@@ -50,7 +50,7 @@ def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenTarge
     opened.close()
 
 
-def engine_config(target: OpenTarget) -> str:
+def engine_config(target: OpenDirectory) -> str:
     return json.dumps(
         {
             "threads": 1,
@@ -79,7 +79,7 @@ def test_the_people_are_of_three_scripts(people: People) -> None:
         assert any(low <= letter <= high for letter in names)
 
 
-def test_the_native_lane_finds_every_answer_right(target: OpenTarget, people: People) -> None:
+def test_the_native_lane_finds_every_answer_right(target: OpenDirectory, people: People) -> None:
     engine = _engine.Engine(engine_config(target), people.population)
     engine.start_lanes("lookup", LANES)
     count, failures = 0, {}
@@ -98,7 +98,7 @@ def test_the_native_lane_finds_every_answer_right(target: OpenTarget, people: Pe
 
 @pytest.mark.timeout(300)
 def test_ldap3_reads_what_the_population_says(
-    target: OpenTarget, people: People, clients: Clients
+    target: OpenDirectory, people: People, clients: Clients
 ) -> None:
     population = people.population
     address = target.address

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench.targets.openldap import open_openldap
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec
 
 LOCALES = ("en_US", "de_DE", "ja_JP")
@@ -14,7 +14,7 @@ PEOPLE = 300
 
 
 @pytest.fixture(scope="session")
-def openldap(slapd: Path) -> Iterator[OpenTarget]:
+def openldap(slapd: Path) -> Iterator[OpenDirectory]:
     """A slapd that holds 300 people in three scripts and lets everyone write."""
     target = open_openldap(Spec(PEOPLE, locales=LOCALES))
     yield target

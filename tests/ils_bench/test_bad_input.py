@@ -12,7 +12,7 @@ import pytest
 
 from ils_bench.suite import SUITE
 from ils_bench.targets import openldap as openldap_target
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import ProgramMissing
 from sitebench.runs.store import RunStore
 from sitebench.system.network import free_port
@@ -135,7 +135,7 @@ def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
     refused(ran, 1, "does not answer as an LDAP server does", "check host and port")
 
 
-def test_a_wrong_base(openldap: OpenTarget) -> None:
+def test_a_wrong_base(openldap: OpenDirectory) -> None:
     ran = sitebench(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--base", "ou=Nobody,o=Intranet", *SHORT),
@@ -143,7 +143,7 @@ def test_a_wrong_base(openldap: OpenTarget) -> None:
     refused(ran, 2, "has no entry 'ou=Nobody,o=Intranet'", "--base")
 
 
-def test_a_wrong_password(openldap: OpenTarget, tmp_path: Path) -> None:
+def test_a_wrong_password(openldap: OpenDirectory, tmp_path: Path) -> None:
     (tmp_path / "password").write_text("guess\n")
     ran = sitebench(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
@@ -153,7 +153,7 @@ def test_a_wrong_password(openldap: OpenTarget, tmp_path: Path) -> None:
     refused(ran, 2, "refuses the bind of 'cn=admin,o=Intranet'", "--password-file")
 
 
-def test_a_password_in_the_environment_is_used(openldap: OpenTarget) -> None:
+def test_a_password_in_the_environment_is_used(openldap: OpenDirectory) -> None:
     ran = sitebench(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", *SHORT),
@@ -162,7 +162,7 @@ def test_a_password_in_the_environment_is_used(openldap: OpenTarget) -> None:
     refused(ran, 2, "invalidCredentials")
 
 
-def test_a_password_file_that_is_not_there(openldap: OpenTarget) -> None:
+def test_a_password_file_that_is_not_there(openldap: OpenDirectory) -> None:
     ran = sitebench(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", "--password-file", "/no/such/file", *SHORT),
@@ -216,7 +216,7 @@ def test_too_few_file_descriptors_for_so_many_users() -> None:
     refused(ran, 1, "300 users need 396 open files", "ulimit -Hn 396")
 
 
-def test_file_descriptors_that_run_out_on_the_way(openldap: OpenTarget) -> None:
+def test_file_descriptors_that_run_out_on_the_way(openldap: OpenDirectory) -> None:
     # As Locust is started by hand: nobody has looked at the limit before.
     done = subprocess.run(
         [

@@ -11,7 +11,7 @@ from ils_bench.targets.address import Address
 from ils_bench.targets.identity import Identity
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.openldap import open_openldap
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec
 from sitebench.monitor import Monitor, use_between
 from tests.conformance.served import Served
@@ -24,9 +24,9 @@ OWN = 5
 """Searches of one reading."""
 
 
-def opened(served: Served, dn: str | None = None, password: str | None = None) -> OpenTarget:
+def opened(served: Served, dn: str | None = None, password: str | None = None) -> OpenDirectory:
     address = Address(served.host, served.port)
-    return OpenTarget("slapd", address, served.suffix, Identity(dn, password))
+    return OpenDirectory("slapd", address, served.suffix, Identity(dn, password))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from tests.support.cli import sitebench
 
 SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")
@@ -33,7 +33,7 @@ def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) ->
     assert point["bytes_in"] > 0
 
 
-def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenTarget) -> None:
+def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDirectory) -> None:
     # The same names, but another seed's: what comes back is not what was asked for.
     ran = sitebench(
         *("ils", "run", "lookup", "--target", str(openldap.address), "--names", "cn={i}"),
@@ -48,7 +48,7 @@ def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenTar
     assert "wrong-answer" in ran.err
 
 
-def test_a_referral_is_followed_nowhere(openldap: OpenTarget) -> None:
+def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:
     away, classes = "cn=away,o=Intranet", ["referral", "extensibleObject"]
     with LdapDirectory(0) as elsewhere, connected(openldap.address) as connection:
         connection.add(away, classes, {"cn": "away", "ref": f"{elsewhere.url}/{away}"})

@@ -19,7 +19,7 @@ from ils_bench.points import IlsEndpoint, point
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.clean import CHUNK
 from ils_bench.targets.address import parse_address
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Directory, seed_directory
 from sitebench.measure import point_process as locust_process
@@ -117,7 +117,7 @@ def test_an_interrupted_removal_is_gone_on_with(live: Live, first: int, chunks: 
     stop = first + 3 * CHUNK
     spec = Spec(stop, locales=("en_US",))
     population = generate(spec).population
-    target = OpenTarget("live", parse_address(live.url), spec.base)
+    target = OpenDirectory("live", parse_address(live.url), spec.base)
     seed_directory(target.to_engine(), population, first, stop)
     made = journal.reserve(
         str(target.address),
@@ -253,7 +253,7 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
             warmup=0.1,
             measure=0.5,
         )
-        target = OpenTarget("slow", parse_address(options.target), options.base)
+        target = OpenDirectory("slow", parse_address(options.target), options.base)
         spec = point(options, "add")
         command = IlsEndpoint(target, options).command(spec)
 
@@ -326,7 +326,7 @@ def test_ctrl_c_waits_for_a_slow_removal_and_a_second_one_does_not(
     assert not list(journal.entries())
 
 
-def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenTarget) -> None:
+def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None:
     ran = sitebench(
         *("ils", "sweep", "--target", str(openldap.address), "--sizes", "400"),
         *("--operations", "connect,lookup,add", "--out", "run", *LOCALES, *SHORT),

@@ -3,11 +3,11 @@
 from ils_bench.options import IlsOptions
 from ils_bench.targets.live import open_live
 from ils_bench.targets.opening import open_target
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from tests.ils_bench.conftest import LOCALES
 
 
-def test_slapd_gives_its_version_and_its_configuration(openldap: OpenTarget) -> None:
+def test_slapd_gives_its_version_and_its_configuration(openldap: OpenDirectory) -> None:
     assert openldap.facts["version"].startswith("OpenLDAP: slapd 2.")
     lines = openldap.facts["configuration"].splitlines()
     assert "dbnosync" in lines
@@ -21,7 +21,7 @@ def test_the_embedded_directory_gives_its_settings() -> None:
         assert "port" not in target.facts["configuration"]
 
 
-def test_a_directory_of_somebody_elses_gives_what_its_root_dse_has(openldap: OpenTarget) -> None:
+def test_a_directory_of_somebody_elses_gives_what_its_root_dse_has(openldap: OpenDirectory) -> None:
     options = IlsOptions(target=str(openldap.address), base=openldap.base)
     facts = open_live(options).facts
     assert "3" in facts["supportedLDAPVersion"].split(", ")

@@ -6,7 +6,7 @@ from pathlib import Path
 from ils_bench.options import IlsOptions
 from ils_bench.points import IlsEndpoint, point
 from ils_bench.targets.address import Address
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.point_process import run_point
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
@@ -21,7 +21,7 @@ def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
     )
     spec = point(options, "lookup")
     address = Address("127.0.0.1", counting.directory.port)
-    endpoint = IlsEndpoint(OpenTarget("ours", address, options.base), options)
+    endpoint = IlsEndpoint(OpenDirectory("ours", address, options.base), options)
     command = endpoint.command(spec)
     command = replace(command, arguments=[*command.arguments, "--spawn-rate", "2"])
     with RunStore(tmp_path / "run") as store:

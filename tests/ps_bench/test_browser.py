@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ps_bench.targets.target import OpenSite
 from seeders.upd import UpdSpec, visitors
+from sitebench.http.open_site import OpenSite
 from tests.ps_bench.conftest import LOCALES, PEOPLE
 from tests.support.browser import Browser, browsing
 

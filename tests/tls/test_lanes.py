@@ -18,7 +18,7 @@ from ils_bench.targets.address import START_TLS, Address, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import count_seeded, seed
-from ils_bench.targets.target import OpenTarget
+from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import Place
@@ -91,7 +91,7 @@ def test_lanes_look_up_people_in_slapd_over_tls(openldap: Slapd, trust: Trust) -
 def test_people_are_added_to_slapd_over_tls(openldap: Slapd, trust: Trust) -> None:
     for n, address in enumerate(ways(openldap)):
         more = Spec(PEOPLE.size + 300 * (n + 1), 1997, "paper", ("en_US",), PEOPLE.base)
-        target = OpenTarget("slapd", address, PEOPLE.base, trust=trust)
+        target = OpenDirectory("slapd", address, PEOPLE.base, trust=trust)
         seed(target, more, lambda done, total: None, keep=True)
         assert count_seeded(target, generate(more).population) == more.size
 

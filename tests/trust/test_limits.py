@@ -8,7 +8,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.targets.serving import whole_limits
+from sitebench.targets.serving import parse_limits
 from tests.ils_bench.test_bad_input import refused
 from tests.ils_bench.test_serve import LOCALES, address
 from tests.support.cli import sitebench
@@ -16,10 +16,10 @@ from tests.support.serving import serving
 
 
 def test_limits_are_read_as_pairs() -> None:
-    assert whole_limits("stall_ms=200, connections=5") == {"stall_ms": 200, "connections": 5}
+    assert parse_limits("stall_ms=200, connections=5") == {"stall_ms": 200, "connections": 5}
     for wrong in ("stall_ms", "stall_ms=", "stall_ms=-1", "stall_ms=soon"):
         with pytest.raises(UnknownValue, match="name=number"):
-            whole_limits(wrong)
+            parse_limits(wrong)
 
 
 @pytest.mark.parametrize("half", ["ils", "ps"])

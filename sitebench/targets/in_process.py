@@ -1,0 +1,89 @@
+"""A native server inside this process: for `serve`, for tests, and for programs."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, TypeVar
+
+from sitebench.system.native_errors import translated
+from sitebench.targets.open_target import Closing
+from sitebench.targets.tls import ServerTls, ca_file
+
+
+class NativeServer(Protocol):
+    """A server of the engine's."""
+
+    @property
+    def port(self) -> int: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def made_ca(self) -> str | None: ...
+    def stats(self) -> dict[str, int]: ...
+    def stop(self) -> None: ...
+
+
+S = TypeVar("S", bound=NativeServer)
+
+
+class InProcess(Closing, Generic[S]):
+    """A server on native threads of this process, until it is closed.
+
+    `opening` holds what was opened for it before, and is closed with it.
+    """
+
+    def __init__(
+        self,
+        start: Callable[[str], S],
+        config: Mapping[str, Any],
+        scheme: str,
+        opening: contextlib.ExitStack,
+    ) -> None:
+        self.host: str = config["host"]
+        self.threads: int = config["threads"]
+        self._scheme = scheme
+        with opening:
+            with translated():
+                self._server = start(json.dumps(config))
+            self.ca = stopping(self._server, opening)
+            """File with the authority of a certificate that was made for it."""
+            self._opened = opening.pop_all()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return self._server.port
+
+    @property
+    def url(self) -> str:
+        """Its address, as clients take it."""
+        return f"{self._scheme}://{self._server.address}"
+
+    def stats(self) -> dict[str, int]:
+        """Return its counters."""
+        return self._server.stats()
+
+    def close(self) -> None:
+        """Close every connection and free what it holds; calling it again does nothing."""
+        self._opened.close()
+
+
+def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
+    """Have a server stop when `opened` is closed; return the file of a CA made for it, if any."""
+    opened.callback(server.stop)
+    return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
+
+
+def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:
+    """Return the certificate that a server at `host` shows, as the engine reads it."""
+    return (tls if isinstance(tls, ServerTls) else ServerTls()).to_engine(host)
+
+
+def keywords(server: Callable[..., Any], options: Any) -> dict[str, Any]:
+    """Return the options of a suite's `serve` as the keywords of its server that they name."""
+    names = (name for name in inspect.signature(server).parameters if hasattr(options, name))
+    same = {name: getattr(options, name) for name in names}
+    return same | {"limits": options.limit, "tls": ServerTls.of(options) or False}

@@ -1,0 +1,105 @@
+"""An open target: where it is, which process serves it, and whether it still answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
+from sitebench.targets import ownership
+from sitebench.targets.tls import SYSTEM, Trust
+from sitebench.verdict.warning import Doubt
+
+_REMEDY = "look into its log; points already measured are kept, run again to go on"
+
+
+class Address(Protocol):
+    """Where a target listens."""
+
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def encrypted(self) -> bool: ...
+
+
+A = TypeVar("A", bound=Address)
+
+
+class Closing:
+    """A context manager that closes itself."""
+
+    def close(self) -> None:
+        """End what was opened; calling it again does nothing."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class OpenTarget(Closing, Generic[A]):
+    """A server that answers; a suite's own says how to `probe` it.
+
+    `pid` and `cores` are known where it runs on this machine and the test started it; `counters`
+    is what it has counted, if it says so.
+    """
+
+    name: str
+    address: A
+    pid: int | None = field(default=None, kw_only=True)
+    cores: int | None = field(default=None, kw_only=True)
+    disposable: bool = field(default=False, kw_only=True)
+    """It is thrown away afterwards, so that nothing needs to be removed from it."""
+    owned: bool = field(default=False, kw_only=True)
+    """The user says that it may be written to (`--i-own-this-target`)."""
+    alive: Callable[[], bool] = field(default=lambda: True, kw_only=True)
+    stop: Callable[[], None] = field(default=lambda: None, kw_only=True)
+    counters: Callable[[], dict[str, int]] = field(default=dict, kw_only=True)
+    facts: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    trust: Trust = field(default=SYSTEM, kw_only=True)
+    ca: str | None = field(default=None, kw_only=True)
+    """The file with the authority of a certificate that was made for it."""
+
+    def probe(self) -> object:
+        """Raise what is wrong with it."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Stop what was started for it; calling it again does nothing."""
+        self.stop()
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Return warnings about its identity."""
+        return self.trust.doubts() if self.address.encrypted else ()
+
+    def assure_own(self, what: str) -> None:
+        """Raise NotYours unless `what` may write to it."""
+        owned = self.owned or self.disposable
+        ownership.assure_own(self.address.host, self.address.port, owned=owned, what=what)
+
+    def check(self) -> None:
+        """Raise TargetDied when it does not answer any more."""
+        if not self.alive():
+            raise TargetDied(f"{self.name} at {self.address} ended during the measurement", _REMEDY)
+        try:
+            self.probe()
+        except OutOfPorts:
+            raise
+        except SitebenchError as error:
+            raise TargetDied(
+                f"{self.name} at {self.address} answered before the measurement and does not "
+                f"now: {error.message}",
+                _REMEDY,
+            ) from error
