@@ -26,7 +26,7 @@ from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
 from sitebench.options.convert import command_options
-from sitebench.options.option import choice
+from sitebench.options.option import OneOf
 
 app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
 
@@ -314,7 +314,7 @@ def schema(
 
     sitebench ils schema 389ds
     """
-    print(text(choice(*FILES)(server)), end="")
+    print(text(OneOf(*FILES)(server)), end="")
 
 
 @app.command(rich_help_panel="Directories")

@@ -1,112 +1,92 @@
-"""Options that only directories have, joined with those that both halves share."""
+"""Options of the directory's commands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench import units
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
-from sitebench.measure.options import (
-    EntriesOption,
-    LoadOptions,
-    MeasureOptions,
-    OwnershipOption,
-    PeopleOptions,
-    PointOptions,
-)
+from sitebench.measure.options import MeasureOptions, PointOptions
 from sitebench.measure.options import PeakOptions as SearchOptions
-from sitebench.options.option import choice, option, whole
+from sitebench.options import option
+from sitebench.suites.options import (
+    EndpointOptions,
+    EntriesOption,
+    PeopleOptions,
+    ServerOptions,
+    SuiteTestOptions,
+    port_option,
+    target_option,
+)
 from sitebench.system import secret
-from sitebench.targets.serving import parse_limits
-from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
 
 DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = secret.BIND_PASSWORD
 EXTERNAL, PLAIN = "external", "plain"
+PROFILES = ("paper", "small", "ils")
 
 
 @dataclass(frozen=True)
-class DirectoryOptions(OwnershipOption, TlsOptions):
-    """Which directory, and how to talk to it."""
+class DirectoryOptions(EndpointOptions):
+    """The directory, and how to bind to it."""
 
-    target: str = option(
+    target: str = target_option(
         "embedded",
-        "What to measure: embedded, openldap, or the ldap:// or ldaps:// address of your own.",
-        parse=secret.address,
-        metavar="TARGET",
-        panel="Target",
+        "Directory to measure: embedded, openldap, or the ldap:// or ldaps:// address of another.",
     )
-    profile: str = option(
-        "paper",
-        "People: paper (a lookup's answer has 1,283 bytes), small (an Add has 126), or ils.",
-        parse=choice("paper", "small", "ils"),
-        metavar="CHOICE",
-        panel="People",
+    base: str = option.text(DEFAULT_BASE, "DN that the people are under.", "DN", panel="Target")
+    bind_dn: str | None = option.text(
+        None, "DN to bind with (default: anonymous).", "DN", panel="Target"
     )
-    base: str = option(DEFAULT_BASE, "DN under which the people are.", metavar="DN", panel="Target")
-    bind_dn: str | None = option(
-        None, "DN to bind with; without it lanes bind anonymously.", metavar="DN", panel="Target"
-    )
-    password_file: str | None = option(
-        None,
-        f"File whose first line is the password; or set ${PASSWORD_VARIABLE}, or type it.",
-        metavar="FILE",
+    password_file: str | None = option.file(
+        f"File with the password in its first line (default: ${PASSWORD_VARIABLE}, or a prompt).",
         panel="Target",
         identity=False,
         form=False,
     )
-    sasl: str | None = option(
+    names: str | None = option.text(
         None,
-        "Bind over TLS by external (who --tls-cert is for) or plain; without it, simply.",
-        parse=choice(EXTERNAL, PLAIN),
-        metavar="CHOICE",
-        panel="TLS",
-    )
-    start_tls: bool = option(
-        False, "Connect in the clear and ask for TLS (StartTLS), not with ldaps.", panel="TLS"
-    )
-    names: str | None = option(
-        None,
-        "RDN of people who are there already, such as 'uid=user.{i}'; nobody is added.",
-        metavar="TEMPLATE",
+        "RDNs of the people in the directory, such as 'uid=user.{i}'; nobody is added.",
+        "TEMPLATE",
         panel="Target",
     )
+    profile: str = option.choice(
+        "paper",
+        "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
+        "or ils (an Internet Locator Server's).",
+        *PROFILES,
+        panel="People",
+    )
+    sasl: str | None = option.choice(
+        None,
+        "SASL mechanism to bind with over TLS: external (the identity in --tls-cert) or plain "
+        "(default: simple bind).",
+        *(EXTERNAL, PLAIN),
+        panel="TLS",
+    )
+    start_tls: bool = option.flag("StartTLS on an ldap:// connection.", panel="TLS")
 
 
 @dataclass(frozen=True)
-class SequenceOptions:
-    """What only a test of a directory asks, not who fills or empties one."""
+class LoadTestOptions(DirectoryOptions, SuiteTestOptions):
+    """A test of a directory, but for its size."""
 
-    target_threads: int = option(
-        1, "Threads of the embedded directory.", parse=whole(1), metavar="N", panel="Target"
-    )
-    client: str = option(
+    client: str = option.choice(
         "native",
-        "Who runs the sequences: native lanes, or ldap3 (portable, and far slower).",
-        parse=choice("native", "ldap3"),
-        metavar="CHOICE",
+        "LDAP client: native, or ldap3 (portable, far slower).",
+        *("native", "ldap3"),
+        panel="Advanced",
     )
-    session: float = option(
-        1200.0,
-        "Length of an ils-user's session, filled with think time.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
+    session: float = option.duration(
+        1200.0, "Length of an ils-user's session, filled with think time.", panel="Advanced"
     )
-    ring: int = option(
+    ring: int = option.size(
         1_000_000,
-        "People a run may have added at any time; beyond that each Add deletes an older one.",
-        parse=units.parse_size,
-        show=units.format_size,
-        metavar="N",
+        "Most people that a run has added at any time; further adds delete the oldest.",
+        "N",
+        panel="Advanced",
     )
-
-
-@dataclass(frozen=True)
-class LoadTestOptions(SequenceOptions, DirectoryOptions, PeopleOptions, LoadOptions):
-    """Everything that says what a test of a directory is, but for its size."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +96,9 @@ class IlsOptions(EntriesOption, LoadTestOptions):
 
 @dataclass(frozen=True)
 class CockpitOptions(SessionOptions, PointOptions, IlsOptions):
-    """What a locustfile takes: a test, and what a sweep tells its points."""
+    """What the locustfile takes."""
 
-    disposable: bool = option(
-        False, "The target is thrown away afterwards: remove nothing.", hidden=True
-    )
+    disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)
 
 
 @dataclass(frozen=True)
@@ -145,74 +123,48 @@ class PeakOptions(SearchOptions, IlsOptions):
 
 @dataclass(frozen=True)
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
-    """What filling a directory takes, and emptying it."""
+    """What `sitebench ils seed`, `verify` and `clean` take."""
 
-    target: str = option(
-        "",
-        "The directory, by its ldap:// or ldaps:// address; it may name the base.",
-        parse=secret.address,
-        metavar="TARGET",
-        panel="Target",
+    target: str = target_option(
+        "", "Directory, by its ldap:// or ldaps:// address, which may name the base."
     )
+    # These matter to a test alone, but a directory is opened with them.
+    names: str | None = option.text(None, "For tests only.", hidden=True)
+    tls: bool = option.flag("For tests only.", hidden=True)
+    tls_resume: bool = option.flag("For tests only.", hidden=True)
 
 
-def people_or_none(text: str) -> int:
-    """Read a size, or 0 for nobody."""
+def _size_or_zero(text: str) -> int:
     return 0 if text.strip() == "0" else units.parse_size(text)
 
 
 @dataclass(frozen=True)
-class ServeOptions(PeopleOptions, TlsServeOptions):
+class ServeOptions(ServerOptions):
     """What `sitebench ils serve` takes."""
 
-    entries: int | None = option(
+    port: int = port_option(10389)
+    entries: int | None = option.parsed(
         None,
-        "People in the directory; 10k unless there is an LDIF file, 0 for none.",
-        parse=people_or_none,
+        "People in the directory (default: 10k, or those of --ldif); 0 for an empty one.",
+        parse=_size_or_zero,
         metavar="SIZE",
         panel="People",
     )
-    profile: str = option(
+    profile: str = option.choice(
         "paper",
-        "How people are made and clients talk: paper, small, or ils (with ILS wire behaviour).",
-        parse=choice("paper", "small", "ils"),
-        metavar="CHOICE",
+        "Kind of people: paper, small, or ils, with an Internet Locator Server's protocol.",
+        *PROFILES,
         panel="People",
     )
-    suffix: str = option("o=Intranet", "Root of the tree.", metavar="DN", panel="Directory")
-    ldif: str | None = option(None, "LDIF file to load.", metavar="FILE", panel="Directory")
-    host: str = option("127.0.0.1", "Address to listen on.", metavar="HOST", panel="Directory")
-    port: int = option(
-        10389,
-        "Port to listen on; 0 takes a free one.",
-        parse=whole(0),
-        metavar="PORT",
-        panel="Directory",
+    ldif: str | None = option.file("LDIF file to load.", panel="People")
+    suffix: str = option.text("o=Intranet", "Root of the tree.", "DN", panel="Target")
+    admin_dn: str | None = option.text(
+        None, "DN of the administrator (default: everyone may write).", "DN", panel="Target"
     )
-    threads: int = option(
-        1, "Threads that serve clients.", parse=whole(1), metavar="N", panel="Directory"
+    admin_password_file: str | None = option.file(
+        f"File with that DN's password in its first line (default: ${PASSWORD_VARIABLE}).",
+        panel="Target",
     )
-    admin_dn: str | None = option(
-        None,
-        "Administrator; where there is one, nobody else may write.",
-        metavar="DN",
-        panel="Access",
-    )
-    admin_password_file: str | None = option(
-        None,
-        f"File whose first line is its password; or set ${PASSWORD_VARIABLE}.",
-        metavar="FILE",
-        panel="Access",
-    )
-    read_only: bool = option(False, "Refuse every write.", panel="Access")
-    limit: Mapping[str, int] | None = option(
-        None,
-        "Limits set otherwise, as name=number,name=number; docs/trust.md lists them.",
-        parse=parse_limits,
-        metavar="LIMITS",
-        panel="Access",
-    )
-    require_bind: bool = option(False, "Refuse clients that have not bound.", panel="Access")
-    start_tls: bool = option(
-        False, "Serve in the clear and offer TLS (StartTLS), not ldaps.", panel="TLS"
-    )
+    read_only: bool = option.flag("Refusal of every write.", panel="Target")
+    require_bind: bool = option.flag("Refusal of clients that have not bound.", panel="Target")
+    start_tls: bool = option.flag("StartTLS on the plain port, instead of ldaps.", panel="TLS")

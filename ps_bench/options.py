@@ -1,84 +1,44 @@
-"""Options that only sites have, joined with those that both halves share."""
+"""Options of the personalized site's commands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sitebench import units
+from sitebench.http.options import SiteTestOptions
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
-from sitebench.measure.options import (
-    EntriesOption,
-    LoadOptions,
-    MeasureOptions,
-    OwnershipOption,
-    PeopleOptions,
-    PointOptions,
-)
+from sitebench.measure.options import MeasureOptions, PointOptions
 from sitebench.measure.options import PeakOptions as SearchOptions
-from sitebench.options.option import choice, option, whole
-from sitebench.system import secret
-from sitebench.targets.serving import parse_limits
-from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
+from sitebench.options import option
+from sitebench.suites.options import EntriesOption, PeopleOptions, ServerOptions, port_option
 
 
 @dataclass(frozen=True)
-class SiteOptions(OwnershipOption, TlsOptions):
-    """Which site, and how to talk to it."""
+class DatabaseOptions:
+    """How the embedded site keeps its user properties."""
 
-    target: str = option(
-        "embedded",
-        "What to measure: embedded, or the http:// or https:// address of your own site.",
-        parse=secret.address,
-        metavar="TARGET",
-        panel="Target",
-    )
-    scenario: str | None = option(
-        None,
-        "TOML file of what users of your own site do (docs/scenarios.md); without it, the paper's.",
-        metavar="FILE",
-        panel="Target",
-    )
-    keepalive: bool = option(
-        False,
-        "One connection per user; without it one per request, as in 1997.",
-        paired=True,
-    )
-    target_threads: int = option(
-        1, "Threads of the embedded site.", parse=whole(1), metavar="N", panel="Target"
-    )
-    durability: str = option(
+    durability: str = option.choice(
         "normal",
-        "What a stored update survives: normal the end of the process, full that of the power.",
-        parse=choice("normal", "full"),
-        metavar="CHOICE",
-        panel="Target",
+        "Events that a stored update survives: the end of the process (normal), or a power "
+        "failure too (full).",
+        *("normal", "full"),
+        panel="Advanced",
     )
-    row_cache: int = option(
+    row_cache: int = option.count(
         0,
-        "People each thread of the embedded site keeps in front of its database.",
-        parse=whole(0),
-        metavar="N",
-        panel="Target",
-    )
-    database: str | None = option(
-        None,
-        "User-property database to take a copy of, instead of the one made for this size.",
-        metavar="FILE",
-        panel="Target",
-    )
-    client: str = option(
-        "native",
-        "Who makes the requests: native lanes, or Locust's fasthttp (portable, far slower).",
-        parse=choice("native", "fasthttp"),
-        metavar="CHOICE",
+        "People that each thread of the embedded site caches in front of its database.",
+        at_least=0,
+        panel="Advanced",
     )
 
 
 @dataclass(frozen=True)
-class TestOptions(SiteOptions, PeopleOptions, LoadOptions):
-    """Everything that says what a test of a site is, but for its size."""
+class TestOptions(DatabaseOptions, SiteTestOptions):
+    """A test of a site, but for its size."""
+
+    database: str | None = option.file(
+        "User-property database to copy (default: one made for this size).", panel="People"
+    )
 
 
 @dataclass(frozen=True)
@@ -88,7 +48,7 @@ class PsOptions(EntriesOption, TestOptions):
 
 @dataclass(frozen=True)
 class CockpitOptions(SessionOptions, PointOptions, PsOptions):
-    """What a locustfile takes: a test, and what a sweep tells its points."""
+    """What the locustfile takes."""
 
 
 @dataclass(frozen=True)
@@ -113,56 +73,18 @@ class PeakOptions(SearchOptions, PsOptions):
 
 @dataclass(frozen=True)
 class SeedOptions(EntriesOption, PeopleOptions):
-    """What writing a user-property database takes."""
+    """What `sitebench ps seed` takes."""
 
 
 @dataclass(frozen=True)
-class ServeOptions(PeopleOptions, TlsServeOptions):
+class ServeOptions(DatabaseOptions, ServerOptions):
     """What `sitebench ps serve` takes."""
 
-    entries: int | None = option(
-        None,
-        "People in the database; 10k unless there is a file.",
-        parse=units.parse_size,
-        show=units.format_size,
-        metavar="SIZE",
+    port: int = port_option(8080)
+    entries: int | None = option.size(
+        None, "People in the database (default: 10k, or those of --database).", panel="People"
+    )
+    database: str | None = option.file(
+        "User-property database to serve and to change (default: a temporary copy).",
         panel="People",
-    )
-    database: str | None = option(
-        None,
-        "User-property database to serve and to change; without it, a copy thrown away after.",
-        metavar="FILE",
-        panel="Site",
-    )
-    host: str = option("127.0.0.1", "Address to listen on.", metavar="HOST", panel="Site")
-    port: int = option(
-        8080,
-        "Port to listen on; 0 takes a free one.",
-        parse=whole(0),
-        metavar="PORT",
-        panel="Site",
-    )
-    threads: int = option(
-        1, "Threads that serve clients.", parse=whole(1), metavar="N", panel="Site"
-    )
-    durability: str = option(
-        "normal",
-        "What a stored update survives: normal the end of the process, full that of the power.",
-        parse=choice("normal", "full"),
-        metavar="CHOICE",
-        panel="Site",
-    )
-    row_cache: int = option(
-        0,
-        "People each thread keeps in front of the database.",
-        parse=whole(0),
-        metavar="N",
-        panel="Site",
-    )
-    limit: Mapping[str, int] | None = option(
-        None,
-        "Limits set otherwise, as name=number,name=number; docs/trust.md lists them.",
-        parse=parse_limits,
-        metavar="LIMITS",
-        panel="Site",
     )

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from seeders.pools import DEFAULT_LOCALES, PoolsFile, Progress, pools
+from seeders.pools import PoolsFile, Progress, pools
 from sitebench._engine import Population
 from sitebench.errors import BadInput
+from sitebench.suites.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 Profile = Literal["paper", "small", "ils"]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
+from sitebench.suites.options import DEFAULT_LOCALES
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 HEADER = "sitebench-pools 1"
 # Raise it when fields, limits or rules below change: files of an older recipe are left alone.
 RECIPE = 1
-# Latin, Cyrillic, Greek and Japanese; with and without diacritics.
-DEFAULT_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP")
 # What people have when a provider's values suit no attribute: user names and telephone numbers
 # are ASCII by their syntax.
 FALLBACK_LOCALE = "en_US"

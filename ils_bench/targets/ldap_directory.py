@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ils_bench.suite import SUITE
 from seeders.people import Profile, Spec, generate
-from seeders.pools import DEFAULT_LOCALES
 from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
+from sitebench.suites.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped

@@ -49,11 +49,11 @@ def worker(
     """
     from sitebench.locust.workers.supervisor import Job, supervise
     from sitebench.measure.command import say
-    from sitebench.options.option import choice
+    from sitebench.options.option import OneOf
     from sitebench.targets.serving import until_stopped
 
     if client is not None:
-        choice("native", *PORTABLE)(client)
+        OneOf("native", *PORTABLE)(client)
     with until_stopped() as stopped:
         many = "1 worker waits" if processes == 1 else f"{processes} workers wait"
         say(f"{many} for masters at {master.host}:{master.port}; Ctrl-C ends")

@@ -1,163 +1,91 @@
-"""The options that both halves share, in groups that combine by inheritance."""
+"""Options of every command that measures, in groups that combine by inheritance."""
 
 from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Final, NoReturn, Unpack
 
 from sitebench import units
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
+from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
-from sitebench.options.option import choice, joined, option, sequence_of, whole
+from sitebench.options.option import Placement
+
+# Options of the command alone: Locust does not take them, and points do not differ in them.
+_COMMAND: Final[Placement] = {"locust": False, "identity": False}
+_OUTPUT: Final[Placement] = {"panel": "Output", "locust": False, "identity": False}
+_WORKERS: Final[Placement] = {"panel": "Advanced", "locust": False, "identity": False}
 
 
-@dataclass(frozen=True)
-class OwnershipOption:
-    """Whose the target is."""
-
-    i_own_this_target: bool = option(
-        False,
-        "Write also where the target is another machine: it is yours to fill.",
-        panel="Target",
-        identity=False,
-    )
+def objective_option(explanation: str, **placement: Unpack[Placement]) -> Objective | None:
+    """Make the field of an objective."""
+    parse = Objective.parse
+    return option.parsed(None, explanation, parse=parse, metavar="CONDITIONS", **placement)
 
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """How hard to push, for how long, and with what."""
+    """The load, and what makes it."""
 
-    users: int = option(
-        64,
-        "Virtual users; each is one lane with one connection.",
-        parse=units.parse_size,
-        show=units.format_size,
-        metavar="N",
-        locust=False,
+    users: int = option.size(64, "Virtual users, each with one connection.", "N", locust=False)
+    rate: float | None = option.rate(
+        None, "Operations/s on a fixed schedule (default: each user as fast as it is answered)."
     )
-    rate: float | None = option(
-        None,
-        "Operations/s with start times fixed in advance; without it, each user goes on when done.",
-        parse=units.parse_rate,
-        show=lambda rate: f"{rate:g}",
-        metavar="PER_S",
+    warmup: float = option.duration(
+        2.0, "Warm-up before the measured window: shown, not counted.", locust_default=0.0
     )
-    warmup: float = option(
-        2.0,
-        "Time before the measured window; kept and marked, never counted.",
-        locust_default=0.0,
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
+    measure: float | None = option.duration(
+        10.0, "Length of the measured window.", locust_default=None
     )
-    measure: float | None = option(
-        10.0,
-        "Length of the measured window.",
-        locust_default=None,
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
-    )
-    think: float = option(
-        0.0,
-        "Mean think time of a user between operations.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
-    )
-    keys: str = option(
+    think: float = option.duration(0.0, "Mean think time of a user between operations.")
+    keys: str = option.choice(
         "uniform",
-        "How the next person is chosen: uniform (as in 1997), zipfian, hotspot or latest.",
-        parse=choice("uniform", "zipfian", "hotspot", "latest"),
+        "Choice of the next person: uniform (as in 1997), zipfian, hotspot or latest.",
+        *("uniform", "zipfian", "hotspot", "latest"),
         metavar="CHOICE",
+        panel="Advanced",
     )
-    timeout: float = option(
-        10.0,
-        "When an unanswered operation counts as failed.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
+    timeout: float = option.duration(
+        10.0, "Time after which an unanswered operation counts as failed.", panel="Advanced"
     )
-    threads: int | None = option(
+    threads: int | None = option.count(
+        None, "Load threads (default: half the cores, at most 4).", panel="Advanced"
+    )
+    verify: bool = option.flag(
+        "Check of every answer against the population.", default=True, panel="Advanced"
+    )
+    workers: int | None = option.count(
         None,
-        "Engine threads; by default half the cores, at most 4.",
-        parse=whole(1),
-        metavar="N",
-    )
-    verify: bool = option(True, "Check every answer against the population.")
-    workers: int | None = option(
-        None,
-        "Have this many `sitebench worker` make the load, on this machine and others.",
-        parse=whole(1),
-        metavar="N",
-        panel="Workers",
+        "Number of `sitebench worker` processes that make the load, on this machine and others.",
+        panel="Advanced",
         locust=False,
     )
-    bind: MasterAddress = option(  # noqa: RUF009 -- a field, as all others
+    bind: MasterAddress = option.parsed(
         MasterAddress("127.0.0.1"),
-        "Where workers find their master: an address of this machine that they can reach.",
+        "Address of this machine that workers connect to.",
         parse=MasterAddress.parse,
         metavar="HOST[:PORT]",
-        panel="Workers",
-        locust=False,
-        identity=False,
+        **_WORKERS,
     )
-    workers_wait: float = option(
-        120.0,
-        "How long a point waits for its workers.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
-        panel="Workers",
-        locust=False,
-        identity=False,
+    workers_wait: float = option.duration(
+        120.0, "Time limit for the workers of a point to connect.", **_WORKERS
     )
-    target_host: str | None = option(
+    target_host: str | None = option.parsed(
         None,
-        "Address an embedded target listens on, for workers elsewhere; by default loopback.",
+        "Address an embedded target listens on, for workers elsewhere (default: loopback).",
         parse=reachable_host,
         metavar="HOST",
-        panel="Workers",
+        panel="Advanced",
     )
-    monitor: str | None = option(
+    monitor: str | None = option.parsed(
         None,
-        "A node_exporter on the target's machine, to watch it too: host, or http://host:9100.",
+        "node_exporter on the target's machine, to monitor that too: HOST or http://HOST:9100.",
         parse=parse_exporter,
         metavar="URL",
+        panel="Advanced",
         identity=False,
-    )
-
-
-@dataclass(frozen=True)
-class EntriesOption:
-    """One size."""
-
-    entries: int = option(
-        10_000,
-        "People in the directory or the database.",
-        parse=units.parse_size,
-        show=units.format_size,
-        metavar="SIZE",
-        panel="People",
-    )
-
-
-@dataclass(frozen=True)
-class PeopleOptions:
-    """Who is in the directory or the database."""
-
-    seed: int = option(
-        1997, "Seed of the population and of the keys.", parse=whole(0), metavar="N", panel="People"
-    )
-    locales: tuple[str, ...] = option(
-        ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP"),
-        "Where the people come from, as Faker names it.",
-        parse=sequence_of(str),
-        show=joined,
-        metavar="LIST",
-        panel="People",
     )
 
 
@@ -165,41 +93,19 @@ class PeopleOptions:
 class OutputOptions:
     """Where results go."""
 
-    out: str | None = option(
-        None,
-        "Run file to write; an existing one is resumed.",
-        metavar="FILE",
-        panel="Output",
-        locust=False,
-        identity=False,
-    )
-    resume: bool = option(
-        False,
-        "Go on with --out, and refuse to begin when it is not there.",
-        panel="Output",
-        locust=False,
-        identity=False,
-    )
-    json: bool = option(
-        False,
-        "Print one JSON object per point instead of tables.",
-        panel="Output",
-        locust=False,
-        identity=False,
-    )
+    out: str | None = option.file("Run file to write, or to resume if it exists.", **_OUTPUT)
+    resume: bool = option.flag("Continuation of the run in --out, which must exist.", **_OUTPUT)
+    json: bool = option.flag("JSON instead of tables: one object per point.", **_OUTPUT)
 
 
 @dataclass(frozen=True)
 class RepeatOptions(OutputOptions):
     """How often each point is measured."""
 
-    repeats: int = option(
+    repeats: int = option.count(
         1,
-        "How often each point is measured, its target opened anew; 6 give a 95% interval.",
-        parse=whole(1),
-        metavar="N",
-        locust=False,
-        identity=False,
+        "Measurements of each point, each on a newly opened target; 6 for a 95% interval.",
+        **_COMMAND,
     )
 
 
@@ -207,22 +113,12 @@ class RepeatOptions(OutputOptions):
 class MeasureOptions(RepeatOptions):
     """What `run` and `sweep` take besides their points."""
 
-    objective: Objective | None = option(  # noqa: RUF009 -- a field, as all others
-        None,
-        "What each point must reach, such as 'p99<5ms,failures<0.1%'; otherwise exit code 3.",
-        parse=Objective.parse,
-        metavar="LIST",
-        panel="Pipelines",
-        locust=False,
-        identity=False,
+    objective: Objective | None = objective_option(
+        "Objective of each point, such as 'p99<5ms,failures<0.1%'; exit code 3 if one misses it.",
+        **_OUTPUT,
     )
-    junit: str | None = option(
-        None,
-        "JUnit XML file to write: a test case per point.",
-        metavar="FILE",
-        panel="Pipelines",
-        locust=False,
-        identity=False,
+    junit: str | None = option.file(
+        "JUnit XML file to write, with one test case per point.", **_OUTPUT
     )
 
 
@@ -232,8 +128,11 @@ DEFAULT_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
 
 DEFAULT_USERS = 64
 
+AUTO = "auto"
+"""The default of --users in `peak`: check_options refuses a number given without --objective."""
 
-def _lanes(text: str) -> int:
+
+def _users(text: str) -> int:
     return 0 if text == AUTO else units.parse_size(text)
 
 
@@ -247,112 +146,65 @@ def _percentage(text: str) -> float:
     return share
 
 
-AUTO = "auto"
-"""What an option is that was not given, where none given is to be told from one that was."""
-
-
 @dataclass(frozen=True)
 class PeakOptions(RepeatOptions):
     """What `peak` takes besides the operation: given client counts, or an objective."""
 
-    clients: tuple[int, ...] = option(
-        (),
-        "Client counts to measure; the papers' 2,4,8,14,28,56,112 unless there is an --objective.",
-        parse=sequence_of(units.parse_size),
-        show=joined,
-        metavar="LIST",
-        panel="Clients",
-        locust=False,
-        identity=False,
+    clients: tuple[int, ...] = option.sizes(
+        "Numbers of users to measure (default: the papers' 2,4,8,14,28,56,112).", **_COMMAND
     )
-    foresee: tuple[int, ...] = option(
-        (),
-        "Client counts to expect a rate of, by the fitted law; at most twice the largest measured.",
-        parse=sequence_of(units.parse_size),
-        show=joined,
-        metavar="LIST",
-        panel="Clients",
-        locust=False,
-        identity=False,
+    foresee: tuple[int, ...] = option.sizes(
+        "Numbers of users to extrapolate the rate to, at most twice the largest measured.",
+        **_COMMAND,
     )
-    objective: Objective | None = option(  # noqa: RUF009 -- a field, as all others
+    objective: Objective | None = objective_option(
+        "Objective of the search for the highest rate, such as 'p99<5ms,failures<0.1%'; "
+        "without it --clients are measured.",
+        **_COMMAND,
+    )
+    start: float | None = option.rate(
         None,
-        "Search for the highest rate that meets this, such as 'p99<5ms,failures<0.1%'.",
-        parse=Objective.parse,
-        metavar="LIST",
-        panel="Search",
-        locust=False,
-        identity=False,
+        "First rate of the search (default: the lowest with enough samples in one window).",
+        **_COMMAND,
     )
-    start: float | None = option(
+    precision: float | None = option.parsed(
         None,
-        "Rate to begin with; by default the lowest whose percentiles one window can tell.",
-        parse=units.parse_rate,
-        show=lambda rate: f"{rate:g}",
-        metavar="PER_S",
-        panel="Search",
-        locust=False,
-        identity=False,
-    )
-    precision: float | None = option(
-        None,
-        "How close the rate that broke must be to the one that held; 5% by default.",
+        "Gap between the highest rate that met it and the lowest that did not (default: 5%).",
         parse=_percentage,
-        metavar="SHARE",
-        panel="Search",
-        locust=False,
-        identity=False,
+        metavar="PERCENT",
+        **_COMMAND,
     )
-    hold: float | None = option(
-        None,
-        "How long the rate that was found must hold each time; three windows by default.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
-        panel="Search",
-        locust=False,
-        identity=False,
+    hold: float | None = option.duration(
+        None, "Length of each confirmation of the rate found (default: 3 windows).", **_COMMAND
     )
-    holds: int | None = option(
-        None,
-        "How often it must hold; 3 times by default.",
-        parse=whole(1),
-        metavar="N",
-        panel="Search",
-        locust=False,
-        identity=False,
-    )
-    users: int = option(
+    holds: int | None = option.count(None, "Number of confirmations (default: 3).", **_COMMAND)
+    users: int = option.parsed(
         0,
-        f"Lanes the search begins with, {DEFAULT_USERS} by default; doubled while all are busy.",
-        parse=_lanes,
+        f"Users at the start of the search (default: {DEFAULT_USERS}), doubled while all are busy.",
+        parse=_users,
         show=lambda n: units.format_size(n) if n else AUTO,
         metavar="N",
-        panel="Search",
         locust=False,
     )
-    rate: float | None = option(None, "Refused.", parse=units.parse_rate, hidden=True)
+    rate: float | None = option.rate(None, "Refused.", hidden=True)
 
 
 @dataclass(frozen=True)
 class PointOptions:
-    """What a point's Locust process is told by the sweep, and people need not know."""
+    """What a sweep passes to the Locust process of a point; hidden from users."""
 
-    store: str | None = option(None, "Run file.", hidden=True)
-    point: str | None = option(None, "Key of the point in the run file.", hidden=True)
-    target_pid: int | None = option(None, "Process to watch.", parse=whole(1), hidden=True)
-    target_cores: int | None = option(
-        None, "Cores the target may use.", parse=whole(1), hidden=True
-    )
-    least_workers: int | None = option(
-        None, "How many workers will do when time is up.", parse=whole(1), hidden=True
+    store: str | None = option.file("Run file.", hidden=True)
+    point: str | None = option.text(None, "Key of the point in the run file.", hidden=True)
+    target_pid: int | None = option.count(None, "Target's process to monitor.", hidden=True)
+    target_cores: int | None = option.count(None, "Cores the target may use.", hidden=True)
+    least_workers: int | None = option.count(
+        None, "Number of workers that suffices after --workers-wait.", hidden=True
     )
 
 
 DEFAULT_SIZES = (1_000, 10_000, 100_000)
-SIZES_HELP = (
-    "Sizes to measure, separated by commas; "
-    f"{','.join(map(units.format_size, DEFAULT_SIZES))} unless told otherwise."
+SIZES_HELP = "Sizes to measure, separated by commas (default: {}).".format(
+    ",".join(map(units.format_size, DEFAULT_SIZES))
 )
 
 

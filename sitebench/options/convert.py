@@ -1,7 +1,7 @@
 """Converts options to typer parameters, Locust arguments and texts of a run file, and back.
 
-An options class is a frozen dataclass whose fields are made by `option()`; classes combine by
-inheritance. From it come
+An options class is a frozen dataclass whose fields are made by `sitebench.options.option`;
+classes combine by inheritance. From it come
 
 - `command_options(cls)`: a typer command that takes them and receives one instance,
 - `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
@@ -23,13 +23,13 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from sitebench.errors import UnknownValue
-from sitebench.options.option import Option, choice, fields_of, flag
+from sitebench.options.option import PANELS, OneOf, Option, fields_of, long_option
 
 T = TypeVar("T")
 
 
-FIRST = ("target", "entries", "rate", "think", "keys")
-"""What a form asks for first."""
+_FORM_FIRST = ("target", "entries", "rate", "think", "keys")
+"""The first fields of the web form."""
 
 
 def to_texts(instance: Any) -> dict[str, str]:
@@ -50,9 +50,9 @@ def to_argv(instance: Any) -> list[str]:
         if not spec.locust or value == spec.locust_default:
             continue
         if isinstance(each.default, bool):
-            argv.append(flag(each.name) if value else flag(f"no_{each.name}"))
+            argv.append(long_option(each.name) if value else long_option(f"no_{each.name}"))
         elif value is not None:
-            argv.append(f"{flag(each.name)}={spec.show(value)}")
+            argv.append(f"{long_option(each.name)}={spec.show(value)}")
     return argv
 
 
@@ -60,17 +60,17 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
     """Add every option to Locust's parser that it does not yet have under the same name."""
     known = {text for action in parser._actions for text in action.option_strings}
     group = parser.add_argument_group(title)
-    for each, spec in sorted(fields_of(cls), key=_turn):
+    for each, spec in sorted(fields_of(cls), key=_form_order):
         if not spec.locust:
             continue
-        if flag(each.name) in known:
+        if long_option(each.name) in known:
             if parser.get_default(each.name) is None and spec.locust_default is not None:
                 parser.set_defaults(**{each.name: spec.show(spec.locust_default)})
             continue
         explanation = argparse.SUPPRESS if spec.hidden else spec.help.replace("%", "%%")
         if isinstance(each.default, bool):
             action: Any = group.add_argument(
-                flag(f"no_{each.name}") if each.default else flag(each.name),
+                long_option(f"no_{each.name}") if each.default else long_option(each.name),
                 dest=each.name,
                 action="store_false" if each.default else "store_true",
                 default=each.default,
@@ -78,24 +78,24 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Any], title: str) -
             )
         else:
             action = group.add_argument(
-                flag(each.name),
+                long_option(each.name),
                 type=_checked(spec.parse),
                 default="" if spec.locust_default is None else spec.show(spec.locust_default),
                 metavar=spec.metavar,
                 help=explanation,
             )
-            if isinstance(spec.parse, choice):
+            if isinstance(spec.parse, OneOf):
                 # A form's list begins with its first: where nothing is chosen, that is nothing.
                 nothing = ("",) if spec.locust_default is None else ()
                 action.choices = (*nothing, *spec.parse.allowed)
         # What Locust's own parser would note for its web form; a group's does not.
-        action.include_in_web_ui = spec.form
+        action.include_in_web_ui = spec.form and not spec.hidden
         action.is_secret = action.is_required = action.is_multiple = False
 
 
-def _turn(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
+def _form_order(field_and_option: tuple[dataclasses.Field[Any], Option]) -> int:
     name = field_and_option[0].name
-    return FIRST.index(name) if name in FIRST else len(FIRST)
+    return _FORM_FIRST.index(name) if name in _FORM_FIRST else len(_FORM_FIRST)
 
 
 def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +164,9 @@ def command_options(cls: type[Any]) -> Callable[[Callable[..., T]], Callable[...
             chosen = cls(**{name: values.pop(name) for name in names})
             return function(chosen, **values)
 
-        generated = [_parameter(each, spec) for each, spec in fields_of(cls)]
+        # typer shows panels in the order of their first option.
+        ordered = sorted(fields_of(cls), key=lambda pair: PANELS.index(pair[1].panel))
+        generated = [_parameter(each, spec) for each, spec in ordered]
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + generated
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -180,18 +182,20 @@ def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
     annotation: Any
     default: Any
     if isinstance(each.default, bool):
-        both = each.default or spec.paired
-        declared = f"{flag(each.name)}/{flag(f'no_{each.name}')}" if both else flag(each.name)
+        declared = long_option(each.name)
+        if each.default or spec.paired:
+            declared += f"/{long_option(f'no_{each.name}')}"
         info = typer.Option(
             declared,
             help=spec.help,
+            metavar="",
             rich_help_panel=spec.panel,
             hidden=spec.hidden,
         )
         annotation, default = Annotated[bool, info], each.default
     else:
         info = typer.Option(
-            flag(each.name),
+            long_option(each.name),
             help=spec.help,
             parser=spec.parse,
             metavar=spec.metavar,

@@ -1,81 +1,187 @@
-"""One option, defined once: how it is read, shown, explained, and where it appears."""
+"""One option, defined once: how it is read, written, explained, and where it appears.
+
+An options class is a frozen dataclass whose fields are made by the functions below, one for each
+kind of value:
+
+    @dataclass(frozen=True)
+    class Example:
+        measure: float = option.duration(10.0, "Length of the measured window.")
+        threads: int | None = option.count(None, "Load threads (default: half the cores).")
+
+`sitebench.options.convert` makes typer parameters and Locust arguments of it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
+from sitebench import units
 from sitebench.errors import UnknownValue
 
 T = TypeVar("T")
+Number = TypeVar("Number", bound=float | None)
+Integer = TypeVar("Integer", bound=int | None)
+Text = TypeVar("Text", bound=str | None)
 
-
-SAME: Any = object()
-
+Panel = Literal["Load", "Target", "People", "Output", "Web UI", "TLS", "Advanced"]
+PANELS: tuple[Panel, ...] = get_args(Panel)
+"""The groups that `--help` shows, in its order."""
 
 _KEY = "sitebench.options.option"
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option: how it is read, shown, explained, and where it appears."""
+    """What a field's metadata holds of its option."""
 
     help: str
     parse: Callable[[str], Any]
     show: Callable[[Any], str]
     metavar: str
-    panel: str
-    locust: bool
     locust_default: Any
+    panel: Panel = "Load"
+    locust: bool = True
+    identity: bool = True
+    hidden: bool = False
+    paired: bool = False
+    form: bool = True
+
+
+class Placement(TypedDict, total=False):
+    """Where an option appears, and what it means there; all have defaults."""
+
+    panel: Panel
+    locust: bool
+    """Whether it is a Locust argument too."""
+    locust_default: Any
+    """The default in Locust, where it is not the command's: there a test runs until stopped."""
     identity: bool
+    """Whether points that differ in it are different points; that a file's name differs is not."""
     hidden: bool
     paired: bool
+    """Whether a flag that is off by default has a `--no-` form."""
     form: bool
+    """Whether Locust's web form has it."""
 
 
-def option(
-    default: Any,
+def parsed(
+    default: T,
     explanation: str,
     *,
+    metavar: str,
     parse: Callable[[str], Any] = str,
     show: Callable[[Any], str] = str,
-    metavar: str = "TEXT",
-    panel: str = "Load",
-    locust: bool = True,
-    locust_default: Any = SAME,
-    identity: bool = True,
-    hidden: bool = False,
-    paired: bool = False,
-    form: bool = True,
-) -> Any:
-    """Make a dataclass field that is also an option.
+    **placement: Unpack[Placement],
+) -> T:
+    """Make the field of an option whose type has a parser of its own."""
+    placement.setdefault("locust_default", default)
+    spec = Option(explanation, parse, show, metavar, **placement)
+    # Typed as its default, as `dataclasses.field` is.
+    made: T = field(default=default, metadata={_KEY: spec})
+    return made
 
-    `locust` says whether Locust takes it too; `identity` whether a different value makes a
-    different point (a file name for the output does not). `locust_default` is for what a person
-    at Locust's screen expects otherwise: a test that lasts until it is stopped. `paired` gives
-    a switch that is off by default its `--no-` too, for where off is a choice of its own. `form`
-    says whether Locust's web form has it too.
-    """
-    there = default if locust_default is SAME else locust_default
-    spec = Option(
+
+def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placement]) -> bool:
+    """Make the field of a flag."""
+    return parsed(default, explanation, metavar="", **placement)
+
+
+def text(
+    default: Text, explanation: str, metavar: str = "TEXT", **placement: Unpack[Placement]
+) -> Text:
+    """Make the field of an option that is used as it is typed."""
+    return parsed(default, explanation, metavar=metavar, **placement)
+
+
+def file(explanation: str, **placement: Unpack[Placement]) -> str | None:
+    """Make the field of a file's name."""
+    return parsed(None, explanation, metavar="FILE", **placement)
+
+
+def choice(
+    default: Text,
+    explanation: str,
+    *words: str,
+    metavar: str | None = None,
+    **placement: Unpack[Placement],
+) -> Text:
+    """Make the field of an option that is one of these words."""
+    metavar = metavar or "|".join(words)
+    return parsed(default, explanation, metavar=metavar, parse=OneOf(*words), **placement)
+
+
+def duration(default: Number, explanation: str, **placement: Unpack[Placement]) -> Number:
+    """Make the field of a time in seconds, written as `500ms` or `2m`."""
+    return parsed(
+        default,
         explanation,
-        parse,
-        show,
-        metavar,
-        panel,
-        locust,
-        there,
-        identity,
-        hidden,
-        paired,
-        form and not hidden,
+        metavar="TIME",
+        parse=units.parse_duration,
+        show=units.format_duration,
+        **placement,
     )
-    return field(default=default, metadata={_KEY: spec})
 
 
-class choice:  # noqa: N801 -- used as the other makers of parsers are
+def rate(default: Number, explanation: str, **placement: Unpack[Placement]) -> Number:
+    """Make the field of a rate in operations per second, written as `500` or `20k`."""
+    return parsed(
+        default,
+        explanation,
+        metavar="PER_S",
+        parse=units.parse_rate,
+        show=lambda value: f"{value:g}",
+        **placement,
+    )
+
+
+def percent(default: Number, explanation: str, **placement: Unpack[Placement]) -> Number:
+    """Make the field of a share, written as `4%`."""
+    return parsed(
+        default,
+        explanation,
+        metavar="PERCENT",
+        parse=units.parse_percent,
+        show=units.format_percent,
+        **placement,
+    )
+
+
+def size(
+    default: Integer, explanation: str, metavar: str = "SIZE", **placement: Unpack[Placement]
+) -> Integer:
+    """Make the field of a number of at least 1, written as `1,000` or `10k`."""
+    return parsed(
+        default,
+        explanation,
+        metavar=metavar,
+        parse=units.parse_size,
+        show=units.format_size,
+        **placement,
+    )
+
+
+def sizes(explanation: str, **placement: Unpack[Placement]) -> tuple[int, ...]:
+    """Make the field of several such numbers."""
+    parse = sequence_of(units.parse_size)
+    return parsed((), explanation, metavar="LIST", parse=parse, show=joined, **placement)
+
+
+def count(
+    default: Integer,
+    explanation: str,
+    metavar: str = "N",
+    *,
+    at_least: int = 1,
+    **placement: Unpack[Placement],
+) -> Integer:
+    """Make the field of a whole number."""
+    return parsed(default, explanation, metavar=metavar, parse=integer(at_least), **placement)
+
+
+class OneOf:
     """A parser that accepts exactly these words; a form offers them."""
 
     def __init__(self, *allowed: str) -> None:
@@ -88,16 +194,18 @@ class choice:  # noqa: N801 -- used as the other makers of parsers are
         return text
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """Make a parser of whole numbers from `least` up."""
+def integer(at_least: int) -> Callable[[str], int]:
+    """Make a parser of whole numbers."""
 
     def parse(text: str) -> int:
         try:
             number = int(text.replace(",", "").replace("_", ""))
         except ValueError:
-            number = least - 1
-        if number < least:
-            raise UnknownValue(f"{text!r} is no whole number of at least {least}", "write digits")
+            number = at_least - 1
+        if number < at_least:
+            raise UnknownValue(
+                f"{text!r} is not a whole number of at least {at_least}", "write digits"
+            )
         return number
 
     return parse
@@ -109,16 +217,16 @@ def sequence_of(parse: Callable[[str], T]) -> Callable[[str], tuple[T, ...]]:
 
 
 def joined(values: tuple[object, ...]) -> str:
-    """Show a tuple the way `sequence_of` reads it."""
+    """Write a tuple the way `sequence_of` reads it."""
     return ",".join(str(value) for value in values)
 
 
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
-    """Yield every field of an options class with its definition."""
+    """Yield every field of an options class with its option."""
     for each in dataclasses.fields(cls):
         yield each, each.metadata[_KEY]
 
 
-def flag(name: str) -> str:
-    """Return the command-line spelling of a field's name."""
+def long_option(name: str) -> str:
+    """Return a field's name as it is typed: `tls_ca` as `--tls-ca`."""
     return "--" + name.replace("_", "-")

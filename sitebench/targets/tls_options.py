@@ -1,61 +1,44 @@
-"""Options about TLS: of whoever connects, and of whoever serves."""
+"""TLS options of clients and of servers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from sitebench.options.option import choice, option
+from sitebench.options import option
+from sitebench.options.option import Placement
 from sitebench.system import secret
 
 KEY_PASSWORD_VARIABLE = secret.KEY_PASSWORD
 SELF_SIGNED = "self-signed"
+_KEY_PASSWORD_HELP = (
+    f"File with the password of an encrypted key in its first line (default: "
+    f"${KEY_PASSWORD_VARIABLE})."
+)
+
+# The same point whichever file the certificate is in, and no file of a key from a web form.
+_CERTIFICATE: Final[Placement] = {"panel": "TLS", "identity": False}
+_KEY: Final[Placement] = {"panel": "TLS", "identity": False, "form": False}
 
 
 @dataclass(frozen=True)
 class TlsOptions:
-    """Whom clients trust, who they are, and what a handshake may leave out."""
+    """TLS of clients: what they trust, their certificate, and session resumption."""
 
-    tls: bool = option(
-        False,
-        "Have a target that is started for the test speak TLS, with a certificate made for it.",
-        panel="TLS",
+    tls: bool = option.flag(
+        "TLS to an embedded or local target, with a certificate made for it.", panel="TLS"
     )
-    tls_ca: str | None = option(
-        None,
-        "Certificate authorities to trust, in PEM; by default those of this system.",
-        metavar="FILE",
-        panel="TLS",
-        identity=False,
+    tls_ca: str | None = option.file(
+        "CA certificates to trust, in PEM (default: the system's).", **_CERTIFICATE
     )
-    tls_insecure: bool = option(
-        False, "Trust any certificate: whoever answers may be anybody.", panel="TLS"
+    tls_insecure: bool = option.flag(
+        "No verification of the target's certificate: any server may answer.", panel="TLS"
     )
-    tls_cert: str | None = option(
-        None,
-        "Certificate to show to the target, in PEM.",
-        metavar="FILE",
-        panel="TLS",
-        identity=False,
-    )
-    tls_key: str | None = option(
-        None,
-        "That certificate's key, in PEM.",
-        metavar="FILE",
-        panel="TLS",
-        identity=False,
-        form=False,
-    )
-    tls_key_password_file: str | None = option(
-        None,
-        f"File whose first line opens an encrypted key; or set ${KEY_PASSWORD_VARIABLE}.",
-        metavar="FILE",
-        panel="TLS",
-        identity=False,
-        form=False,
-    )
-    tls_resume: bool = option(
-        False,
-        "Resume TLS sessions in new connections; without it each makes a full handshake.",
+    tls_cert: str | None = option.file("Client certificate, in PEM.", **_CERTIFICATE)
+    tls_key: str | None = option.file("Key of the client certificate, in PEM.", **_KEY)
+    tls_key_password_file: str | None = option.file(_KEY_PASSWORD_HELP, **_KEY)
+    tls_resume: bool = option.flag(
+        "Resumption of TLS sessions on new connections, instead of full handshakes.",
         panel="TLS",
         paired=True,
     )
@@ -63,30 +46,14 @@ class TlsOptions:
 
 @dataclass(frozen=True)
 class TlsServeOptions:
-    """What a server shows, and whom it lets in."""
+    """TLS of servers: their certificate, and the clients that they accept."""
 
-    tls: str | None = option(
-        None,
-        "self-signed: speak TLS with a certificate made at the start.",
-        parse=choice(SELF_SIGNED),
-        metavar="CHOICE",
-        panel="TLS",
+    tls: str | None = option.choice(
+        None, "TLS with a certificate made at the start.", SELF_SIGNED, panel="TLS"
     )
-    tls_cert: str | None = option(
-        None, "Speak TLS with this certificate, in PEM.", metavar="FILE", panel="TLS"
-    )
-    tls_key: str | None = option(
-        None, "The certificate's key, in PEM.", metavar="FILE", panel="TLS"
-    )
-    tls_key_password_file: str | None = option(
-        None,
-        f"File whose first line opens an encrypted key; or set ${KEY_PASSWORD_VARIABLE}.",
-        metavar="FILE",
-        panel="TLS",
-    )
-    tls_client_ca: str | None = option(
-        None,
-        "Authorities of clients, in PEM: let in only who shows a certificate of theirs.",
-        metavar="FILE",
-        panel="TLS",
+    tls_cert: str | None = option.file("Server certificate, in PEM; turns TLS on.", panel="TLS")
+    tls_key: str | None = option.file("Key of the server certificate, in PEM.", panel="TLS")
+    tls_key_password_file: str | None = option.file(_KEY_PASSWORD_HELP, panel="TLS")
+    tls_client_ca: str | None = option.file(
+        "CA certificates of clients, in PEM; other clients are refused.", panel="TLS"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.locust.shapes.options import ShapeOptions
-from sitebench.options.option import fields_of, flag
+from sitebench.options.option import fields_of, long_option
 from tests.locustfiles.conftest import (
     ENOUGH,
     LOCALES,
@@ -95,7 +95,7 @@ def test_the_page_shows_it_and_tells_of_every_option_of_a_shape() -> None:
     page = PAGE.read_text()
     assert f'--8<-- "{OWN_SHAPE.relative_to(ROOT)}"' in page
     for each, spec in fields_of(ShapeOptions):
-        assert f"| `{flag(each.name)} {spec.metavar}` | {spec.help} |" in page
+        assert f"| `{long_option(each.name)} {spec.metavar}` | {spec.help} |" in page
 
 
 BOTH = """

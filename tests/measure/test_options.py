@@ -9,16 +9,17 @@ from typer.testing import CliRunner
 
 from sitebench import units
 from sitebench.errors import UnknownValue
-from sitebench.measure.options import LoadOptions, PeopleOptions
-from sitebench.options import convert
-from sitebench.options.option import choice, fields_of, flag, option
+from sitebench.measure.options import LoadOptions
+from sitebench.options import convert, option
+from sitebench.options.option import OneOf, fields_of, long_option
+from sitebench.suites.options import PeopleOptions
 
 
 @dataclass(frozen=True)
 class Example(PeopleOptions, LoadOptions):
-    quiet: bool = option(False, "Say nothing.")
-    where: str | None = option(None, "A place.", locust=False, identity=False)
-    how: str | None = option(None, "A way.", parse=choice("by land", "by sea"))
+    quiet: bool = option.flag("No output.")
+    where: str | None = option.text(None, "A place.", locust=False, identity=False)
+    how: str | None = option.choice(None, "A way.", "by land", "by sea")
 
 
 def through_locust(*argv: str) -> Example:
@@ -120,7 +121,7 @@ def test_what_does_not_identify_a_point_is_not_among_its_texts() -> None:
 
 def test_choices_name_what_they_accept() -> None:
     with pytest.raises(UnknownValue, match="use one of a, b"):
-        choice("a", "b")("c")
+        OneOf("a", "b")("c")
 
 
 def test_help_shows_every_option_once() -> None:
@@ -132,13 +133,13 @@ def test_help_shows_every_option_once() -> None:
 
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     for each, _ in fields_of(Example):
-        assert flag(each.name) in shown
+        assert long_option(each.name) in shown
     assert units.format_duration(10.0) in shown
 
 
 @dataclass(frozen=True)
 class Switched(Example):
-    kept: bool = option(False, "Keep it.", paired=True)
+    kept: bool = option.flag("Something kept.", paired=True)
 
 
 def test_a_paired_switch_can_be_turned_off_by_name() -> None:

@@ -7,9 +7,9 @@ import pytest
 
 from seeders.people import People, Spec, generate
 from seeders.people import people as people_alone
-from seeders.pools import DEFAULT_LOCALES
 from sitebench._engine import Population
 from sitebench.errors import BadInput
+from sitebench.suites.options import DEFAULT_LOCALES
 
 
 def test_a_thousand_are_the_first_of_a_million(people: People, cache: Path) -> None:

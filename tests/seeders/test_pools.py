@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from seeders.pools import DEFAULT_LOCALES, FIELDS, harvest, pools
+from seeders.pools import FIELDS, harvest, pools
 from sitebench.errors import BadInput
+from sitebench.suites.options import DEFAULT_LOCALES
 
 # Two scripts, and the provider with the fewest names.
 FEW = ("en_US", "ja_JP")

@@ -22,7 +22,7 @@ from sitebench.locust.web_ui.starting import page_url
 from sitebench.locust.web_ui.state import Present
 from sitebench.locust.web_ui.tabs import add_rows, template_args
 from sitebench.options.convert import from_namespace
-from sitebench.options.option import choice, fields_of
+from sitebench.options.option import OneOf, fields_of
 
 log = logging.getLogger("sitebench")
 
@@ -85,7 +85,7 @@ def _profiles(options: type[Any]) -> list[str]:
     """Return what Locust's own field of that name may hold, where the half has one."""
     parsers = {each.name: spec.parse for each, spec in fields_of(options)}
     words = parsers.get("profile")
-    return list(words.allowed) if isinstance(words, choice) else []
+    return list(words.allowed) if isinstance(words, OneOf) else []
 
 
 def _show(page: str) -> None:

@@ -1,72 +1,53 @@
-"""Options of a Locust that a person commands, and of the command that starts one."""
+"""Options of a Locust session that a user controls, and of the command that starts one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from sitebench import units
-from sitebench.options.option import option, whole
+from sitebench.options import option
+from sitebench.options.option import Placement
 from sitebench.system import secret
 
 LOGIN_VARIABLE = secret.UI_LOGIN
 
+# Given where Locust is started, never by the page.
+_START: Final[Placement] = {"panel": "Web UI", "identity": False, "form": False}
+
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What a Locust takes that a person commands, beside its tests."""
+    """A session of several tests, in one run file."""
 
-    out: str | None = option(
-        None,
-        "Run file to record every test of this session in; a web UI's is else gone at its end.",
-        metavar="FILE",
+    out: str | None = option.file(
+        "Run file for all tests of the session (default: a temporary one).",
         panel="Output",
         identity=False,
         form=False,
     )
-    login_file: str | None = option(
-        None,
-        f"File with NAME:PASSWORD for --web-login; or set ${LOGIN_VARIABLE}.",
-        metavar="FILE",
-        panel="Web UI",
-        identity=False,
-        form=False,
+    login_file: str | None = option.file(
+        f"File with NAME:PASSWORD for --web-login (default: ${LOGIN_VARIABLE}).", **_START
     )
-    browser: bool = option(
-        False, "Open the web UI in the browser.", panel="Web UI", identity=False, form=False
-    )
+    browser: bool = option.flag("Web UI opened in the browser.", **_START)
 
 
 @dataclass(frozen=True)
 class UiOptions(SessionOptions):
     """What `ui` takes besides the first values of the form."""
 
-    warmup: float = option(
-        0.0,
-        "Time before the measured window; kept and marked, never counted.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
+    warmup: float = option.duration(0.0, "Warm-up before the measured window: shown, not counted.")
+    measure: float | None = option.duration(
+        None, "Length of the measured window (default: until the test is stopped)."
     )
-    measure: float | None = option(
-        None,
-        "Length of the measured window; by default until the test is stopped.",
-        parse=units.parse_duration,
-        show=units.format_duration,
-        metavar="TIME",
-    )
-    web_host: str = option(
+    web_host: str = option.text(
         "127.0.0.1",
-        "Address of the page; others than loopback let everybody in who reaches it.",
-        metavar="HOST",
+        "Address of the web UI; any but loopback is open to all who reach it.",
+        "HOST",
         panel="Web UI",
         locust=False,
     )
-    web_port: int = option(
-        8089, "Port of the page.", parse=whole(1), metavar="PORT", panel="Web UI", locust=False
+    web_port: int = option.count(8089, "Port of the web UI.", "PORT", panel="Web UI", locust=False)
+    web_login: bool = option.flag(
+        "Login with the name and password in --login-file.", panel="Web UI", locust=False
     )
-    web_login: bool = option(
-        False, "Ask for a name and a password; see --login-file.", panel="Web UI", locust=False
-    )
-    browser: bool = option(
-        True, "Open the web UI in the browser.", panel="Web UI", identity=False, form=False
-    )
+    browser: bool = option.flag("Web UI opened in the browser.", default=True, **_START)

@@ -23,7 +23,7 @@ def parsed() -> argparse.Namespace:
         ("think", "long", "Think: unknown duration 'long'"),
         ("keys", "random", "Keys: unknown choice 'random'"),
         ("profile", "mine", "Profile: unknown choice 'mine'"),
-        ("threads", "0", "Threads: '0' is no whole number of at least 1"),
+        ("threads", "0", "Threads: '0' is not a whole number of at least 1"),
     ],
 )
 def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, said: str) -> None:

@@ -1,0 +1,36 @@
+"""Options of every suite that tests a web site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitebench.options import option
+from sitebench.suites.options import EndpointOptions, SuiteTestOptions, target_option
+
+
+@dataclass(frozen=True)
+class SiteOptions(EndpointOptions):
+    """The site, and what its users do."""
+
+    target: str = target_option(
+        "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
+    )
+    scenario: str | None = option.file(
+        "TOML file with the users' requests, for a site other than the embedded one "
+        "(docs/scenarios.md; default: the paper's scenario).",
+        panel="Load",
+    )
+    keepalive: bool = option.flag(
+        "One connection per user, instead of one per request as in 1997.", paired=True
+    )
+    client: str = option.choice(
+        "native",
+        "HTTP client: native, or Locust's fasthttp (portable, far slower).",
+        *("native", "fasthttp"),
+        panel="Advanced",
+    )
+
+
+@dataclass(frozen=True)
+class SiteTestOptions(SiteOptions, SuiteTestOptions):
+    """A test of a site, but for its size."""

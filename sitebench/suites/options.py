@@ -1,0 +1,86 @@
+"""Options of every suite: the target, the people in it, and the server of `serve`.
+
+A suite's own options class inherits them, and replaces a field where its help differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sitebench.measure.options import LoadOptions
+from sitebench.options import option
+from sitebench.system import secret
+from sitebench.targets.serving import parse_limits
+from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
+
+DEFAULT_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES", "ru_RU", "el_GR", "ja_JP")
+"""Latin, Cyrillic, Greek and Japanese names, with and without diacritics."""
+
+
+def target_option(default: str, explanation: str) -> str:
+    """Make the field of a target: a word such as `embedded`, or an address without a password."""
+    parse = secret.address
+    return option.parsed(default, explanation, parse=parse, metavar="TARGET", panel="Target")
+
+
+def port_option(default: int) -> int:
+    """Make the field of a server's port."""
+    explanation = "Port to listen on; 0 for a free one."
+    return option.count(default, explanation, "PORT", at_least=0, panel="Target")
+
+
+@dataclass(frozen=True)
+class EndpointOptions(TlsOptions):
+    """The target, and how to connect to it."""
+
+    target: str = target_option("embedded", "Target: embedded, or an address.")
+    i_own_this_target: bool = option.flag(
+        "Permission to write to a target on another machine.", panel="Target", identity=False
+    )
+
+
+@dataclass(frozen=True)
+class EntriesOption:
+    """One size."""
+
+    entries: int = option.size(10_000, "People in the directory or database.", panel="People")
+
+
+@dataclass(frozen=True)
+class PeopleOptions:
+    """What, with the size, determines the people."""
+
+    seed: int = option.count(
+        1997, "Seed of the people and of the random choices.", at_least=0, panel="Advanced"
+    )
+    locales: tuple[str, ...] = option.parsed(
+        DEFAULT_LOCALES,
+        "Faker locales that names and addresses come from.",
+        parse=option.sequence_of(str),
+        show=option.joined,
+        metavar="LIST",
+        panel="Advanced",
+    )
+
+
+@dataclass(frozen=True)
+class SuiteTestOptions(EndpointOptions, PeopleOptions, LoadOptions):
+    """A test in any suite, but for its size."""
+
+    target_threads: int = option.count(1, "Threads of the embedded target.", panel="Advanced")
+
+
+@dataclass(frozen=True)
+class ServerOptions(PeopleOptions, TlsServeOptions):
+    """The server of any suite's `serve`."""
+
+    host: str = option.text("127.0.0.1", "Address to listen on.", "HOST", panel="Target")
+    threads: int = option.count(1, "Threads that serve clients.", panel="Advanced")
+    limit: Mapping[str, int] | None = option.parsed(
+        None,
+        "Limits to change, as name=number,name=number (docs/trust.md lists them).",
+        parse=parse_limits,
+        metavar="LIMITS",
+        panel="Advanced",
+    )
