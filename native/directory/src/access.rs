@@ -4,7 +4,7 @@
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Attributes, ResultCode};
 
-use crate::session::Identity;
+use crate::identity::Identity;
 use crate::settings::Settings;
 use crate::store::Refusal;
 

@@ -7,13 +7,15 @@ use wire::ldap::filter::{Filter, Filters, Kind};
 use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
-use crate::operation::extended;
 use crate::schema::Schema;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
 /// Where the schema is published.
 pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
+
+/// Extended operations that are always offered (RFC 4512 section 5.1.3).
+const EXTENSIONS: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
 
 /// Features of RFC 4512 section 5.1.5 that are offered.
 const FEATURES: [&[u8]; 3] = [oid::ALL_OPERATIONAL, oid::TRUE_FALSE_FILTERS, oid::MODIFY_INCREMENT];
@@ -58,7 +60,7 @@ fn is_subschema(dn: &[u8]) -> bool {
 }
 
 fn root_dse(turn: &mut Turn<'_>) -> Special {
-    let (mut extensions, mut mechanisms) = (extended::SUPPORTED.to_vec(), Vec::new());
+    let (mut extensions, mut mechanisms) = (EXTENSIONS.to_vec(), Vec::new());
     if let Some(tls) = &turn.settings.tls {
         extensions.extend(tls.start.then_some(oid::START_TLS));
         mechanisms.push(&b"PLAIN"[..]);

@@ -8,10 +8,13 @@ use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard, ShardedLockWriteG
 use crate::clock::Now;
 use crate::entry::Projection;
 use crate::filter::CompiledFilter;
-use crate::operation::foresight::Foresight;
 use crate::settings::Settings;
 use crate::stats::Counters;
-use crate::store::{self, EntryId, Store, UnixSeconds};
+use crate::store::{self, EntryId, Prefetch, Store, UnixSeconds};
+
+/// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a batch.
+/// With the bytes of one read it bounds what a client that never reads makes the server hold.
+pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 /// Searches that scan get this much of a turn together; what other clients send waits no longer.
 const SLICE: Duration = Duration::from_millis(1);
@@ -56,7 +59,7 @@ pub(crate) struct Scratch {
     pub(crate) body: Vec<u8>,
     pub(crate) name: Vec<u8>,
     pub(crate) request: Vec<u8>,
-    pub(crate) foresight: Foresight,
+    pub(crate) prefetch: Prefetch,
 }
 
 impl Turn<'_> {

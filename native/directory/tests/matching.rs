@@ -3,8 +3,8 @@
 
 use std::cmp::Ordering;
 
-use directory::matching::{MATCHING_RULES, Matching, compare, rule};
-use directory::schema::Schema;
+use directory::matching::compare;
+use directory::schema::{MATCHING_RULES, Matching, Schema, rule};
 use proptest::prelude::*;
 
 fn normal(matching: Matching, value: &[u8]) -> Option<Vec<u8>> {

@@ -5,8 +5,8 @@ use wire::ldap::filter::{Assertion, Extensible, Kind, Piece};
 
 use super::CompiledFilter;
 use super::node::{Item, Node, PieceSpan, Span, Target, Test};
-use crate::matching::{Matching, PieceKind, Role, rule};
-use crate::schema::Schema;
+use crate::matching::PieceKind;
+use crate::schema::{Matching, Role, Schema, rule};
 
 impl CompiledFilter {
     /// Compiles `filter`, replacing what was compiled before. Unknown types and rules compile to

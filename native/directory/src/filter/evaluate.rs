@@ -8,8 +8,8 @@ use wire::ldap::attributes::Values;
 
 use super::CompiledFilter;
 use super::node::{Item, Node, Target, Test};
-use crate::matching::{Matching, compare, pieces_match};
-use crate::schema::Schema;
+use crate::matching::{compare, pieces_match};
+use crate::schema::{Matching, Schema};
 use crate::store::{Slot, Store, UnixSeconds, has_options};
 
 /// The three values of RFC 4511 section 4.5.1.7.

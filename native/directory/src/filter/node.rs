@@ -1,7 +1,7 @@
 //! What a filter is compiled to.
 
-use crate::matching::{Matching, PieceKind};
-use crate::schema::AttributeId;
+use crate::matching::PieceKind;
+use crate::schema::{AttributeId, Matching};
 use crate::store::Operational;
 
 /// A part of one of the compiled filter's buffers.

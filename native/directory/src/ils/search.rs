@@ -9,7 +9,7 @@ use super::filter::{names_one, rewrite};
 use super::names::{Meaning, Names};
 use crate::access;
 use crate::entry::Naming;
-use crate::operation::scan::{self, NameForm, Terms};
+use crate::operation::{NameForm, Terms};
 use crate::search::Budget;
 use crate::session::Session;
 use crate::store::Refusal;
@@ -64,7 +64,7 @@ fn translated(
     }
     let minutes = search.attributes.iter().find(|name| name.eq_ignore_ascii_case(STTL));
     let terms = Terms { naming: Naming::AsRequested, form, minutes, ..terms };
-    scan::begin(session, &search, terms, turn)
+    session.searches.begin(&search, terms, turn)
 }
 
 fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {

@@ -24,8 +24,7 @@ pub(crate) use equality::Hits;
 pub(crate) use prefix::MOST;
 pub(crate) use table::HashPairs;
 
-use crate::matching::Matching;
-use crate::schema::{AttributeId, Schema};
+use crate::schema::{AttributeId, Matching, Schema};
 use equality::EqualityIndex;
 use prefix::PrefixIndex;
 use progress::Progress;

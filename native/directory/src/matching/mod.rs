@@ -5,12 +5,11 @@
 
 mod number;
 mod order;
-mod rule;
 mod substring;
+mod syntax;
 mod time;
 
 pub use order::compare;
-pub use rule::{MATCHING_RULES, MatchingRule, Role, rule};
 pub use substring::{PieceKind, pieces_match};
 
 pub(crate) use time::write_timestamp;
@@ -18,23 +17,7 @@ pub(crate) use time::write_timestamp;
 use wire::dn::{Dn, Normalise, normal::write_lower};
 use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
 
-use crate::schema::Schema;
-
-/// The ways values are made comparable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "named after the rules of RFC 4517 section 4.2")]
-pub enum Matching {
-    CaseIgnore,
-    CaseExact,
-    NumericString,
-    TelephoneNumber,
-    Integer,
-    DistinguishedName,
-    Boolean,
-    GeneralizedTime,
-    OctetString,
-    ObjectIdentifier,
-}
+use crate::schema::{Matching, Schema};
 
 impl Matching {
     /// Appends the normal form of `value`; false, with nothing appended, if it has none because it

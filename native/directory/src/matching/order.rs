@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Matching, number};
+use super::number;
+use crate::schema::Matching;
 
 /// Which of two normal forms comes first. Strings go by their bytes, which in UTF-8 is by code point.
 pub fn compare(matching: Matching, left: &[u8], right: &[u8]) -> Ordering {

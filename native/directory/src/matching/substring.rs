@@ -5,8 +5,7 @@
 
 use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
 
-use super::Matching;
-use crate::schema::Schema;
+use crate::schema::{Matching, Schema};
 
 /// Where a piece has to stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

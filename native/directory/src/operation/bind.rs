@@ -2,12 +2,12 @@
 
 use wire::ldap::{BindRequest, Credentials, Request, ResultCode, op};
 
+use super::authenticate::authenticate;
 use super::sasl;
-use crate::access;
 use crate::answer;
-use crate::auth;
 use crate::controls;
-use crate::session::{Identity, Session};
+use crate::identity::Identity;
+use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -15,7 +15,7 @@ pub(super) fn run(session: &mut Session, request: &Request<'_>, bind: &BindReque
     turn.counters.binds += 1;
     // RFC 4511 section 4.2.1: what is under way is abandoned, and a bind that fails leaves the
     // client anonymous.
-    session.end();
+    session.searches.clear();
     session.identity = Identity::Anonymous;
     session.bound = false;
     match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
@@ -50,33 +50,4 @@ fn identify(session: &Session, bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> R
             "only simple binds and SASL are offered here",
         )),
     }
-}
-
-pub(super) fn authenticate(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
-    if let Some(admin) = turn.settings.admin_named(name) {
-        let known = admin.password.as_ref().is_some_and(|secret| auth::same(secret.as_bytes(), password));
-        return if known { Ok(Identity::Admin) } else { Err(invalid_credentials()) };
-    }
-    // Whether the entry exists, has no password or another one is nobody's business.
-    verify_entry(name, password, turn).map(Identity::Entry).ok_or_else(invalid_credentials)
-}
-
-/// The name of the entry, as it is stored, if `password` is one of its passwords.
-pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Option<Box<[u8]>> {
-    let now = turn.seconds();
-    let store = turn.access.read();
-    let id = store.find(name, &mut turn.scratch.store).ok()?;
-    let entry = store.entry(id).filter(|entry| entry.expires.is_none_or(|end| end > now))?;
-    let verified = entry
-        .attributes()
-        .iter()
-        .flatten()
-        .filter(|attribute| access::is_password(attribute.name))
-        .flat_map(|attribute| attribute.values.iter().flatten())
-        .any(|stored| auth::verify(stored, password));
-    verified.then(|| entry.dn().into())
-}
-
-fn invalid_credentials() -> Refusal {
-    Refusal::new(ResultCode::INVALID_CREDENTIALS, "")
 }

@@ -8,18 +8,13 @@ use super::password;
 use crate::access;
 use crate::answer;
 use crate::controls;
-use crate::session::{Identity, Session};
+use crate::identity::Identity;
+use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The operations offered in the root DSE, StartTLS apart.
-pub(crate) const SUPPORTED: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
-
 /// The longest life a refresh may ask for: a year (RFC 2589 section 4.1 allows no more).
 const MAX_TTL_S: i64 = 31_557_600;
-
-/// What goes into the answer's value; `None` for an answer without one.
-pub(super) type Answer = Option<Vec<u8>>;
 
 pub(super) fn run(
     session: &mut Session,

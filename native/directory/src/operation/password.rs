@@ -5,11 +5,11 @@ use wire::ldap::attributes::read_attribute;
 use wire::ldap::request::write_attribute;
 use wire::ldap::{Change, ExtendedRequest, ResultCode};
 
-use super::bind::verify_entry;
-use super::extended::Answer;
+use super::authenticate::verify_entry;
 use crate::access;
 use crate::auth;
-use crate::session::{Identity, Session};
+use crate::identity::Identity;
+use crate::session::Session;
 use crate::settings::normal;
 use crate::store::Refusal;
 use crate::turn::Turn;
@@ -27,7 +27,7 @@ pub(super) fn modify(
     session: &Session,
     extended: &ExtendedRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Result<Answer, Refusal> {
+) -> Result<Option<Vec<u8>>, Refusal> {
     if turn.settings.read_only {
         access::may_write(turn.settings, &session.identity)?;
     }

@@ -2,8 +2,9 @@
 
 use wire::ldap::ResultCode;
 
-use super::bind::authenticate;
-use crate::session::{Identity, Session};
+use super::authenticate::authenticate;
+use crate::identity::Identity;
+use crate::session::Session;
 use crate::settings::normal;
 use crate::store::Refusal;
 use crate::subject;

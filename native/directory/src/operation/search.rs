@@ -1,11 +1,11 @@
 //! Search (RFC 4511 section 4.5): what is asked, and of whom.
 
-use wire::ldap::{Request, ResultCode, SearchRequest, op};
+use wire::ldap::{Request, SearchRequest, op};
 
-use super::scan::{self, NameForm, Terms};
+use super::scan::{NameForm, Terms};
 use crate::access;
 use crate::answer;
-use crate::controls::{self, Page};
+use crate::controls;
 use crate::entry::Naming;
 use crate::ils;
 use crate::session::Session;
@@ -47,7 +47,7 @@ fn begin(
         return Err(access::password_refusal());
     }
     if let Some(page) = page.filter(|page| !page.cookie.is_empty()) {
-        return resume(session, request.id, page, turn);
+        return session.searches.resume(request.id, page, turn);
     }
     let terms = Terms {
         id: request.id,
@@ -59,25 +59,7 @@ fn begin(
         page: page.map(|page| page.size).filter(|size| *size > 0),
     };
     match &turn.settings.ils {
-        None => scan::begin(session, search, terms, turn),
+        None => session.searches.begin(search, terms, turn),
         Some(names) => ils::search(names, session, search, terms, turn),
     }
-}
-
-/// RFC 2696 section 3: the cookie tells which search goes on; a page of no entries ends it.
-fn resume(session: &mut Session, id: i32, page: Page<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
-    let found = session.paged.iter().position(|paged| paged.is(page.cookie));
-    let Some(at) = found else {
-        return Err(Refusal::new(
-            ResultCode::UNWILLING_TO_PERFORM,
-            "no search of this connection has this cookie; begin again without one",
-        ));
-    };
-    let scan = session.paged.remove(at).turn_page(id, page.size);
-    if page.size == 0 {
-        scan.finish(session, turn);
-    } else {
-        scan.admit(session, turn);
-    }
-    Ok(())
 }

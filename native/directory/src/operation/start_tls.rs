@@ -40,7 +40,7 @@ fn check(session: &Session, extended: &ExtendedRequest<'_>, turn: &Turn<'_>) -> 
     if extended.value.is_some() {
         return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "StartTLS has no value"));
     }
-    if session.is_searching() {
+    if !session.searches.is_idle() {
         // What of their answers would be protected, and what not?
         return Err(Refusal::new(
             ResultCode::OPERATIONS_ERROR,

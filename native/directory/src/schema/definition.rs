@@ -1,8 +1,8 @@
 //! What a schema knows of a type or a class.
 
 use super::AttributeId;
+use super::matching_rule::MatchingRule;
 use super::syntax::Syntax;
-use crate::matching::MatchingRule;
 
 /// What an attribute is for (RFC 4512 section 4.1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,12 +4,14 @@
 //! the first entry brings it, and is compared like a name (caseIgnoreMatch).
 
 mod definition;
+mod matching_rule;
 mod names;
 mod parse;
 mod subschema;
 mod syntax;
 
 pub use definition::{AttributeType, ClassKind, ObjectClass, Usage};
+pub use matching_rule::{MATCHING_RULES, Matching, MatchingRule, Role, rule};
 pub use syntax::Syntax;
 
 #[cfg(test)]
@@ -19,8 +21,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use names::Names;
 use parse::Definition;
-
-use crate::matching::{Matching, MatchingRule, rule};
 
 /// An attribute type's number within its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,9 +3,9 @@
 use std::fmt::{self, Display, Write};
 
 use super::definition::{AttributeType, ClassKind, ObjectClass, Usage};
+use super::matching_rule::{MATCHING_RULES, rule};
 use super::syntax::{ARC, SYNTAXES, UUID};
 use super::{AttributeId, Schema};
-use crate::matching::MATCHING_RULES;
 
 impl Schema {
     /// The values of the subschema subentry (RFC 4512 section 4.2), attribute by attribute. Undeclared
@@ -26,7 +26,7 @@ impl Schema {
     }
 
     fn rule_use(&self, name: &str) -> Option<String> {
-        let rule = crate::matching::rule(name.as_bytes())?;
+        let rule = rule(name.as_bytes())?;
         let used = self.attributes().filter(|(_, kind)| {
             let rules = [kind.equality, kind.ordering, kind.substrings];
             kind.declared && rules.into_iter().flatten().any(|used| used.oid == rule.oid)

@@ -1,10 +1,5 @@
 //! The syntaxes (RFC 4517 section 3.3): what is checked of a value before it is stored.
 
-use wire::dn::Dn;
-
-use super::Schema;
-use crate::matching::Matching;
-
 /// The common beginning of the identifiers in [`SYNTAXES`].
 pub const ARC: &str = "1.3.6.1.4.1.1466.115.121.1.";
 
@@ -84,26 +79,6 @@ impl Syntax {
             Some(36) => Self::NumericString,
             Some(11 | 15 | 38 | 44 | 50) => Self::NotEmpty,
             _ => Self::Anything,
-        }
-    }
-
-    /// Whether `value` may be stored.
-    #[inline]
-    pub fn accepts(self, schema: &Schema, value: &[u8], buffer: &mut Vec<u8>) -> bool {
-        let mut has_form = |matching: Matching| {
-            buffer.clear();
-            matching.normalise(schema, value, buffer)
-        };
-        match self {
-            Self::Anything => true,
-            Self::NotEmpty => !value.is_empty(),
-            Self::Integer => has_form(Matching::Integer),
-            Self::Boolean => has_form(Matching::Boolean),
-            Self::GeneralizedTime => has_form(Matching::GeneralizedTime),
-            Self::Name => Dn::parse(value).is_ok(),
-            Self::NumericString => {
-                !value.is_empty() && value.iter().all(|byte| byte.is_ascii_digit() || *byte == b' ')
-            }
         }
     }
 }

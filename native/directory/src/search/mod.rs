@@ -9,7 +9,6 @@ mod advance;
 mod plan;
 mod source;
 
-pub(crate) use plan::LISTED;
 pub(crate) use source::Source;
 
 use wire::ldap::Scope;

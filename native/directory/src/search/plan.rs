@@ -8,16 +8,11 @@ use super::source::Source;
 use super::{Cursor, Reach};
 use crate::filter::{CompiledFilter, Item, Node, Test};
 use crate::index::{Hits, Key, MOST, OBJECT_CLASS};
-use crate::matching::Matching;
-use crate::store::{EntryId, NONE, Scratch, Store};
+use crate::schema::Matching;
+use crate::store::{EntryId, LISTED, NONE, Scratch, Store};
 
 /// Fewer candidates than this are not worth looking for better ones.
 const FEW: u64 = 8;
-
-/// Entries that one plan may list, in all and however many terms ask for it: a search holds no more
-/// than half a mebibyte of them, and the thread lists for some milliseconds at most. Two lists of the
-/// length from which going through everybody is no slower.
-pub(crate) const LISTED: usize = 2 * MOST;
 
 /// Below a base with more containers than this, all entries are gone through.
 const MANY_CONTAINERS: usize = 64;

@@ -10,13 +10,10 @@ use wire::ldap::frame::message_length;
 
 use crate::answer;
 use crate::clock::Now;
+use crate::operation;
 use crate::session::{Flow, Secured, Session};
 use crate::stats::Counters;
-use crate::turn::Turn;
-
-/// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
-/// batch. With [`READ_BYTES`] it bounds what a client that never reads makes the server hold.
-pub(crate) const FLUSH_BYTES: usize = 64 << 10;
+use crate::turn::{FLUSH_BYTES, Turn};
 
 /// Bytes of one read. A read that fills less has drained the socket.
 pub(super) const READ_BYTES: usize = 64 << 10;
@@ -130,7 +127,7 @@ impl Connection {
             && self.state == State::Open
             && self.unsent.is_empty()
             && self.input.is_empty()
-            && !self.session.is_searching()
+            && self.session.searches.is_idle()
     }
 
     /// Does one turn of work: at most one read, and one slice of a search.
@@ -147,8 +144,8 @@ impl Connection {
             self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
             self.send(0, turn)?;
         }
-        if self.state == State::Open && self.unsent.is_empty() && self.session.is_searching() {
-            self.session.step(turn);
+        if self.state == State::Open && self.unsent.is_empty() && !self.session.searches.is_idle() {
+            self.session.searches.step(turn);
             self.send(0, turn)?;
         }
         Ok(())
@@ -163,7 +160,7 @@ impl Connection {
         match self.state {
             State::Closing => Next::Close,
             State::Lingering | State::Open if self.readable || self.postponed => Next::Again,
-            State::Open if self.session.is_searching() => Next::Again,
+            State::Open if !self.session.searches.is_idle() => Next::Again,
             State::Upgrading | State::Lingering | State::Open => Next::Wait,
         }
     }
@@ -295,7 +292,7 @@ impl Connection {
             };
             let message = rest.get(..length).unwrap_or_default();
             consumed += length;
-            match self.session.handle(message, turn) {
+            match operation::handle(&mut self.session, message, turn) {
                 Flow::Continue => {}
                 Flow::Close => self.state = State::Closing,
                 Flow::StartTls if consumed == bytes.len() => {
@@ -326,7 +323,7 @@ impl Connection {
 
     fn linger(&mut self) {
         self.state = State::Lingering;
-        self.session.end();
+        self.session.searches.clear();
         self.input = Vec::new();
         self.postponed = false;
     }
@@ -413,7 +410,7 @@ impl Connection {
                 true
             }
             _ if self.is_under_way() => false,
-            _ => limits.idle_ms != 0 && waited >= limits.idle_ms && !self.session.is_searching(),
+            _ => limits.idle_ms != 0 && waited >= limits.idle_ms && self.session.searches.is_idle(),
         }
     }
 

@@ -81,13 +81,13 @@ impl Floor<'_> {
             return;
         }
         let store = turn.access.read();
-        let foresight = &mut turn.scratch.foresight;
+        let prefetch = &mut turn.scratch.prefetch;
         let mut start = 0;
         for job in self.jobs.iter() {
-            foresight.note(store, self.input.get(start..job.input_end).unwrap_or_default());
+            prefetch.note(store, self.input.get(start..job.input_end).unwrap_or_default());
             start = job.input_end;
         }
-        foresight.fetch(store);
+        prefetch.fetch(store);
     }
 
     /// Reads from all of a group, answers all of them, writes to all of them.

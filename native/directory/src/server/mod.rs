@@ -27,8 +27,6 @@ use crate::settings::{self, Settings, normal};
 use crate::stats::Stats;
 use crate::store::{Bounds, Store};
 
-pub(crate) use self::connection::FLUSH_BYTES;
-
 /// Why a directory did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {

@@ -9,14 +9,14 @@ use std::time::Duration;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
 
-use super::connection::{Connection, FLUSH_BYTES};
+use super::connection::Connection;
 use super::floor::{Floor, GROUP, GROUP_BYTES, Job};
 use super::shared::Shared;
 use net::Slab;
 
 use super::timer::Timer;
 use crate::stats::Counters;
-use crate::turn::{Access, Scratch, Slice, Turn};
+use crate::turn::{Access, FLUSH_BYTES, Scratch, Slice, Turn};
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);

@@ -6,8 +6,7 @@ use wire::ldap::attributes::Values;
 use wire::ldap::{Attributes, ResultCode, request::write_attribute};
 
 use super::Refusal;
-use crate::matching::Matching;
-use crate::schema::{AttributeId, Schema, base};
+use crate::schema::{AttributeId, Matching, Schema, base};
 
 /// Attributes in their order. Only what is touched gets decoded.
 #[derive(Debug, Default)]

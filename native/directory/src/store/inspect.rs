@@ -6,8 +6,7 @@ use wire::ldap::{Attributes, ResultCode};
 
 use super::Refusal;
 use crate::index::{Indexes, Key, OBJECT_CLASS, Part};
-use crate::matching::Matching;
-use crate::schema::{AttributeId, AttributeType, Schema, base};
+use crate::schema::{AttributeId, AttributeType, Matching, Schema, base};
 
 /// What an inspection found. Only lists that are stored as they are have keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

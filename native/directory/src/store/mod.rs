@@ -14,6 +14,7 @@ mod maintain;
 mod modify;
 mod naming;
 mod operational;
+mod prefetch;
 mod refusal;
 mod remove;
 mod rename;
@@ -33,6 +34,8 @@ pub use scratch::Scratch;
 pub use time::UnixSeconds;
 
 pub(crate) use compare::has_options;
+pub(crate) use prefetch::Prefetch;
+pub(crate) use scratch::LISTED;
 pub(crate) use slots::{NONE, Slot};
 
 use crate::entry::body;

@@ -1,6 +1,20 @@
 //! The matching rules by name and identifier, as the subschema lists them.
 
-use super::Matching;
+/// The ways values are made comparable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "named after the rules of RFC 4517 section 4.2")]
+pub enum Matching {
+    CaseIgnore,
+    CaseExact,
+    NumericString,
+    TelephoneNumber,
+    Integer,
+    DistinguishedName,
+    Boolean,
+    GeneralizedTime,
+    OctetString,
+    ObjectIdentifier,
+}
 
 /// What a rule is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

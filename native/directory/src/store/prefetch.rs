@@ -13,8 +13,8 @@ use wire::ber::Reader;
 use wire::ldap::filter::{Assertion, Filter, Kind};
 use wire::ldap::op;
 
+use super::{EntryId, Store};
 use crate::index::{Hits, Key};
-use crate::store::{EntryId, Store};
 
 /// A cache line.
 const LINE: usize = 64;
@@ -25,13 +25,13 @@ const BEFORE_FILTER: usize = 6;
 
 /// Buffers used over and over.
 #[derive(Debug, Default)]
-pub(crate) struct Foresight {
+pub(crate) struct Prefetch {
     keys: Vec<Key>,
     entries: Vec<EntryId>,
     normal: Vec<u8>,
 }
 
-impl Foresight {
+impl Prefetch {
     /// Notes where the index will be asked for what the first of these messages looks up.
     #[inline]
     pub(crate) fn note(&mut self, store: &Store, messages: &[u8]) {

@@ -1,0 +1,83 @@
+//! From one message to the operation that answers it.
+
+use wire::ber::{Reader, tag};
+use wire::ldap::{DecodeError, Operation, Request, ResultCode, oid};
+
+use super::{bind, bounds, compare, extended, search, start_tls, write};
+use crate::answer;
+use crate::session::{Flow, Session};
+use crate::turn::Turn;
+
+/// Answers one message; a search that takes longer is only begun.
+#[inline]
+pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>) -> Flow {
+    let request = match Request::decode(message) {
+        Ok(request) => request,
+        Err(error) => return undecodable(message, error, turn),
+    };
+    if request.id == 0 {
+        // RFC 4511 section 4.1.1.1: zero is for the server's own notices.
+        answer::notice_of_disconnection(turn.out, "a request with message id 0");
+        return Flow::Disconnect;
+    }
+    if let Some((tag, refusal)) = bounds::refusal(&request.operation, &turn.settings.limits) {
+        answer::refusal(turn.out, request.id, tag, &refusal);
+        return Flow::Continue;
+    }
+    match &request.operation {
+        Operation::Search(operation) => search::start(session, &request, operation, turn),
+        Operation::Bind(operation) => bind::run(session, &request, operation, turn),
+        Operation::Unbind => {
+            turn.counters.unbinds += 1;
+            return Flow::Close;
+        }
+        Operation::Add(operation) => write::add(session, &request, operation, turn),
+        Operation::Delete(dn) => write::delete(session, &request, dn, turn),
+        Operation::Modify(operation) => write::modify(session, &request, operation, turn),
+        Operation::ModifyDn(operation) => write::modify_dn(session, &request, operation, turn),
+        Operation::Compare(operation) => compare::run(session, &request, operation, turn),
+        // RFC 4511 section 4.11: neither an abandon nor the operation it abandons is answered.
+        Operation::Abandon(id) => {
+            turn.counters.abandons += 1;
+            session.searches.abandon(*id);
+        }
+        Operation::Extended(operation) if operation.name == oid::START_TLS => {
+            return start_tls::run(session, &request, operation, turn);
+        }
+        Operation::Extended(operation) => extended::run(session, &request, operation, turn),
+    }
+    Flow::Continue
+}
+
+/// RFC 4511 section 4.1.1: what cannot be parsed ends the connection. A message whose frame is
+/// sound and that says something undefined is answered, so that the client learns which it was.
+fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow {
+    let answerable = match error {
+        DecodeError::BadValue { .. }
+        | DecodeError::FilterTooDeep
+        | DecodeError::UnknownFilter(_)
+        | DecodeError::BadSubstrings => answer_address(message),
+        DecodeError::Ber(_) | DecodeError::UnknownOperation(_) | DecodeError::BadMessageId(_) => None,
+    };
+    match answerable {
+        Some((id, tag)) => {
+            let code = match error {
+                DecodeError::FilterTooDeep => ResultCode::ADMIN_LIMIT_EXCEEDED,
+                _ => ResultCode::PROTOCOL_ERROR,
+            };
+            answer::result(turn.out, id, tag, code, &error.to_string());
+            Flow::Continue
+        }
+        None => {
+            answer::notice_of_disconnection(turn.out, &error.to_string());
+            Flow::Disconnect
+        }
+    }
+}
+
+/// The id and the tag that an answer to this message carries.
+fn answer_address(message: &[u8]) -> Option<(i32, u8)> {
+    let mut fields = Reader::new(message).sequence().ok()?;
+    let id = i32::try_from(fields.integer(tag::INTEGER).ok()?).ok().filter(|id| *id > 0)?;
+    Some((id, answer::tag_for(fields.peek()?)?))
+}
