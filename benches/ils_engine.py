@@ -17,7 +17,7 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import Phase, PointFile, Windows
 
 TICK_S = 0.5
-"""How often a point drains its recorders, as `sitebench.locust.bridge` does."""
+"""How often a point drains its recorders, as `sitebench.locust.role_local` does."""
 READINGS = 4
 
 

@@ -25,7 +25,7 @@ from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import ProgramMissing
-from sitebench.locust.workers.supervisor import Job, supervise
+from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
 from sitebench.runs.point import PointSpec
 from sitebench.system.child import Child
@@ -82,7 +82,7 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
         cores=THREADS,
         disposable=True,
     )
-    stack.enter_context(_working(Job(master, processes=THREADS, threads=1)))
+    stack.enter_context(_working(WorkerCommand(master, processes=THREADS, threads=1)))
 
     def rate(workers: int | None) -> float:
         with_workers = replace(options, workers=workers)
@@ -93,9 +93,9 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
 
 
 @contextmanager
-def _working(job: Job) -> Iterator[None]:
+def _working(command: WorkerCommand) -> Iterator[None]:
     stopped = Stop()
-    thread = threading.Thread(target=supervise, args=(job, stopped))
+    thread = threading.Thread(target=supervise, args=(command, stopped))
     thread.start()
     try:
         yield

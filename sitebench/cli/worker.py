@@ -47,7 +47,7 @@ def worker(
     --master-bind-host 10.0.0.1`. What it sends is run here: let only masters that you trust be
     reached.
     """
-    from sitebench.locust.workers.supervisor import Job, supervise
+    from sitebench.locust.workers.supervisor import WorkerCommand, supervise
     from sitebench.measure.command import say
     from sitebench.options.option import OneOf
     from sitebench.targets.serving import until_stopped
@@ -57,5 +57,5 @@ def worker(
     with until_stopped() as stopped:
         many = "1 worker waits" if processes == 1 else f"{processes} workers wait"
         say(f"{many} for masters at {master.host}:{master.port}; Ctrl-C ends")
-        supervise(Job(master, processes, client, threads), stopped)
+        supervise(WorkerCommand(master, processes, client, threads), stopped)
     say("ended")

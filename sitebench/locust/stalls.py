@@ -1,4 +1,4 @@
-"""What ends nothing and says nothing by itself: a target gone silent, descriptors used up."""
+"""Warnings about a test that stalls without an error: a silent target, no descriptors left."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ STALL_S = 5.0
 
 
 def no_files() -> OutOfDescriptors:
-    """Return what to say when this process may open nothing more."""
+    """Return the error of a process whose descriptors are used up."""
     return OutOfDescriptors(
         "this process may open no more files", "raise `ulimit -n`, or use fewer users"
     )
 
 
-class Watch:
-    """Looks at every drain of one test, and says each thing once."""
+class StallWarnings:
+    """Checks every drain of one test, and warns of each thing once."""
 
     def __init__(self) -> None:
         self._starved = self._stalled = False
         self._last_progress = time.monotonic()
 
-    def look(self, drained: Drained) -> None:
-        """Say so when lanes run and nothing ends: Locust's own rate would only freeze.
+    def check(self, drained: Drained) -> None:
+        """Warn when lanes run and no operation ends: Locust's own rate would only freeze.
 
-        Lanes that find no descriptor go on failing.
+        Lanes that get no descriptor go on failing.
         """
         now = time.monotonic()
         if not self._starved and any("out-of-fds" in step.failures for step in drained.steps):

@@ -42,13 +42,13 @@ class LaneUser(User):
         if not self.tasks:
             # The test is refused (`tags`), and Locust begins its users all the same.
             gevent.sleep(A_DAY_S)
-        self._lane = self._bridge.start_lane(self.program())
+        self._lane = self._bridge.role.start_lane(self.program())
 
     def on_stop(self) -> None:
         """Stop the lane; what it has done stays counted."""
         if self._lane is not None:
             self._lane.close()
-        self._bridge.stop_lane(self.program())
+        self._bridge.role.stop_lane(self.program())
 
     @task
     def run_pass(self) -> None:

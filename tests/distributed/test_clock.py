@@ -37,7 +37,7 @@ def test_the_quickest_ping_is_believed() -> None:
 def test_drains_are_placed_on_the_masters_clock() -> None:
     clock = Clock()
     clock.learn(there_and_back(2 * S, 10, 10), 0)
-    placed = clock.placed(part(2_000, 2_500, 1))
+    placed = clock.on_master(part(2_000, 2_500, 1))
     assert (placed.t0_ns, placed.t1_ns) == (0, S // 2)
 
 

@@ -73,7 +73,7 @@ def test_the_last_batch_of_one_that_leaves_unasked_is_taken_once() -> None:
     made = merger("a", "b")
     first, second = made.ask(), made.ask()
     made.answer("a", None, part(0, 700, 5))
-    made.gone("a")
+    made.remove("a")
     for asked in (first, second):
         made.answer("b", asked.number, part(0, 500, 1))
     assert [lookups(merged) for _, merged in made.settled(0)] == [6, 1]
@@ -84,7 +84,7 @@ def test_what_arrives_late_is_still_counted() -> None:
     made = merger("a", "b")
     asked = made.ask()
     made.answer("a", asked.number, part(0, 500, 1))
-    made.gone("b")
+    made.remove("b")
     assert [lookups(merged) for _, merged in made.settled(0)] == [1]
     made.answer("b", asked.number, part(0, 500, 9))
     last = made.ask()
@@ -108,12 +108,12 @@ def test_nothing_is_lost_in_any_order() -> None:
                 sent[worker] += count
                 made.answer(worker, open_[worker].pop(0), part(0, 1, count))
             if chance.random() < 0.01:
-                made.gone(worker)
+                made.remove(worker)
             found += sum(lookups(merged) for _, merged in made.settled(0))
         for worker in made.present:
             made.answer(worker, None, part(0, 1, 1))
             sent[worker] += 1
-            made.gone(worker)
+            made.remove(worker)
         made.ask()
         found += sum(lookups(merged) for _, merged in made.settled(0))
         assert found == sent.total()
@@ -138,7 +138,7 @@ def test_cpu_is_that_of_the_phase_and_underway_what_was_known_last() -> None:
     made.answer("a", start.number, part(0, 500, 1, 100, underway_ns=4))
     made.answer("b", start.number, part(0, 500, 1, 10, underway_ns=5))
     made.answer("a", end.number, part(500, 900, 1, 160, underway_ns=6))
-    made.gone("b")
+    made.remove("b")
     (_, first), (_, second) = made.settled(0)
     assert made.shares["measure"]["a"].cpu_ns == (60,)
     # As of each round's end, although both were settled at once.
@@ -162,7 +162,7 @@ def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
 
 def test_whoever_was_lost_before_the_first_round_has_done_nothing() -> None:
     made = merger("a")
-    made.gone("lost")
+    made.remove("lost")
     assert made.counted("lost") == 0
     assert not made.knows("lost")
     assert made.knows("a")

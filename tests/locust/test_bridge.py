@@ -57,7 +57,7 @@ def test_a_test_that_begins_as_the_one_before_ends_is_drained_by_one() -> None:
     found = in_locust(
         """
         first = set(begin(1))
-        bridge.finish()
+        bridge.role.finish()
         second = set(begin(4))
         print(json.dumps([len(first), len(second), len(first & second)]))
         """,
@@ -70,11 +70,11 @@ def test_a_test_that_is_stopped_as_its_last_user_comes_ends_in_order() -> None:
     found = in_locust(
         """
         begin(1)
-        ending = gevent.spawn(bridge.finish)
+        ending = gevent.spawn(bridge.role.finish)
         gevent.sleep(0.02)
         environment.events.spawning_complete.fire(user_count=1)
         ending.join()
-        print(json.dumps([bridge._failed, environment.process_exit_code]))
+        print(json.dumps([bridge.role.failed, environment.process_exit_code]))
         """,
         IDLE,
     )
@@ -88,9 +88,9 @@ def test_so_does_one_whose_warm_up_is_over_just_then() -> None:
         begin(1)
         environment.events.spawning_complete.fire(user_count=1)
         gevent.sleep(0.02)
-        bridge.finish()
+        bridge.role.finish()
         gevent.sleep(0.1)
-        print(json.dumps([bridge._failed, environment.process_exit_code]))
+        print(json.dumps([bridge.role.failed, environment.process_exit_code]))
         """,
         IDLE,
     )

@@ -14,14 +14,14 @@ import json, sys
 from locust import events, runners, stats
 from locust.env import Environment
 from locust.stats import RequestStats, StatsEntry, StatsError
-from sitebench import locust_stats
+from sitebench.locust import statistics
 from tests.support.drains import Drain, Step, histogram
 
 second = 1_000_000_000
 def fed(*drains):
     made = RequestStats()
     for drain in drains:
-        locust_stats.feed(made, drain, 0.0)
+        statistics.feed(made, drain, 0.0)
     return made
 """
 
@@ -91,7 +91,7 @@ def test_clearing_replaces_entries_so_nothing_may_hold_on_to_one() -> None:
     made = fed(Drain(0, second, (Step("p", "connect", 5),)))
     old = made.entries["connect", "p"]
     made.clear_all()
-    locust_stats.feed(made, Drain(second, 2 * second, (Step("p", "connect", 7),)), 0.0)
+    statistics.feed(made, Drain(second, 2 * second, (Step("p", "connect", 7),)), 0.0)
     new = made.entries["connect", "p"]
     print(json.dumps([old is new, new.num_requests, made.total.num_requests]))
     """)
@@ -125,7 +125,7 @@ def test_seconds_that_no_rate_is_made_of_any_more_are_let_go() -> None:
 
 def test_a_count_is_spread_over_seconds_without_losing_any() -> None:
     found = in_locust("""
-    print(json.dumps([sum(locust_stats.spread(n, a / 7, (a + b) / 7).values()) == n
+    print(json.dumps([sum(statistics.spread(n, a / 7, (a + b) / 7).values()) == n
                       for n in (0, 1, 3, 1000) for a in range(9) for b in (0, 1, 5, 30)]))
     """)
     assert all(found)
@@ -141,7 +141,7 @@ def test_the_names_and_hooks_that_the_bridge_uses_are_there() -> None:
         hasattr(runners, "CPU_WARNING_THRESHOLD"),
         hasattr(runners.WorkerRunner, "_send_stats"),
         list(inspect.signature(runners.Runner.register_message).parameters),
-        [k for k in locust_stats.entry_dict(Step("p", "s", 0), 0.0, 0.0)
+        [k for k in statistics.entry_dict(Step("p", "s", 0), 0.0, 0.0)
          if k not in stats.StatsEntryDict.__annotations__ and k not in ("name", "method")],
     ]))
     """)

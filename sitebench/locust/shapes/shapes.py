@@ -88,7 +88,7 @@ class Shape(LoadTestShape):
                 return None
             return self._plan.users_at(elapsed_s), self.per_s
         except SitebenchError as error:
-            Bridge.of(self._environment).fail(error)
+            Bridge.of(self._environment).role.fail(error)
             return None
 
     def _elapsed_s(self, first_users: int) -> float:

@@ -58,7 +58,7 @@ class Guard:
     def _refusal(self, posted: dict[str, str]) -> str | None:
         """Return why a test cannot be started, or changed, as asked."""
         bridge, options = self._bridge, self._options
-        if bridge.preparing is not None:
+        if bridge.role.preparing is not None:
             return "the target is still being made ready: wait, or stop the test"
         if why := form.withheld(self._shown, posted, self._parsed) or form.unreadable(
             options, posted

@@ -84,7 +84,7 @@ class Present:
     def state(self) -> State:
         """Return what there is to show now."""
         test = self.session.current
-        if (preparing := self._bridge.preparing) is not None:
+        if (preparing := self._bridge.role.preparing) is not None:
             return State(test, preparing, None, None)
         if (error := self.session.unprepared) is not None:
             return State(None, None, error, None)

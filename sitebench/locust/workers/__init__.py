@@ -2,12 +2,13 @@
 
 Locust's own master and workers carry it: messages of ours travel over their connection.
 
-- `messages`: what is said, as plain data
+- `messages`: what a master and its workers send each other, as plain data
 - `clock`: how far a worker's clock is from the master's
 - `merge`: from the workers' drains to one, in order (pure)
-- `seen`: what a result says of each worker, and what follows from it (pure)
-- `fleet`: the master's side
-- `member`: a worker's side
-- `choice`: what a worker decides for itself
+- `gathering`: which workers take part in a test
+- `master`: a test's load as its master has it
+- `worker`: a worker's share of it
+- `choice`: what a worker chooses for itself
 - `supervisor`: `sitebench worker`, which keeps Locust workers waiting for masters
+- `process`: one such worker
 """

@@ -1,7 +1,7 @@
-"""What a worker decides for itself: who runs its sequences, and on how many threads.
+"""What a worker chooses for itself: the client that makes its load, and the number of threads.
 
-`sitebench worker --client ldap3` says it by environment variables, as may whoever starts
-`locust --worker` by hand: the options of a test come from its master. A client that the
+`sitebench worker --client ldap3` sets environment variables, as a person may who starts
+`locust --worker` by hand: the other options of a test come from its master. A client that the
 test's suite does not have is ignored: the same workers serve every suite.
 """
 
@@ -23,13 +23,13 @@ PORTABLE = tuple(dict.fromkeys(each.portable_client for each in suites()))
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:
-    """Return the variables that say so; what is not chosen is left to the master."""
+    """Return the variables for a choice; the rest is left to the master."""
     chosen = {CLIENT: client, THREADS: None if threads is None else str(threads)}
     return {name: value for name, value in chosen.items() if value is not None}
 
 
 def of_this_worker(options: T) -> T:
-    """Return a test's options with this worker's own choice in them."""
+    """Return a test's options with this worker's own choices in them."""
     chosen: dict[str, Any] = {}
     for each, spec in fields_of(type(options)):
         variable = {"client": CLIENT, "threads": THREADS}.get(each.name)

@@ -3,10 +3,10 @@
 A ping leaves at `sent`, is read at `received`, answered at `answered` and back at `back`; the
 first and the last are on the master's clock, the others on the worker's. What the way there and
 the way back do not share shifts the offset by half of their difference, so the error is at most
-half the round trip: the ping that was quickest is believed, as NTP does.
+half the round trip: the quickest ping is used, as in NTP.
 
 Timelines are made of monotonic clocks, which differ by days between machines. Wall clocks matter
-to Locust's screens alone: its workers say by theirs in which second a request was.
+to Locust's screens alone: workers tell by theirs in which second a request was.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENOUGH = 8
 
 @dataclass(frozen=True)
 class Ping:
-    """One way there and back, in nanoseconds of monotonic clocks."""
+    """One round trip, in nanoseconds of monotonic clocks."""
 
     sent: int
     received: int
@@ -31,7 +31,7 @@ class Ping:
 
     @property
     def round_trip_ns(self) -> int:
-        """Time on the way, both ways; what the worker did in between is not in it."""
+        """Time on the way, both ways, without what the worker did in between."""
         return (self.back - self.sent) - (self.answered - self.received)
 
     @property
@@ -47,7 +47,7 @@ def epoch_ns() -> int:
 
 @dataclass
 class Clock:
-    """What pings told of one worker's clock."""
+    """One worker's clock, as far as pings have shown it."""
 
     pings: int = 0
     best: Ping | None = None
@@ -65,13 +65,13 @@ class Clock:
         """Return an instant of the worker's monotonic clock on the master's."""
         return there_ns - (0 if self.best is None else self.best.offset_ns)
 
-    def placed(self, part: Part) -> Part:
+    def on_master(self, part: Part) -> Part:
         """Return a drain with its ends on the master's clock."""
         return replace(part, t0_ns=self.here_ns(part.t0_ns), t1_ns=self.here_ns(part.t1_ns))
 
     @property
     def round_trip_s(self) -> float | None:
-        """The quickest way there and back; placing is right to half of it."""
+        """The quickest round trip; instants are right to half of it."""
         return None if self.best is None else self.best.round_trip_ns / 1e9
 
     @property

@@ -1,7 +1,7 @@
-"""Who takes part in a test: the workers that are there when it begins.
+"""Which workers take part in a test: those that are there when it begins.
 
 Locust takes workers in at any time and hands users over to them. People and rates are divided
-once, when a test begins, so whoever comes later waits for the next one.
+once, when a test begins, so a worker that comes later waits for the next one.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from locust.runners import MasterRunner
 from sitebench.errors import WorkersMissing
 from sitebench.verdict.rules.wording import several
 
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
-def places(runner: MasterRunner) -> dict[str, int]:
-    """Return the place of every worker that is there, by its name in Locust."""
+def slots(runner: MasterRunner) -> dict[str, int]:
+    """Return the slot of every worker that is there, by its id in Locust."""
     clients = runner.clients.ready + runner.clients.spawning + runner.clients.running
     ids = sorted((each.id for each in clients), key=runner.get_worker_index)
-    return {worker: index for index, worker in enumerate(ids)}
+    return {id_: index for index, id_ in enumerate(ids)}
 
 
-def dispatcher(placed: Callable[[str], bool]) -> type[UsersDispatcher]:
-    """Return Locust's dispatcher of users, made blind to workers without a place."""
+def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
+    """Return Locust's dispatcher of users, made to ignore workers that take no part."""
 
-    class Placed(UsersDispatcher):
+    class Dispatcher(UsersDispatcher):
         def __init__(self, worker_nodes: list[Any], user_classes: list[Any]) -> None:
-            super().__init__([each for each in worker_nodes if placed(each.id)], user_classes)
+            super().__init__([each for each in worker_nodes if takes_part(each.id)], user_classes)
 
         def add_worker(self, worker_node: Any) -> None:
-            if placed(worker_node.id):
+            if takes_part(worker_node.id):
                 super().add_worker(worker_node)
 
         def remove_worker(self, worker_node: Any) -> None:
             if any(each.id == worker_node.id for each in self._worker_nodes):
                 super().remove_worker(worker_node)
 
-    return Placed
+    return Dispatcher
 
 
 def bounded(options: Namespace) -> bool:
-    """Return whether somebody waits for this master's workers, and not for ever."""
+    """Return whether a sweep waits for this master's workers, and only for a time."""
     return bool(getattr(options, "least_workers", None)) and bool(options.expect_workers_max_wait)
 
 
@@ -62,17 +62,12 @@ def expect(runner: MasterRunner, options: Namespace) -> None:
             if there >= least:
                 options.expect_workers = there
                 return
-            # Locust itself waits on, until it is told otherwise.
-            options.expect_workers_max_wait = LOOK_S
-            raise missing(there, wanted, options)
-        gevent.sleep(LOOK_S)
-
-
-def missing(there: int, wanted: int, options: Namespace) -> WorkersMissing:
-    """Return the error that says how many came."""
-    host, port = options.master_bind_host, options.master_bind_port
-    came = "no worker came" if not there else f"{there} of {several(wanted, 'worker')} came"
-    return WorkersMissing(
-        f"{came} to {host}:{port} in time, {wanted} were to",
-        f"start `sitebench worker --master {host}:{port}` where load is to be made",
-    )
+            # Locust itself waits on, until this is set.
+            options.expect_workers_max_wait = POLL_S
+            host, port = options.master_bind_host, options.master_bind_port
+            connected = f"{there or 'none'} of {several(wanted, 'worker')} connected"
+            raise WorkersMissing(
+                f"{connected} to {host}:{port} in time",
+                f"start `sitebench worker --master {host}:{port}` where load is to be made",
+            )
+        gevent.sleep(POLL_S)

@@ -1,8 +1,8 @@
-"""The master's side: who works for a test, what they are asked, and what comes of it.
+"""A test's load as its master has it: made by workers, drained by messages.
 
 Nothing is counted twice or dropped: every drain is asked for by number, and the windows take what
-is settled, in order (`merge`). A worker says how much it did in all, so that what got lost on the
-way would show.
+is settled, in order (`merge`). A worker reports how much it did in all, so that operations lost on
+the way would show.
 """
 
 from __future__ import annotations
@@ -29,41 +29,58 @@ from sitebench.verdict.workers import WorkerSeen
 log = logging.getLogger("sitebench")
 
 OPENS_S = 600.0
-"""How long lanes may take to open while their workers are heard of. One whose hub is too busy with
-it to send a heartbeat for some five seconds is lost to Locust, and so to its test."""
+"""How long lanes may take to open while their workers' heartbeats arrive. A worker whose hub is too
+busy with it to send a heartbeat for some five seconds is lost to Locust, and so to its test."""
 QUIET_S = 30.0
-"""A worker that does not answer for as long is lost, whatever Locust's heartbeats say."""
-LOOK_S = 0.02
+"""A worker that does not answer for this long is lost, whatever Locust's heartbeats say."""
+POLL_S = 0.02
 
 
 @dataclass
-class Member:
+class RemoteWorker:
     """One worker of one test."""
 
     index: int
     facts: Mapping[str, Any] | None = None
-    """What it said of itself when its lanes could begin."""
+    """What it reported of itself when its lanes could begin."""
     clock: Clock = field(default_factory=Clock)
-    heard: float = field(default_factory=time.monotonic)
+    received: float = field(default_factory=time.monotonic)
+    """When its last message came."""
     did: int = 0
     use: Use | None = None
     ended: str | None = None
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Its name in messages."""
         return f"worker {self.index}" if self.facts is None else self.seen(None, 0).name
+
+    @property
+    def opened(self) -> bool:
+        """Whether its lanes can begin."""
+        return self.facts is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether its lanes can begin and its clock is known."""
+        return self.opened and self.clock.pings >= ENOUGH
+
+    def learn(self, data: Mapping[str, Any]) -> None:
+        """Take the times of an answer into account."""
+        self.received = time.monotonic()
+        ping = Ping(data["sent"], data["received"], data["answered"], time.monotonic_ns())
+        self.clock.learn(ping, data["epoch"])
 
     def seen(self, share: Share | None, counted: int) -> WorkerSeen:
         """Return what a result says of it."""
-        found, share = self.facts or {}, share or Share()
+        facts, share = self.facts or {}, share or Share()
         return WorkerSeen(
             self.index,
-            found.get("host", "?"),
-            found.get("address", "?"),
-            found.get("pid", 0),
-            found.get("machine", "?"),
-            found.get("client", "?"),
+            facts.get("host", "?"),
+            facts.get("address", "?"),
+            facts.get("pid", 0),
+            facts.get("machine", "?"),
+            facts.get("client", "?"),
             share.seconds,
             share.operations,
             share.failures,
@@ -76,112 +93,105 @@ class Member:
         )
 
 
-class Fleet:
-    """All workers of one test, and the windows that their drains go to."""
+class DistributedLoad:
+    """All workers of one test, by their ids in Locust, and the windows that their drains go to."""
 
     def __init__(
         self,
         runner: MasterRunner,
-        places: Mapping[str, int],
+        slots: Mapping[str, int],
         windows: Windows,
-        taken: Callable[[Drained], None],
+        on_drain: Callable[[Drained], None],
     ) -> None:
-        self.members = {worker: Member(index) for worker, index in places.items()}
+        self._workers = {id_: RemoteWorker(index) for id_, index in slots.items()}
         self._runner = runner
         self._windows = windows
-        self._taken = taken
+        self._on_drain = on_drain
         self._merger: Merger | None = None
+        """Made when the drains can begin."""
 
-    # What workers say.
+    # Messages of workers.
 
-    def opened(self, worker: str, facts: Mapping[str, Any]) -> None:
+    def opened(self, id_: str, facts: Mapping[str, Any]) -> None:
         """Note that a worker's lanes may begin."""
-        if (member := self.members.get(worker)) is not None:
-            member.facts, member.heard = facts, time.monotonic()
-            self._ping(worker)
+        if (worker := self._workers.get(id_)) is not None:
+            worker.facts, worker.received = facts, time.monotonic()
+            self._ping(id_)
 
-    def _ping(self, worker: str) -> None:
-        self._runner.send_message(messages.PING, {"sent": time.monotonic_ns()}, worker)
+    def _ping(self, id_: str) -> None:
+        self._runner.send_message(messages.PING, {"sent": time.monotonic_ns()}, id_)
 
-    def pong(self, worker: str, found: Mapping[str, Any]) -> None:
-        """Note what a worker's clock is, and ask again until it is known well."""
-        if (member := self.members.get(worker)) is not None:
-            self._learn(member, found)
-            if member.clock.pings < ENOUGH:
-                self._ping(worker)
+    def pong(self, id_: str, data: Mapping[str, Any]) -> None:
+        """Learn a worker's clock, and ping again until it is known well."""
+        if (worker := self._workers.get(id_)) is not None:
+            worker.learn(data)
+            if worker.clock.pings < ENOUGH:
+                self._ping(id_)
 
-    def _learn(self, member: Member, found: Mapping[str, Any]) -> None:
-        member.heard = time.monotonic()
-        ping = Ping(found["sent"], found["received"], found["answered"], time.monotonic_ns())
-        member.clock.learn(ping, found["epoch"])
-
-    def report(self, worker: str, found: Mapping[str, Any]) -> None:
+    def report(self, id_: str, data: Mapping[str, Any]) -> None:
         """Take one drain."""
-        member = self.members.get(worker)
-        if member is None or self._merger is None or not self._merger.knows(worker):
+        worker = self._workers.get(id_)
+        if worker is None or self._merger is None or not self._merger.knows(id_):
             return
-        if found["number"] is not None:
-            self._learn(member, found)
-        member.did = found["did"]
-        if found["use"] is not None:
-            member.use = Use.read(found["use"])
-        part = messages.unpack(found["drained"])
-        self._merger.answer(worker, found["number"], member.clock.placed(part))
-        if found["last"] and found["number"] is None:
-            self._gone(worker, "left")
+        if data["number"] is not None:
+            worker.learn(data)
+        worker.did = data["did"]
+        if data["use"] is not None:
+            worker.use = Use.read(data["use"])
+        part = messages.unpack(data["drained"])
+        self._merger.answer(id_, data["number"], worker.clock.on_master(part))
+        if data["last"] and data["number"] is None:
+            self._remove(id_, "left")
         self._settle()
 
-    def failed(self, worker: str, found: Mapping[str, str]) -> SitebenchError:
-        """Return the error that a worker told of, with its name; it makes no load any more."""
-        error = revive(found)
-        name = worker
-        if (member := self.members.get(worker)) is not None:
-            name = member.name
-            self._gone(worker, "left")
+    def failed(self, id_: str, data: Mapping[str, str]) -> SitebenchError:
+        """Return the error that a worker sent, with its name; it makes no load any more."""
+        error = revive(data)
+        name = id_
+        if (worker := self._workers.get(id_)) is not None:
+            name = worker.name
+            self._remove(id_, "left")
         return type(error)(f"{name}: {error.message}", error.remedy)
 
-    # What is asked of them.
+    # Questions to workers.
 
     def gather(self) -> None:
-        """Wait until everybody's lanes may begin and clocks are known; then drains can be asked."""
-        self._gather(OPENS_S, self._ready)
-        if not self._there():
+        """Wait until all lanes may begin and clocks are known."""
+        self._gather(OPENS_S, lambda worker: worker.ready)
+        if not self._cpu_at_start():
             raise WorkersMissing(
-                "no worker could begin", "look at what the workers say on their own screens"
+                "no worker could begin", "look at the workers' own output for the reason"
             )
 
-    def _gather(self, within_s: float, ready: Callable[[Member], bool]) -> None:
-        """Wait for members, unless somebody else has stopped waiting already."""
+    def _gather(self, within_s: float, ready: Callable[[RemoteWorker], bool]) -> None:
+        """Wait for workers, unless another greenlet has stopped waiting already."""
         give_up = time.monotonic() + within_s
         while self._merger is None:
-            self._look_for_lost()
-            missing = [m for m in self.members.values() if not (m.ended or ready(m))]
+            self._find_lost()
+            missing = [each for each in self._workers.values() if not (each.ended or ready(each))]
             if not missing or time.monotonic() > give_up:
-                self._merger = Merger(self._there(), Phase.RAMP)
+                self._merger = Merger(self._cpu_at_start(), Phase.RAMP)
                 return
-            gevent.sleep(LOOK_S)
+            gevent.sleep(POLL_S)
 
-    def _there(self) -> dict[str, tuple[int, ...]]:
-        """Return the workers that can be asked, and what CPU they had used when they began."""
+    def _cpu_at_start(self) -> dict[str, tuple[int, ...]]:
+        """Return the workers that can be asked, and the CPU they had used when they began."""
         return {
-            worker: tuple(member.facts["cpu"])
-            for worker, member in self.members.items()
-            if member.facts is not None and not member.ended
+            id_: tuple(worker.facts["cpu"])
+            for id_, worker in self._workers.items()
+            if worker.facts is not None and not worker.ended
         }
 
     def await_users(self) -> None:
         """Wait until every user has a lane: Locust itself gives its workers a second."""
         give_up = time.monotonic() + OPENS_S
         while self._merger is None or self._runner.user_count != self._runner.target_user_count:
-            if time.monotonic() > give_up or any(each.ended for each in self.members.values()):
+            if time.monotonic() > give_up or any(each.ended for each in self._workers.values()):
                 return
-            gevent.sleep(LOOK_S)
-
-    def _ready(self, member: Member) -> bool:
-        return member.facts is not None and member.clock.pings >= ENOUGH
+            gevent.sleep(POLL_S)
 
     def drain(self) -> None:
-        """Ask for a drain; what comes back goes to the windows by and by."""
+        """Ask for a drain; the answers go to the windows as they come."""
         self._ask()
 
     def discard(self) -> None:
@@ -189,13 +199,13 @@ class Fleet:
         self._ask(shown=False)
 
     def cross(self, phase: Phase) -> None:
-        """Begin a phase, and wait until everybody has."""
+        """Begin a phase, and wait until every worker has."""
         self._await(self._ask(phase))
 
     def finish(self) -> None:
-        """Have all lanes stop, and take what they did."""
-        # Who has not begun yet will: its lanes must not be left running.
-        self._gather(QUIET_S, lambda member: member.facts is not None)
+        """Have all lanes stop, and take their last counts."""
+        # A worker that has not begun yet will: its lanes must not be left running.
+        self._gather(QUIET_S, lambda worker: worker.opened)
         self._await(self._ask(last=True))
 
     def _ask(
@@ -203,25 +213,25 @@ class Fleet:
     ) -> Round | None:
         if self._merger is None:
             return None
-        made = self._merger.ask(begins)
-        for worker in made.waiting:
+        asked = self._merger.ask(begins)
+        for id_ in asked.waiting:
             question = {
-                "number": made.number,
+                "number": asked.number,
                 "begins": begins,
                 "shown": shown,
                 "last": last,
                 "sent": time.monotonic_ns(),
             }
-            self._runner.send_message(messages.DRAIN, question, worker)
-        self._look_for_lost()
+            self._runner.send_message(messages.DRAIN, question, id_)
+        self._find_lost()
         self._settle()
-        return made
+        return asked
 
     def _await(self, asked: Round | None) -> None:
         while asked is not None and asked.waiting:
-            self._look_for_lost()
+            self._find_lost()
             self._settle()
-            gevent.sleep(LOOK_S)
+            gevent.sleep(POLL_S)
         self._settle()
 
     def _settle(self) -> None:
@@ -232,45 +242,37 @@ class Fleet:
                 self._windows.absorb(drained)
             else:
                 self._windows.cross(drained, Phase(asked.begins))
-            self._taken(drained)
+            self._on_drain(drained)
 
-    # Who is gone.
+    # Workers that are gone.
 
-    def _look_for_lost(self) -> None:
+    def _find_lost(self) -> None:
         waiting = None if self._merger is None else self._merger.present
-        for worker, member in self.members.items():
-            if member.ended or (waiting is not None and worker not in waiting):
+        for id_, worker in self._workers.items():
+            if worker.ended or (waiting is not None and id_ not in waiting):
                 continue
-            node = self._runner.clients.get(worker)
-            quiet = waiting is not None and time.monotonic() - member.heard > QUIET_S
+            node = self._runner.clients.get(id_)
+            quiet = waiting is not None and time.monotonic() - worker.received > QUIET_S
             if node is None or node.state == STATE_MISSING or quiet:
-                self._gone(worker, "lost")
+                self._remove(id_, "lost")
 
-    def _gone(self, worker: str, how: str) -> None:
-        member = self.members[worker]
-        if member.ended is None:
-            member.ended = how
+    def _remove(self, id_: str, how: str) -> None:
+        worker = self._workers[id_]
+        if worker.ended is None:
+            worker.ended = how
             if how == "lost":
-                log.warning("%s was lost: what it had sent is counted", member.name)
+                log.warning("%s was lost: the counts it had sent are kept", worker.name)
         if self._merger is not None:
-            self._merger.gone(worker)
-
-    def seen(self) -> tuple[WorkerSeen, ...]:
-        """Return what the measured window's result says of each worker."""
-        if self._merger is None:
-            return ()
-        shares = self._merger.shares.get(Phase.MEASURE, {})
-        return tuple(
-            member.seen(shares.get(worker), self._counted(worker))
-            for worker, member in self.members.items()
-        )
-
-    def _counted(self, worker: str) -> int:
-        return 0 if self._merger is None else self._merger.counted(worker)
+            self._merger.remove(id_)
 
     def conclude(self) -> None:
-        """Give the windows what a result needs beside the drains."""
-        if self._merger is None or self._windows.measured is None:
+        """Give the windows the workers, and the length by which their rates add up."""
+        merger = self._merger
+        if merger is None or self._windows.measured is None:
             return
-        self._windows.workers = self.seen()
-        self._windows.measured.length_s = self._merger.window_s(Phase.MEASURE)
+        shares = merger.shares.get(Phase.MEASURE, {})
+        self._windows.workers = tuple(
+            worker.seen(shares.get(id_), merger.counted(id_))
+            for id_, worker in self._workers.items()
+        )
+        self._windows.measured.length_s = merger.window_s(Phase.MEASURE)

@@ -1,8 +1,9 @@
 """From the drains of several workers to those of one test, in order; nothing is sent here.
 
 The master asks for every drain, by number; a round is one number's answers, and is settled when
-everybody who was asked has answered or is gone. Settled rounds leave in the order of their numbers,
-so a phase begins for every worker with the same round, and each operation is in one round only.
+every worker that was asked has answered or is gone. Settled rounds leave in the order of their
+numbers, so a phase begins for every worker with the same round, and each operation is in one round
+only.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ class Share:
 
 
 @dataclass
-class _Told:
-    """What one worker's answers have told of, settled or not."""
+class _Received:
+    """What one worker's answers contained, settled or not."""
 
     cpu_ns: tuple[int, ...]
     counted: int = 0
 
 
 @dataclass
-class _Stand:
-    """Where one worker was at the end of the last settled round."""
+class _Settled:
+    """One worker's state at the end of the last settled round."""
 
     cpu_ns: tuple[int, ...]
     lanes: int = 0
@@ -65,8 +66,8 @@ class Merger:
 
     def __init__(self, cpu_ns: Mapping[str, tuple[int, ...]], phase: str) -> None:
         self.shares: dict[str, dict[str, Share]] = {}
-        self._told = {worker: _Told(cpu) for worker, cpu in cpu_ns.items()}
-        self._stands = {worker: _Stand(cpu) for worker, cpu in cpu_ns.items()}
+        self._received = {worker: _Received(cpu) for worker, cpu in cpu_ns.items()}
+        self._settled = {worker: _Settled(cpu) for worker, cpu in cpu_ns.items()}
         self._present = set(cpu_ns)
         self._phase = phase
         self._asked = 0
@@ -80,13 +81,13 @@ class Merger:
         return frozenset(self._present)
 
     def ask(self, begins: str | None = None) -> Round:
-        """Begin a round that everybody present is asked in."""
+        """Begin a round in which every worker present is asked."""
         self._asked += 1
         made = self._open[self._asked] = Round(self._asked, set(self._present), begins)
         return made
 
     def answer(self, worker: str, number: int | None, part: Part) -> None:
-        """Take an answer; without a number it is a last one that nobody asked for."""
+        """Take an answer; without a number it is a last one, sent unasked."""
         mine = [each for each in self._open.values() if worker in each.waiting]
         if number is None:
             answered = mine[:1]
@@ -103,15 +104,15 @@ class Merger:
         self._note(worker, part, answered[0] if answered else None)
 
     def _note(self, worker: str, part: Part, answered: Round | None) -> None:
-        told = self._told[worker]
+        received = self._received[worker]
         phase = self._phase_of(answered)
         share = self.shares.setdefault(phase, {}).setdefault(worker, Share())
-        share.add(part, tuple(b - a for a, b in zip(told.cpu_ns, part.cpu_ns, strict=True)))
+        share.add(part, tuple(b - a for a, b in zip(received.cpu_ns, part.cpu_ns, strict=True)))
         if answered is not None and answered.begins == phase:
-            # It begins anew: what was until now is measured no more.
+            # The phase begins anew: counts until now are not part of it any more.
             del self.shares[phase][worker]
-        told.cpu_ns = part.cpu_ns
-        told.counted += sum(step.count for step in part.steps)
+        received.cpu_ns = part.cpu_ns
+        received.counted += sum(step.count for step in part.steps)
 
     def _phase_of(self, answered: Round | None) -> str:
         """Return the phase that an answer belongs to: boundaries before it may still be open."""
@@ -120,15 +121,15 @@ class Merger:
         return begun[-1] if begun else self._phase
 
     def counted(self, worker: str) -> int:
-        """Return how many operations a worker's answers have told of; it may never have begun."""
-        return self._told[worker].counted if self.knows(worker) else 0
+        """Return how many operations a worker reported; it may never have begun."""
+        return self._received[worker].counted if self.knows(worker) else 0
 
     def knows(self, worker: str) -> bool:
         """Return whether a worker was there when the first round was asked."""
-        return worker in self._told
+        return worker in self._received
 
-    def gone(self, worker: str) -> None:
-        """Wait no more for a worker."""
+    def remove(self, worker: str) -> None:
+        """Stop waiting for a worker."""
         self._present.discard(worker)
         for each in self._open.values():
             each.waiting.discard(worker)
@@ -146,22 +147,22 @@ class Merger:
 
     def _merged(self, answers: list[tuple[str, Part]], now_ns: int) -> Part:
         for worker, part in answers:
-            self._stands[worker] = _Stand(part.cpu_ns, part.lanes, part.underway_ns)
+            self._settled[worker] = _Settled(part.cpu_ns, part.lanes, part.underway_ns)
         parts = [part for _, part in answers]
         end = sum(part.t1_ns for part in parts) // len(parts) if parts else now_ns
         begin = min((part.t0_ns for part in parts), default=end)
         begin = begin if self._end_ns is None else self._end_ns
         self._end_ns = max(begin, end)
-        stands = self._stands.values()
+        settled = self._settled.values()
         there = {worker for worker, _ in answers} | self._present
         return Part(
             begin,
             self._end_ns,
-            tuple(ns for each in stands for ns in each.cpu_ns),
-            sum(each.lanes for worker, each in self._stands.items() if worker in there),
+            tuple(ns for each in settled for ns in each.cpu_ns),
+            sum(each.lanes for worker, each in self._settled.items() if worker in there),
             sum(part.lane_ns for part in parts),
             sum(part.waiting_ns for part in parts),
-            sum(each.underway_ns for each in stands),
+            sum(each.underway_ns for each in settled),
             merged_steps(parts),
         )
 
@@ -193,5 +194,5 @@ def merged_steps(parts: Iterable[Part]) -> tuple[StepTotals, ...]:
 
 
 def added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Add two vectors; an empty one is nothing yet."""
+    """Add two vectors; an empty one counts as zero."""
     return tuple(x + y for x, y in zip(a, b, strict=True)) if a else b

@@ -1,18 +1,18 @@
-"""What a master and its workers say to each other beside what Locust says: plain data.
+"""What a master and its workers send each other beside Locust's own messages: plain data.
 
     master                                   worker
-      places, in the prepared test  ------->
-                                    <-------  OPENED   who it is; its lanes may begin
+      slots, in the prepared test   ------->
+                                    <-------  OPENED   its facts; its lanes may begin
       PING                          ------->
                                     <-------  PONG     its clock
-      DRAIN  number, phase          ------->           every half second, and at each boundary
-                                    <-------  REPORT   the same number, all since the one before
+      DRAIN  number, phase          ------->           twice a second, and at each boundary
+                                    <-------  REPORT   the same number, all counts since the last
       DRAIN  last                   ------->           its lanes end
                                     <-------  REPORT   last
-                                    <-------  FAILED   why it cannot go on
+                                    <-------  FAILED   the error it ended with
 
 A worker that ends by itself (Ctrl-C) sends its last report unasked. Messages of one worker
-arrive in the order they were sent, and whole or not at all.
+arrive complete and in the order they were sent, or not at all.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from sitebench.counts.tally import StepTotals
 
 OPENED, PING, PONG = "sitebench-opened", "sitebench-ping", "sitebench-pong"
 DRAIN, REPORT, FAILED = "sitebench-drain", "sitebench-report", "sitebench-failed"
+PREPARED = "sitebench_shared"
+"""Name among the parsed options under which a master hands its workers the prepared test."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Part:
 
 
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
-    """Write a drain down, with the CPU of whatever made the load."""
+    """Return a drain as plain data, with the CPU time of what made the load."""
     return {
         "t0": drained.t0_ns,
         "t1": drained.t1_ns,
@@ -76,7 +78,7 @@ def _pack_step(step: StepRecord) -> list[Any]:
 
 
 def unpack(found: Mapping[str, Any]) -> Part:
-    """Read what `pack` wrote."""
+    """Return what `pack` was given."""
     return Part(
         found["t0"],
         found["t1"],

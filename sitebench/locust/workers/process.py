@@ -1,4 +1,4 @@
-"""One Locust worker, which ends with the process that started it (`python -m` this module)."""
+"""One Locust worker that ends with the process that started it (run by `python -m`)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from locust.main import main
 
 from sitebench.system.child import orphaned
 
-LOOK_S = 1.0
+POLL_S = 1.0
 
 
 def _end_with_parent() -> None:
     while not orphaned():
-        gevent.sleep(LOOK_S)
+        gevent.sleep(POLL_S)
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -1,8 +1,8 @@
 """`sitebench worker`: keeps Locust workers waiting for masters, one after the other.
 
 A point's Locust process is a master that lives as long as the point, and a Locust worker ends with
-its master. So this starts each worker anew, as long as nobody ends it: the next point finds it.
-Nothing of Locust is in this process, and nothing that it started outlives it, however it ends.
+its master. So this starts each worker anew until it is stopped itself: the next point finds it.
+This process does not import Locust, and nothing that it started outlives it, however it ends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sitebench.system.scratch import scratch
 from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
 from sitebench.system.stop import Stop
 
-LOOK_S = 0.1
+POLL_S = 0.1
 GRACE_S = 20.0
 """Enough for lanes to end and their last counts to be sent."""
 SHORT_S = 1.0
@@ -30,8 +30,8 @@ SHORT_S = 1.0
 
 
 @dataclass(frozen=True)
-class Job:
-    """For which master, how many processes, and what they decide for themselves."""
+class WorkerCommand:
+    """How workers are started: their master, their number, and what they choose for themselves."""
 
     master: MasterAddress
     processes: int = 1
@@ -39,7 +39,7 @@ class Job:
     threads: int | None = None
 
     def argv(self) -> list[str]:
-        """Return how to start one worker; its locustfile comes from the master."""
+        """Return the command line of one worker; its locustfile comes from the master."""
         return [
             *(sys.executable, "-m", "sitebench.locust.workers.process", "-f", "-", "--worker"),
             *("--master-host", self.master.host, "--master-port", str(self.master.port)),
@@ -54,33 +54,33 @@ class Job:
 
 
 @dataclass
-class Worker:
-    """One process, started again whenever it ends."""
+class _WorkerProcess:
+    """One worker, started again whenever it ends."""
 
-    job: Job
+    command: WorkerCommand
     folder: str
     process: subprocess.Popen[bytes] | None = None
     began: float = field(default=0.0)
 
     def keep_alive(self) -> None:
-        """Start it where it does not run."""
+        """Start it if it does not run."""
         ended = self.process is None or self.process.poll() is not None
         if ended and time.monotonic() - self.began > SHORT_S:
             self.began = time.monotonic()
             self.process = subprocess.Popen(
-                self.job.argv(),
-                env=self.job.environment(self.folder),
+                self.command.argv(),
+                env=self.command.environment(self.folder),
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
 
-    def ask_to_end(self) -> None:
-        """Let it send its last counts and end; one that waits for its master ends at once."""
+    def terminate(self) -> None:
+        """Let it send its last counts and end; one that waits for a master ends at once."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
 
     def end(self, give_up: float) -> None:
-        """Wait for its end, and then insist."""
+        """Wait for its end until then, and kill it."""
         if self.process is None:
             return
         try:
@@ -91,26 +91,26 @@ class Worker:
 
 
 @contextmanager
-def _workers(job: Job) -> Iterator[list[Worker]]:
+def _workers(command: WorkerCommand) -> Iterator[list[_WorkerProcess]]:
     with scratch() as folder:
         workers = []
-        for n in range(job.processes):
+        for n in range(command.processes):
             own = folder / str(n)
             own.mkdir()
-            workers.append(Worker(job, str(own)))
+            workers.append(_WorkerProcess(command, str(own)))
         try:
             yield workers
         finally:
             for worker in workers:
-                worker.ask_to_end()
+                worker.terminate()
             give_up = time.monotonic() + GRACE_S
             for worker in workers:
                 worker.end(give_up)
 
 
-def supervise(job: Job, stopped: Stop) -> None:
-    """Keep a job's workers alive until told to stop."""
-    with _workers(job) as workers:
-        while not stopped.wait(LOOK_S):
+def supervise(command: WorkerCommand, stopped: Stop) -> None:
+    """Keep workers alive until stopped."""
+    with _workers(command) as workers:
+        while not stopped.wait(POLL_S):
             for worker in workers:
                 worker.keep_alive()

@@ -1,4 +1,4 @@
-"""A worker's side: it drains when it is asked to, and says what it has."""
+"""A worker's share of a load: it drains its lanes when its master asks, and reports the counts."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from sitebench.system.machine import this_loopback, this_machine
 from sitebench.targets.ownership import on_loopback
 
 SILENT_S = 20.0
-"""A master that asks for nothing for as long, when it asks twice a second, is gone."""
+"""A master asks twice a second: one that has not for this long is gone."""
 
 
-def refuse_unreachable(url: str, there: str) -> None:
-    """Raise where the target is on the master's loopback and this worker's is another one."""
+def refuse_unreachable(url: str, loopback: str) -> None:
+    """Raise if the target is on the loopback of a master on another machine."""
     host = urlsplit(url).hostname or ""
-    if on_loopback(host) and there != this_loopback():
+    if on_loopback(host) and loopback != this_loopback():
         raise BadInput(
-            f"the target listens on {host} of the master's machine, which cannot be reached here",
-            "name an address that workers reach: --target-host for an embedded target",
+            f"the target listens on {host} of the master's machine, which this worker cannot reach",
+            "give an address that workers can reach: --target-host for an embedded target",
         )
 
 
-def refuse_unknown(wanted: Iterable[str], there: Container[str]) -> None:
-    """Raise where a test has user classes that the locustfile of this worker has not."""
-    if missing := [name for name in wanted if name not in there]:
+def refuse_unknown(wanted: Iterable[str], available: Container[str]) -> None:
+    """Raise if the locustfile of this worker lacks user classes of the test."""
+    if missing := [name for name in wanted if name not in available]:
         raise BadInput(
             f"the locustfile of this worker has no {', '.join(missing)}",
-            "start it with the master's, or with -f - to be sent it",
+            "start it with the master's locustfile, or with -f - to receive that",
         )
 
 
-def facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
-    """Return who this worker is; the address is that from which it talks to its master."""
+def _facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
+    """Return this worker's facts; the address is that of its connection to the master."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect((runner.master_host, runner.master_port))
@@ -62,8 +62,8 @@ def facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
     }
 
 
-class Crew:
-    """This worker's lanes in one test, at its master's word."""
+class WorkerLoad:
+    """This worker's lanes in one test, drained when the master asks."""
 
     def __init__(self, runner: WorkerRunner, lanes: Lanes) -> None:
         self.lanes = lanes
@@ -72,33 +72,34 @@ class Crew:
         self._bounds: dict[Phase, Sample] = {}
         self._phase = Phase.RAMP
         self._measured_s = 0.0
-        self._told = False
+        self._use_sent = False
         self._did = 0
-        self._heard = time.monotonic()
+        self._asked = time.monotonic()
         opened = {
-            **facts(runner, lanes.session.client),
+            **_facts(runner, lanes.session.client),
             "cpu": self._cpu_ns(lanes.drain(shown=False)),
         }
         self._runner.send_message(messages.OPENED, opened)
 
     def _cpu_ns(self, drained: Drained) -> list[int]:
-        """Return the CPU of the engine's threads; a portable client is its whole process."""
+        """Return the CPU time of the engine's threads; with a portable client, of this process."""
         return [time.process_time_ns()] if self.lanes.portable else list(drained.cpu_ns)
 
-    def asked(self, question: Mapping[str, Any]) -> None:
-        """Answer one question."""
+    def answer(self, question: Mapping[str, Any]) -> None:
+        """Report a drain."""
         received_ns = time.monotonic_ns()
-        self._heard = time.monotonic()
+        self._asked = time.monotonic()
         if not question["shown"]:
-            # What Locust has not sent yet is of the time before, too.
+            # What Locust has not sent yet is discarded too.
             self._runner.stats.clear_all()
         self._report(self.lanes.drain(shown=question["shown"]), question, received_ns)
 
     def leave(self, question: Mapping[str, Any] | None = None) -> None:
-        """Stop the lanes and say what they did last, asked or not; later calls do nothing."""
+        """Stop the lanes and report their last counts, asked or not; later calls do nothing."""
         received_ns = time.monotonic_ns()
         if (drained := self.lanes.stop()) is not None:
-            # First what Locust itself waits for nowhere; its master goes on after our report.
+            # First Locust's own counts: it waits for them nowhere, and its master goes on after
+            # our report.
             self._runner._send_stats()
             self._report(drained, question, received_ns, last=True)
             self._monitor.close()
@@ -115,7 +116,7 @@ class Crew:
         if self._phase == Phase.MEASURE:
             self._measured_s += (drained.t1_ns - drained.t0_ns) / 1e9
         begins = None if question is None else question["begins"]
-        told = {
+        report = {
             "number": None if question is None else question["number"],
             "sent": None if question is None else question["sent"],
             "received": received_ns,
@@ -125,35 +126,35 @@ class Crew:
             "use": self._use(begins, last=last),
         }
         now = {"answered": time.monotonic_ns(), "epoch": epoch_ns()}
-        self._runner.send_message(messages.REPORT, told | now)
+        self._runner.send_message(messages.REPORT, report | now)
 
     def _use(self, begins: str | None, *, last: bool) -> dict[str, Any] | None:
-        """Return what the measured window used, once it is over."""
+        """Return what the measured window used, once, when it is over."""
         if begins is not None:
             self._phase = Phase(begins)
             self._bounds[self._phase] = self._monitor.sample(thorough=True)
         if begins == Phase.MEASURE:
             self._measured_s = 0.0
         start, end = self._bounds.get(Phase.MEASURE), self._bounds.get(Phase.AFTER)
-        if start is None or self._told or not (end or last):
+        if start is None or self._use_sent or not (end or last):
             return None
-        self._told = True
+        self._use_sent = True
         end = end or self._monitor.sample(thorough=True)
         return use_between(start, end, self._measured_s).to_json()
 
     @property
     def abandoned(self) -> bool:
-        """Whether the master is gone: its lanes must not go on without it."""
-        return not self.lanes.stopped and time.monotonic() - self._heard > SILENT_S
+        """Whether the master is gone: lanes must not go on without it."""
+        return not self.lanes.stopped and time.monotonic() - self._asked > SILENT_S
 
 
-def answer_ping(runner: WorkerRunner, found: Mapping[str, Any]) -> None:
-    """Say what this machine's clock is."""
+def answer_ping(runner: WorkerRunner, ping: Mapping[str, Any]) -> None:
+    """Send this machine's clock."""
     received = time.monotonic_ns()
-    told = {"sent": found["sent"], "received": received, "epoch": epoch_ns()}
-    runner.send_message(messages.PONG, told | {"answered": time.monotonic_ns()})
+    pong = {"sent": ping["sent"], "received": received, "epoch": epoch_ns()}
+    runner.send_message(messages.PONG, pong | {"answered": time.monotonic_ns()})
 
 
-def tell_failure(runner: WorkerRunner, error: SitebenchError) -> None:
-    """Tell the master why this worker cannot go on."""
+def send_failure(runner: WorkerRunner, error: SitebenchError) -> None:
+    """Send the master the error that this worker ends with."""
     runner.send_message(messages.FAILED, dump(error))

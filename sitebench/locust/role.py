@@ -1,0 +1,140 @@
+"""What a process does in one test, from its beginning to its end; see the modules `role_...`."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import gevent  # type: ignore[import-untyped]
+import locust.runners
+from gevent.event import Event  # type: ignore[import-untyped]
+from locust.env import Environment
+
+from sitebench.counts.worker_slot import Place
+from sitebench.errors import MeasurementFailed, OutOfDescriptors, SitebenchError
+from sitebench.locust.lanes import Lane, Lanes
+from sitebench.locust.preparing import Preparing
+from sitebench.locust.stalls import no_files
+from sitebench.locust.workload import Workload
+from sitebench.system.child import orphaned
+
+log = logging.getLogger("sitebench")
+
+TICK_S = 0.5
+
+
+def raise_if_orphaned() -> None:
+    """Raise if the sweep that started this point is gone: its load must not outlive it."""
+    if orphaned():
+        raise MeasurementFailed("the sweep that started this point is gone", "resume its run file")
+
+
+class Role:
+    """A role in one test; Locust's next test gets a new one."""
+
+    RECEIVES: ClassVar[tuple[str, ...]] = ()
+    """The types of messages that it takes."""
+
+    def __init__(self, environment: Environment, runner: Any, workload: Workload) -> None:
+        self.environment = environment
+        self.runner = runner
+        self.workload = workload
+        self.lanes: Lanes | None = None
+        self.preparing: Preparing | None = None
+        """How far the target is, while it is made ready."""
+        self.failed = False
+        self.ending = False
+        self._ended = Event()
+
+    # What Locust's events ask for.
+
+    def begin(self) -> None:
+        """Begin the test."""
+        raise NotImplementedError
+
+    def users_spawned(self) -> None:
+        """Go on: all users run."""
+
+    def discard(self) -> None:
+        """Forget for Locust's screens what the recorders hold; the run file keeps it."""
+
+    def stop_preparing(self) -> None:
+        """Stop making the target ready."""
+
+    def stop(self) -> None:
+        """End the test."""
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop the lanes and take their last batch; a second call waits for the first."""
+        raise NotImplementedError
+
+    def clean_up(self) -> None:
+        """Leave the target as it was before the test."""
+
+    def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
+        """Take a message of another process of the test."""
+
+    def uses(self, worker: str) -> bool:
+        """Return whether a worker takes part in this test, or may in the next."""
+        return True
+
+    # Lanes, as users come and go.
+
+    def open_lanes(self, prepared: dict[str, Any], place: Place) -> Lanes:
+        """Make ready to start lanes."""
+        session = self.workload.open(prepared, place)
+        # Each engine thread may use a core: only what the hub adds to that is worth a warning.
+        locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
+        self.lanes = Lanes(self.environment, session)
+        return self.lanes
+
+    def start_lane(self, program: str) -> Lane | None:
+        """Start one lane; returns it when it runs in Python."""
+        try:
+            return None if self.lanes is None or self.failed else self.lanes.start(program)
+        except OutOfDescriptors:
+            self.fail(no_files())
+            return None
+
+    def stop_lane(self, program: str) -> None:
+        """Stop one lane; nothing to do when the session ended first."""
+        if self.lanes is not None:
+            self.lanes.stop_one(program)
+
+    # What ends a test early.
+
+    def fail(self, error: SitebenchError) -> None:
+        """End the test because it cannot go on; later errors follow from the first."""
+        if not self.failed:
+            self.failed = True
+            log.error("%s", error)
+            self.report_failure(error)
+
+    def report_failure(self, error: SitebenchError) -> None:
+        """End the test with this error."""
+        raise NotImplementedError
+
+    def spawn(self, function: Callable[[], None]) -> gevent.Greenlet:
+        """Start a greenlet that the test cannot go on without."""
+
+        def guarded() -> None:
+            try:
+                function()
+            except SitebenchError as error:
+                self.fail(error)  # gevent itself would print a traceback.
+
+        greenlet = gevent.spawn(guarded)
+        greenlet.link_exception(self._on_crash)
+        return greenlet
+
+    def _on_crash(self, greenlet: gevent.Greenlet) -> None:
+        error = greenlet.exception
+        if isinstance(error, OSError) and error.errno == errno.EMFILE:
+            error = no_files()
+        if not isinstance(error, OutOfDescriptors):
+            what = f"the measurement broke off: {type(error).__name__}: {error}"
+            error = MeasurementFailed(what, "report this, with the traceback above")
+        self.fail(error)

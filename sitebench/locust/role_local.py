@@ -1,0 +1,164 @@
+"""The role of the process that commands a test; a local runner also makes its whole load.
+
+A master commands in the same way (`role_master`), with a load that its workers make.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import gevent  # type: ignore[import-untyped]
+from locust.runners import STATE_SPAWNING, LocalRunner
+
+from sitebench.counts.worker_slot import Place
+from sitebench.errors import BadInput, CannotRecord, SitebenchError
+from sitebench.locust.lanes import Load, LocalLoad
+from sitebench.locust.phase_timer import PhaseTimer
+from sitebench.locust.preparing import Preparing
+from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
+from sitebench.locust.stalls import StallWarnings
+from sitebench.locust.workload import Recording
+from sitebench.runs.windows import Phase
+
+log = logging.getLogger("sitebench")
+
+
+class LocalRole(Role):
+    """Prepares the target, records the test, drains its load and walks it through its phases."""
+
+    _load: Load | None = None
+    _recording: Recording | None = None
+    _timer: PhaseTimer | None = None
+    _preparer: gevent.Greenlet | None = None
+
+    def begin(self) -> None:
+        """Begin the test."""
+        _refuse_idle(self.environment.user_classes)
+        self.start()
+
+    def start(self) -> None:
+        """Have the target made ready, and open lanes for users to start."""
+        prepared = self.prepare(1)
+        recording = self.record(prepared)
+        lanes = self.open_lanes(prepared, Place())
+        load = LocalLoad(lanes, recording.windows, StallWarnings().check)
+        self.run(load, recording, prepared)
+
+    def prepare(self, processes: int) -> dict[str, Any]:
+        """Have the target made ready; the web UI shows that, and can stop it."""
+        if self.environment.web_ui is not None and isinstance(self.runner, LocalRunner):
+            self.runner.update_state(STATE_SPAWNING)
+        self.preparing, self._preparer = Preparing(), gevent.getcurrent()
+        try:
+            return self.workload.prepare(self.environment, processes, self.preparing)
+        except gevent.GreenletExit:
+            # A master without a test fires no end of one that would do this.
+            self.workload.finish()
+            raise
+        finally:
+            self.preparing = self._preparer = None
+
+    def stop_preparing(self) -> None:
+        """Stop adding people: those that are being added must be there, or not, to be removed."""
+        if self._preparer is not None and self._preparer is not gevent.getcurrent():
+            self._preparer.kill()
+
+    def record(self, prepared: dict[str, Any]) -> Recording:
+        """Open what the test is written to."""
+        self._recording = recording = self.workload.record(prepared)
+        return recording
+
+    def run(self, load: Load, recording: Recording, prepared: dict[str, Any]) -> None:
+        """Drain a load twice a second until the test ends."""
+        self._load = load
+        self._timer = PhaseTimer(load, recording, prepared, self.spawn, self._end_test)
+
+        def tick() -> None:
+            load.gather()
+            while not self.ending:
+                raise_if_orphaned()
+                load.drain()
+                gevent.sleep(TICK_S)
+
+        self.spawn(tick)
+
+    def users_spawned(self) -> None:
+        """Begin warm-up and measured window."""
+        if self.environment.reset_stats:
+            self.discard()
+        if self._timer is not None:
+            self._timer.users_spawned()
+
+    def discard(self) -> None:
+        """Forget for Locust's screens what the recorders hold; the run file keeps it."""
+        if self._load is not None and not self.ending:
+            self._load.discard()
+
+    def report_failure(self, error: SitebenchError) -> None:
+        """Stop the test, or Locust where it runs headless."""
+        self.environment.process_exit_code = error.exit_code
+        # First: where the run file takes no more, it does not take this either.
+        gevent.spawn(self._end_test)
+        self.workload.failed(error)
+
+    def _end_test(self) -> None:
+        options = self.environment.parsed_options
+        if options is not None and options.headless:
+            self.runner.quit()
+        else:
+            self.runner.stop()
+
+    def stop(self) -> None:
+        """End the phases, and the test."""
+        if self._timer is not None:
+            self._timer.stop()
+        self.finish()
+
+    def finish(self) -> None:
+        """Stop the lanes and take their last batch; a second call waits for the first."""
+        load, timer, recording = self._load, self._timer, self._recording
+        if load is None or timer is None or recording is None:
+            if recording is not None:
+                # No lane could begin.
+                recording.windows.close()
+            return
+        if self.ending:
+            self._ended.wait()
+            return
+        self.ending = timer.ending = True
+        concluding = recording.until_stopped and not timer.concluded and not self.failed
+        try:
+            if concluding and timer.measuring:
+                load.cross(Phase.AFTER)
+                load.conclude()
+            load.finish()
+            if concluding:
+                recording.finished(recording.windows)
+        except CannotRecord as error:
+            log.error("%s", error)
+        finally:
+            recording.windows.close()
+            self._ended.set()
+
+    def clean_up(self) -> None:
+        """Leave the target as it was before the test."""
+        self.workload.finish()
+
+
+def _refuse_idle(user_classes: Iterable[type[Any]]) -> None:
+    """Raise if a user class has no task left: Locust would start its users all the same.
+
+    It warns and goes on; each such user then fails, once a second, while its lane does what was to
+    be left out. `--tags`, `--exclude-tags` and the web UI's choice of tasks all lead here.
+    """
+    classes = list(user_classes)
+    idle = [each.__name__ for each in classes if not each.tasks]
+    if not idle:
+        return
+    remedy = "mark user classes with Locust's @tag"
+    if busy := [each.__name__ for each in classes if each.tasks]:
+        remedy = f"name the others, before --tags: {' '.join(busy)}"
+    what = f"{', '.join(idle)} would have nothing to do: no task of it has these tags"
+    raise BadInput(what, remedy)
