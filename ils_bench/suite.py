@@ -22,6 +22,7 @@ SUITE = Suite(
     program="ils_bench.sequences:Sequence",
     stage="ils_bench.trial:stage",
     report="ils_bench.paper.report:REPORT",
+    plan="ils_bench.paper.plan:PLAN",
     exports={
         "LdapDirectory": "ils_bench.targets.ldap_directory",
         **dict.fromkeys(

@@ -20,6 +20,7 @@ SUITE = Suite(
     program="sitebench.http.scenario:Scenario",
     stage="ps_bench.trial:stage",
     report="ps_bench.paper.report:REPORT",
+    plan="ps_bench.paper.plan:PLAN",
     exports={
         "PersonalizedSite": "ps_bench.targets.personalized_site",
         **dict.fromkeys(

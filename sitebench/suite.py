@@ -45,6 +45,8 @@ class Suite:
     """A function that makes ready the one point that `sitebench.run` measures."""
     report: str
     """What a report has to know of it: a `ReportSuite`."""
+    plan: str
+    """What the planner has to know of it: a `PlanSuite`."""
     exports: Mapping[str, str]
     """Public names that `import sitebench` offers, and the module that has each."""
     target_options: frozenset[str]

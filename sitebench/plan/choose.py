@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.errors import BadInput
-from sitebench.plan import paper
 from sitebench.plan.model import Scenario, holds, solve, whole
 from sitebench.plan.rates import PAGES, UNSTATED, RateTable
+from sitebench.plan.suite import PlanSuite
 from sitebench.units import format_size
 
 STRETCH = 2.0
@@ -24,6 +24,7 @@ STRETCH = 2.0
 class Plan:
     """One answer: for whom, from which rates, and what is to be said of it."""
 
+    suite: PlanSuite
     scenario: Scenario
     machine: str
     size: int
@@ -31,11 +32,11 @@ class Plan:
     doubts: tuple[str, ...] = ()
 
 
-def plan(scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
+def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
     """Plan with a machine's rates at the size that the answer needs, or at the one asked for."""
     if size is not None:
-        return _at(scenario, table, size)
-    plans = [_at(scenario, table, each) for each in _complete(scenario, table)]
+        return _at(suite, scenario, table, size)
+    plans = [_at(suite, scenario, table, each) for each in _complete(scenario, table)]
     for each in plans:
         if each.size == UNSTATED or holds(each.values) <= each.size:
             return each
@@ -51,11 +52,11 @@ def plan(scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
     return largest
 
 
-def on_first(half: str, tables: Sequence[RateTable]) -> tuple[Plan, RateTable] | None:
+def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateTable] | None:
     """Return the paper's scenario on the first machine measured with all that its users do."""
     for table in tables:
         try:
-            return plan(paper.of(half)[1], table), table
+            return plan(suite, suite.scenario, table), table
         except BadInput:
             continue
     return None
@@ -98,7 +99,7 @@ def _missing(table: RateTable, name: str) -> BadInput:
     )
 
 
-def _at(scenario: Scenario, table: RateTable, size: int) -> Plan:
+def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
     rates = table.at(size)
     for name in needed(scenario):
         if name not in rates:
@@ -111,13 +112,12 @@ def _at(scenario: Scenario, table: RateTable, size: int) -> Plan:
     ]
     people = whole(holds(values))
     if people > size != UNSTATED:
-        where = "database" if scenario.mix is None else "directory"
         remarks.append(
-            f"each machine's {where} would have {people:,} people, and its rates were measured "
-            f"with {size:,} ({people / size:.2g} times fewer): measure --sizes "
+            f"each machine's {suite.people_in} would have {people:,} people, and its rates were "
+            f"measured with {size:,} ({people / size:.2g} times fewer): measure --sizes "
             f"{format_size(people)} before relying on this"
         )
-    return Plan(scenario, table.machine, size, values, (*remarks, *_doubts(scenario)))
+    return Plan(suite, scenario, table.machine, size, values, (*remarks, *_doubts(scenario)))
 
 
 def _doubts(scenario: Scenario) -> tuple[str, ...]:

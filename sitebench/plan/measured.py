@@ -6,28 +6,25 @@ What is not the target's number (generator-bound, unsettled, failed) is left out
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sitebench.plan.rates import PAGES, RateTable, Remark
+from sitebench.plan.parse import Meets
+from sitebench.plan.rates import RateTable, Remark
+from sitebench.plan.suite import PlanSuite
 from sitebench.runs.point import PointResult
-from sitebench.runs.repeats import Series, series
+from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound
-
-Meets = Callable[[Series], bool]
-"""Whether a load that was tried met the response-time objective."""
 
 _TRIED = ("users", "rate", "warmup", "measure", "think", "threads", "timeout", "seed")
 LOAD = frozenset((*_TRIED, "entries", "target", "client"))
 """Settings that say how hard and how long it was tried, or that a point names already: points
 that differ in others measured other things, and are tables of their own."""
 
-_SCENARIO, _WEB_PAGES = "scenario", "web_pages_per_s"
-
 
 def tables_of(
-    results: Iterable[PointResult], half: str, meets: Meets | None = None
+    results: Iterable[PointResult], suite: PlanSuite, meets: Meets | None = None
 ) -> tuple[RateTable, ...]:
     """Return one table per target that a run measured, in the order of the run.
 
@@ -35,24 +32,10 @@ def tables_of(
     """
     found: dict[tuple[str, ...], list[Series]] = {}
     for each in series(results):
-        if each.spec.half == half and _operation(each) is not None:
+        if each.spec.half == suite.name and suite.operation(each) is not None:
             found.setdefault(_target(each), []).append(each)
     names = _names(list(found))
-    return tuple(_table(names[key], chosen, meets) for key, chosen in found.items())
-
-
-def _operation(each: Series) -> str | None:
-    """Return what the operation is called in a plan; None where it has no part in one."""
-    if each.spec.half != "ps":
-        return each.spec.operation
-    return PAGES if each.spec.operation == _SCENARIO else None
-
-
-def rate(each: Series) -> float | None:
-    """Return operations per second, or whole pages per second of a site."""
-    if each.spec.half == "ps":
-        return each.median(lambda result: result.figures.get(_WEB_PAGES))
-    return each.median(lambda result: result.ops_per_s)
+    return tuple(_table(names[key], suite, chosen, meets) for key, chosen in found.items())
 
 
 def _target(each: Series) -> tuple[str, ...]:
@@ -83,26 +66,28 @@ def _names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
     }
 
 
-def _table(machine: str, found: Sequence[Series], meets: Meets | None) -> RateTable:
+def _table(
+    machine: str, suite: PlanSuite, found: Sequence[Series], meets: Meets | None
+) -> RateTable:
     sizes = tuple(sorted({each.spec.entries for each in found}))
-    operations = list(dict.fromkeys(filter(None, map(_operation, found))))
+    operations = list(dict.fromkeys(filter(None, map(suite.operation, found))))
     rates: dict[str, tuple[float | None, ...]] = {}
     remarks: list[Remark] = []
     for operation in operations:
         row = []
         for size in sizes:
-            tried = [s for s in found if (_operation(s), s.spec.entries) == (operation, size)]
-            best, said = _best(tried, meets)
+            tried = [s for s in found if (suite.operation(s), s.spec.entries) == (operation, size)]
+            best, said = _best(tried, suite.rate, meets)
             row.append(best)
             remarks += [Remark(operation, size, each) for each in said]
         rates[operation] = tuple(row)
     return RateTable(machine, sizes, rates, tuple(remarks))
 
 
-def _best(tried: Sequence[Series], meets: Meets | None) -> tuple[float | None, list[str]]:
+def _best(tried: Sequence[Series], rate: Of, meets: Meets | None) -> tuple[float | None, list[str]]:
     """Return the highest rate that may be planned with, and what is to be said of it."""
     said = [f"left out, {_why(each)}" for each in tried if not each.valid]
-    sound = [(value, each) for each in tried if each.valid and (value := rate(each))]
+    sound = [(value, each) for each in tried if each.valid and (value := each.median(rate))]
     if meets is not None and sound:
         kept = [(value, each) for value, each in sound if meets(each)]
         if not kept:

@@ -1,10 +1,10 @@
 """The planner's two laws, as steps that each give one number from the ones before.
 
 Both are Little's law: people inside = people coming per second x seconds they stay. A machine is
-busy `demand` seconds per session (directory), or 1 / rate seconds per page (site); kept busy up to
-a limit, it finishes limit / demand sessions per second, and each is somebody inside.
+busy `demand` seconds per session, or 1 / rate seconds per page; kept busy up to a limit, it
+finishes limit / demand sessions (or pages) per second, and each is one person inside.
 
-A directory's session is a mix of operations, each measured alone. An operation costs a machine
+A session is a mix of operations, each measured alone. An operation costs a machine
 1 / its rate; costs add up as long as operations wait for the same resource, which is what a
 saturated target was measured to do. docs/planner.md derives each step and says where it ends.
 """
@@ -52,8 +52,8 @@ DEMAND, MEAN, LIMIT = Input("demand_s"), Input("mean_s"), Input("busy_limit")
 SIMULTANEOUS, ONLINE, MACHINES = Input("simultaneous"), Input("online"), Input("machines")
 
 
-def directory(operations: Iterable[str]) -> Law:
-    """Return the directory's law for sessions made of these operations."""
+def _of_sessions(operations: Iterable[str]) -> Law:
+    """Return the law of sessions made of these operations."""
     each = tuple(operations)
     costs = [
         Step(f"cost_{name}", f"seconds of {name} per session", "s", _cost(name)) for name in each
@@ -73,8 +73,8 @@ def directory(operations: Iterable[str]) -> Law:
     )
 
 
-def site() -> Law:
-    """Return the site's law."""
+def _of_pages() -> Law:
+    """Return the law of people who look at one page after the other."""
     return Law(
         (
             Step("mean_s", "a machine's time per page", "s", Constant(1.0) / PAGES_PER_S),
@@ -186,14 +186,14 @@ def with_all(scenario: Scenario, operations: Sequence[str]) -> Scenario:
 
 
 def law_of(scenario: Scenario) -> Law:
-    """Return the law for this scenario: a mix makes it a directory's."""
-    return site() if scenario.mix is None else directory(scenario.mix)
+    """Return the law for this scenario: of sessions where it has a mix, else of pages."""
+    return _of_pages() if scenario.mix is None else _of_sessions(scenario.mix)
 
 
 def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
     """Return every number of the law, inputs included.
 
-    `rates` are operations per second by name; a site has one, `pages`.
+    `rates` are operations per second by name; of pages there is one, `pages`.
     """
     values = scenario.inputs() | _rates(scenario, rates)
     law = law_of(scenario)
@@ -230,10 +230,10 @@ def whole(value: float) -> int:
 
 
 def holds(values: Mapping[str, float]) -> float:
-    """Return how many people the directory or database of one machine has at this answer.
+    """Return how many people one machine has to know at this answer.
 
-    A directory lists those who are online, shared out among the machines; the site's database
-    has everybody, on every machine.
+    In sessions, those who are online, shared out among the machines; where people look at pages,
+    the whole community, on every machine.
     """
     if "view_s" in values:
         return values.get("community", values["served"])

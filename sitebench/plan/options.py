@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
 from sitebench.options import option
-from sitebench.plan.paper import ACTIVE, ILS, MIX, SESSION_S, VIEW_S
-from sitebench.plan.parse import Pairs, parse_mix, parse_rates
+from sitebench.plan.model import Scenario
+from sitebench.plan.rates import RateTable
+
+ACTIVE = 0.04
+"""The share of a community that is active at once, of directories and sites (the 1997 paper's
+Appendix A, pages 22 to 24)."""
 
 
-def _show_pairs(pairs: Pairs) -> str:
-    return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
+def preset_option(machines: Iterable[str]) -> str | None:
+    """Make the option that chooses among a paper's machines."""
+    return option.choice(None, "1997's machine to take the rates of.", *machines, panel="Target")
 
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What the planner takes for any suite."""
+    """What the planner takes for any suite; each suite's class has the rest, and its presets."""
 
     community: int | None = option.size(
         None, "People in the community to plan machines for.", panel="People"
@@ -33,9 +39,7 @@ class PlanOptions:
         "estimate from the rates alone.",
         panel="Target",
     )
-    preset: str | None = option.choice(
-        None, "1997's machine to take the rates of.", *ILS, panel="Target"
-    )
+    preset: str | None = preset_option(())
     size: int | None = option.size(
         None,
         "Size whose rates are taken (default: the smallest measured one that the answer fits).",
@@ -49,33 +53,10 @@ class PlanOptions:
         "Workbook to write, with live formulas for every suite.", panel="Output"
     )
 
+    def scenario(self, objective: tuple[float, float] | None) -> Scenario:
+        """Return what people do; `objective` is the one to be estimated from rates alone."""
+        raise NotImplementedError
 
-@dataclass(frozen=True)
-class IlsPlanOptions(PlanOptions):
-    """What `sitebench plan ils` takes."""
-
-    session: float = option.duration(SESSION_S, "Length of a user's session.", panel="Load")
-    mix: Pairs = option.parsed(
-        tuple(MIX.items()),
-        "Operations per session, such as lookup=10,add=1,retrieve=0.5.",
-        parse=parse_mix,
-        show=_show_pairs,
-        metavar="LIST",
-        panel="Load",
-    )
-    rates: Pairs | None = option.parsed(
-        None,
-        "Operations/s of one machine, such as connect=462,add=840,lookup=900.",
-        parse=parse_rates,
-        show=_show_pairs,
-        metavar="LIST",
-        panel="Target",
-    )
-
-
-@dataclass(frozen=True)
-class PsPlanOptions(PlanOptions):
-    """What `sitebench plan ps` takes."""
-
-    view_time: float = option.duration(VIEW_S, "Time between a visitor's page views.", panel="Load")
-    pages_per_s: float | None = option.rate(None, "Pages/s of one machine.", panel="Target")
+    def typed_in(self) -> RateTable | None:
+        """Return the rates that were typed in."""
+        raise NotImplementedError

@@ -7,19 +7,18 @@ script the page still says what the plan says, and prints it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sitebench.plan import paper
 from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import PERCENTILES, Law, law_of, wait_factor, whole, with_all
-from sitebench.plan.rates import PlanRates, RateTable
-from sitebench.plan.render import TITLES
+from sitebench.plan.rates import RateTable
+from sitebench.plan.suite import PlanSuite, plan_suites
 
 ANSWERS = {
     "simultaneous": "Simultaneous users of one machine",
@@ -48,16 +47,17 @@ class Field:
     log: bool = False
 
 
-def planner_fragment(rates: PlanRates) -> str:
-    """Return both planners as HTML and one inline script; nothing from outside.
+def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> str:
+    """Return the planner of every suite as HTML and one inline script; nothing from outside.
 
+    `rates` are those of machines that were measured, by suite.
     Every class starts with `plan-`; the page's own style sheet decides how they look.
     """
-    halves = [_half(name, rates.of(name)) for name in ("ils", "ps")]
-    laws = ", ".join(f"{half.name}: {_laws(half.law)}" for half in halves)
-    data = json.dumps({half.name: half.data for half in halves}).replace("</", "<\\/")
+    planners = [_planner(each, rates.get(each.name, ())) for each in plan_suites()]
+    laws = ", ".join(f"{each.suite.name}: {_laws(each.law)}" for each in planners)
+    data = json.dumps({each.suite.name: each.data for each in planners}).replace("</", "<\\/")
     script = f"const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}"
-    sections = "".join(_section(half) for half in halves)
+    sections = "".join(_section(each) for each in planners)
     return f'<div class="plan-planner">{sections}<script>{{{script}}}</script></div>'
 
 
@@ -67,12 +67,15 @@ def _script() -> str:
 
 
 @dataclass(frozen=True)
-class _Half:
-    name: str
+class _Planner:
     plan: Plan
     operations: tuple[str, ...]
     tables: tuple[RateTable, ...]
     law: Law
+
+    @property
+    def suite(self) -> PlanSuite:
+        return self.plan.suite
 
     @property
     def data(self) -> list[dict[str, Any]]:
@@ -87,26 +90,24 @@ class _Half:
         ]
 
     def _key(self, operation: str) -> str:
-        return "pages_per_s" if self.name == "ps" else f"rate_{operation}"
+        return "pages_per_s" if self.plan.scenario.mix is None else f"rate_{operation}"
 
     def _at(self, table: RateTable) -> int:
         if table.machine == self.plan.machine:
             return table.sizes.index(self.plan.size)
-        return table.sizes.index(paper.SIZE) if paper.SIZE in table.sizes else 0
+        return table.sizes.index(self.suite.size) if self.suite.size in table.sizes else 0
 
 
-def _half(name: str, tables: Sequence[RateTable]) -> _Half:
-    presets, scenario = paper.of(name)
-    every = (*tables, *presets.values())
-    found = on_first(name, tables)
-    plan, first = found or (
-        planned(scenario, presets["paper-2500"], paper.SIZE),
-        presets["paper-2500"],
+def _planner(suite: PlanSuite, tables: Sequence[RateTable]) -> _Planner:
+    presets = tuple(suite.presets.values())
+    plan, first = on_first(suite, tables) or (
+        planned(suite, suite.scenario, presets[0], suite.size),
+        presets[0],
     )
-    every = (first, *(each for each in every if each is not first))
+    every = (first, *(each for each in (*tables, *presets) if each is not first))
     operations = tuple(dict.fromkeys(each for table in every for each in table.rates))
     law = law_of(with_all(plan.scenario, operations))
-    return _Half(name, plan, operations, every, law)
+    return _Planner(plan, operations, every, law)
 
 
 def _laws(law: Law) -> str:
@@ -117,8 +118,8 @@ def _laws(law: Law) -> str:
     return f"[{', '.join(steps)}]"
 
 
-def _fields(half: _Half) -> Iterator[Field]:
-    scenario = half.plan.scenario
+def _fields(planner: _Planner) -> Iterator[Field]:
+    scenario = planner.plan.scenario
     share = Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, 20, 0.1))
     yield _percent(share, scenario.active)
     if scenario.mix is None:
@@ -128,7 +129,7 @@ def _fields(half: _Half) -> Iterator[Field]:
     else:
         minutes = scenario.stay_s / 60
         yield Field("session_s", "Minutes of a session", minutes, 0.001, 1e9, (1, 240, 1), times=60)
-    for name in half.operations if scenario.mix is not None else ():
+    for name in planner.operations if scenario.mix is not None else ():
         number = (scenario.mix or {}).get(name, 0.0)
         yield Field(f"n_{name}", f"{name} per session", number, 0, 1e6, (0, 50, 1))
     free = Field("headroom", "Headroom: % of a machine left free", 0, 0, 99.9, (0, 90, 1))
@@ -143,12 +144,12 @@ def _percent(field: Field, share: float) -> Field:
     )
 
 
-def _section(half: _Half) -> str:
-    prefix = f"plan-{half.name}"
-    fields = "".join(_field(prefix, each) for each in _fields(half))
+def _section(planner: _Planner) -> str:
+    prefix = f"plan-{planner.suite.name}"
+    fields = "".join(_field(prefix, each) for each in _fields(planner))
     machines = "".join(
         f'<option value="{n}">{escape(table.machine)}</option>'
-        for n, table in enumerate(half.tables)
+        for n, table in enumerate(planner.tables)
     )
     factors = "".join(
         f'<option value="{wait_factor(share)!r}"{" selected" if name == "p99" else ""}>'
@@ -161,10 +162,11 @@ def _section(half: _Half) -> str:
         + _choice(prefix, "size", "Rates measured with so many people", "")
     )
     return (
-        f'<section class="plan-half" data-half="{half.name}" aria-labelledby="{prefix}-title">'
-        f'<h3 id="{prefix}-title">{TITLES[half.name]}</h3>'
+        f'<section class="plan-half" data-half="{planner.suite.name}"'
+        f' aria-labelledby="{prefix}-title">'
+        f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>'
-        f'<table class="plan-answers"><tbody>{_answers(half.plan)}</tbody></table>'
+        f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
         f'<p class="plan-doubt" role="status"></p>{CHART}</section>'
     )
 

@@ -12,8 +12,10 @@ from sitebench.plan.model import PERCENTILES, wait_factor
 from sitebench.units import parse_rate
 
 if TYPE_CHECKING:
-    from sitebench.plan.measured import Meets
     from sitebench.runs.repeats import Series
+
+Meets = Callable[["Series"], bool]
+"""Whether a load that was tried met the response-time objective."""
 
 Pairs = tuple[tuple[str, float], ...]
 """Numbers by name, as an option keeps them."""

@@ -9,7 +9,7 @@ from sitebench.errors import UnknownValue
 from sitebench.units import format_size
 
 PAGES = "pages"
-"""What the site half is counted in: whole pages (Table 13's "Web pages requested")."""
+"""What people who look at pages are counted in (Table 13's "Web pages requested")."""
 
 UNSTATED = 0
 """The size of rates that were typed in: nobody said with how many people they were measured."""
@@ -52,15 +52,3 @@ class RateTable:
         column = self.sizes.index(size)
         found = {name: row[column] for name, row in self.rates.items()}
         return {name: rate for name, rate in found.items() if rate is not None}
-
-
-@dataclass(frozen=True)
-class PlanRates:
-    """The machines to choose from, by half; the first of each is chosen at first."""
-
-    ils: tuple[RateTable, ...] = ()
-    ps: tuple[RateTable, ...] = ()
-
-    def of(self, half: str) -> tuple[RateTable, ...]:
-        """Return the machines of one half."""
-        return self.ps if half == "ps" else self.ils

@@ -12,8 +12,9 @@ from rich.text import Text
 from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
 from sitebench.plan.compared import compared, verdict
-from sitebench.plan.model import PERCENTILES, Scenario, Step, law_of, solve, whole
+from sitebench.plan.model import PERCENTILES, Step, law_of, solve, whole
 from sitebench.plan.rates import UNSTATED
+from sitebench.plan.suite import PlanSuite
 from sitebench.tables.tables import new_table, titled
 from sitebench.units import (
     format_duration,
@@ -21,13 +22,6 @@ from sitebench.units import (
     format_rate,
     format_size,
 )
-
-TITLES = {"ils": "Directory of online users (ILS)", "ps": "Personalized site (PS)"}
-
-
-def half_of(scenario: Scenario) -> str:
-    """Return which half a scenario is about."""
-    return "ps" if scenario.mix is None else "ils"
 
 
 def shown(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> Group:
@@ -37,7 +31,7 @@ def shown(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> Group:
         _answers([plan, *(each for each in beside if isinstance(each, Plan))]),
         _law(plan),
         _sensitivity(plan),
-        _beside_1997(half_of(plan.scenario)),
+        _beside_1997(plan.suite),
     ]
     notes = [Text(f"* {doubt}") for doubt in plan.doubts]
     return Group(*parts, *notes)
@@ -47,7 +41,7 @@ def _inputs(plan: Plan) -> Group:
     table = new_table("Input", "Value")
     for name, value in inputs(plan):
         table.add_row(name, value)
-    return titled(f"{TITLES[half_of(plan.scenario)]}: inputs", table)
+    return titled(f"{plan.suite.title}: inputs", table)
 
 
 def inputs(plan: Plan) -> list[tuple[str, str]]:
@@ -152,20 +146,19 @@ def _sensitivity(plan: Plan) -> Group:
     return titled("What if", table)
 
 
-def _beside_1997(half: str) -> Group:
+def _beside_1997(suite: PlanSuite) -> Group:
     table = new_table("Machine", "Printed", "Ours")
-    for each in compared(half):
+    for each in compared(suite):
         printed = f"{each.printed.simultaneous:,} / {each.printed.community:,}"
         table.add_row(each.machine, printed, f"{each.simultaneous:,} / {each.community:,}")
     title = "1997's own example: simultaneous users / community"
-    return Group(titled(title, table), *(Text(line) for line in verdict(half)), Text(""))
+    return Group(titled(title, table), *(Text(line) for line in verdict(suite)), Text(""))
 
 
 def document(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
-    half = half_of(plan.scenario)
     return {
-        "half": half,
+        "half": plan.suite.name,
         **_answered(plan),
         "law": [
             {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}
@@ -173,7 +166,7 @@ def document(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> dict[str, A
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in what_ifs(plan)],
         "beside": [_answered(each) for each in beside if isinstance(each, Plan)],
-        "printed_1997": [each.to_json() for each in compared(half)],
+        "printed_1997": [each.to_json() for each in compared(plan.suite)],
     }
 
 

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from ils_bench.paper.plan import PLAN as ILS
+from ps_bench.paper.plan import PLAN as PS
 from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.plan.choose import plan
@@ -29,7 +31,7 @@ def a_page_result(pages_per_s: float, entries: int = 1_000) -> PointResult:
 
 def test_a_rate_is_the_median_over_repeats() -> None:
     results = [a_result(a_spec(repeat=n), count) for n, count in enumerate((2_000, 9_000, 4_000))]
-    (table,) = tables_of(results, "ils")
+    (table,) = tables_of(results, ILS)
     assert table.at(1_000) == {"lookup": 2_000.0}
 
 
@@ -37,13 +39,13 @@ def test_of_several_loads_the_highest_rate_counts() -> None:
     results = [
         a_result(a_spec(users=u), count) for u, count in ((2, 5_000), (8, 9_000), (64, 8_000))
     ]
-    (table,) = tables_of(results, "ils")
+    (table,) = tables_of(results, ILS)
     assert table.at(1_000) == {"lookup": 4_500.0}
 
 
 def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
     results = [a_result(a_spec(users=2), 5_000), invalid(a_result(a_spec(users=8), 9_000))]
-    (table,) = tables_of(results, "ils")
+    (table,) = tables_of(results, ILS)
     assert table.at(1_000) == {"lookup": 2_500.0}
     assert [str(each) for each in table.remarks] == [
         "lookup at 1k: left out, generator: the tester was full"
@@ -51,15 +53,15 @@ def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
 
 
 def test_a_plan_from_nothing_but_invalid_points_is_refused_with_the_reason() -> None:
-    (table,) = tables_of([invalid(a_result())], "ils")
+    (table,) = tables_of([invalid(a_result())], ILS)
     with pytest.raises(BadInput, match=r"no rate for lookup .*the tester was full"):
-        plan(ONLY_LOOKUPS, table)
+        plan(ILS, ONLY_LOOKUPS, table)
 
 
 def test_numbers_of_two_targets_are_never_mixed() -> None:
     slow = a_result(a_spec(target="openldap"), 2_000)
     tuned = a_result(a_spec(settings={"a": "c", "users": "9"}), 9_000)
-    tables = tables_of([a_result(), slow, tuned], "ils")
+    tables = tables_of([a_result(), slow, tuned], ILS)
     assert [table.machine for table in tables] == [
         "embedded, a=b",
         "openldap, a=b",
@@ -69,18 +71,18 @@ def test_numbers_of_two_targets_are_never_mixed() -> None:
 
 def test_loads_that_differ_only_in_how_hard_they_push_are_of_one_target() -> None:
     pushed = [a_result(a_spec(users=u, settings={"users": str(u)})) for u in (1, 2)]
-    assert len(tables_of(pushed, "ils")) == 1
+    assert len(tables_of(pushed, ILS)) == 1
 
 
 def test_a_kept_schedule_says_that_the_target_can_do_more() -> None:
     scheduled = replace(a_result(), verdict=Verdict(Bound.SCHEDULE, True, "kept"))
-    (table,) = tables_of([scheduled], "ils")
+    (table,) = tables_of([scheduled], ILS)
     assert "can do more" in str(table.remarks[0])
 
 
 def test_a_site_is_counted_in_whole_pages_and_its_single_requests_not_at_all() -> None:
     alone = a_result(a_spec("image", half="ps"))
-    (table,) = tables_of([a_page_result(43.5), alone], "ps")
+    (table,) = tables_of([a_page_result(43.5), alone], PS)
     assert table.rates == {"pages": (43.5,)}
 
 
@@ -88,39 +90,39 @@ def test_under_an_objective_only_loads_that_met_it_count() -> None:
     results = [a_result(a_spec(users=u), count) for u, count in ((2, 20_000), (64, 30_000))]
     slow = replace(results[1].latency, percentiles={**results[1].latency.percentiles, "p99": 9e4})
     results[1] = replace(results[1], latency=slow)
-    (table,) = tables_of(results, "ils", meets(Objective.parse("p99<50ms")))
+    (table,) = tables_of(results, ILS, meets(Objective.parse("p99<50ms")))
     assert table.at(1_000) == {"lookup": 10_000.0}
 
 
 def test_an_objective_that_no_load_met_is_said() -> None:
-    (table,) = tables_of([a_result()], "ils", meets(Objective.parse("p99<1us")))
+    (table,) = tables_of([a_result()], ILS, meets(Objective.parse("p99<1us")))
     with pytest.raises(BadInput, match=r"no load from 10,000/s up met the objective"):
-        plan(ONLY_LOOKUPS, table)
+        plan(ILS, ONLY_LOOKUPS, table)
 
 
 def test_the_smallest_size_with_room_for_the_answer_is_taken() -> None:
     table = RateTable("m", (1_000, 10_000, 100_000), {"pages": (50.0, 40.0, 30.0)})
-    assert plan(Scenario(0.04, 25.0), table).size == 100_000
-    assert plan(Scenario(0.04, 25.0, community=9_000), table).size == 10_000
-    assert plan(Scenario(0.04, 25.0), table, size=1_000).size == 1_000
+    assert plan(PS, Scenario(0.04, 25.0), table).size == 100_000
+    assert plan(PS, Scenario(0.04, 25.0, community=9_000), table).size == 10_000
+    assert plan(PS, Scenario(0.04, 25.0), table, size=1_000).size == 1_000
 
 
 def test_more_than_twice_what_was_measured_is_refused_unless_insisted_on() -> None:
     table = RateTable("m", (10_000,), {"pages": (40.0,)})
-    near = plan(Scenario(0.04, 25.0, community=20_000), table)
+    near = plan(PS, Scenario(0.04, 25.0, community=20_000), table)
     assert "2 times fewer" in near.doubts[0]
     far = Scenario(0.04, 25.0, community=20_001)
     with pytest.raises(BadInput, match="more than twice") as refused:
-        plan(far, table)
+        plan(PS, far, table)
     assert "--size 10k" in refused.value.remedy
-    assert plan(far, table, size=10_000).values["machines"] == 1
+    assert plan(PS, far, table, size=10_000).values["machines"] == 1
 
 
 def test_a_directory_is_shared_out_among_its_machines() -> None:
     table = RateTable("m", (10_000,), {"lookup": (100.0,)})
     # 40,000 online are more than the directory measured, but four machines have 10,000 each.
     scenario = Scenario(0.04, 600.0, {"lookup": 6.0}, community=1_000_000)
-    made = plan(scenario, table)
+    made = plan(ILS, scenario, table)
     assert made.values["machines"] == 4
     assert not any("people" in doubt for doubt in made.doubts)
 

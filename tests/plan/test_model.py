@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ils_bench.paper.plan import PLAN as ILS
 from sitebench.errors import UnknownValue
-from sitebench.plan import paper
 from sitebench.plan.model import Scenario, solve, wait_factor, whole
 
 shares = st.floats(0.001, 1.0)
@@ -23,7 +23,7 @@ def test_the_site_of_1997_serves_what_its_workbook_prints() -> None:
 
 
 def test_a_session_costs_what_its_operations_cost() -> None:
-    values = solve(paper.ILS_SCENARIO, {"connect": 462, "add": 840, "lookup": 900})
+    values = solve(ILS.scenario, {"connect": 462, "add": 840, "lookup": 900})
     assert values["demand_s"] == 1 / 462 + 1 / 840 + 6 / 900
     assert values["simultaneous"] == 1_200 / values["demand_s"]
     assert values["served"] == values["simultaneous"] / 0.04
@@ -117,4 +117,4 @@ def test_a_rate_of_nothing_is_refused() -> None:
     with pytest.raises(UnknownValue, match="0 pages/s"):
         solve(Scenario(0.04, 25.0), {"pages": 0.0})
     with pytest.raises(UnknownValue, match="no rate for add"):
-        solve(paper.ILS_SCENARIO, {"connect": 1, "lookup": 1})
+        solve(ILS.scenario, {"connect": 1, "lookup": 1})

@@ -2,15 +2,16 @@
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from sitebench.plan import paper
+from ils_bench.paper.plan import MIX
+from ils_bench.paper.plan import PLAN as ILS
 from sitebench.plan.model import Scenario, solve
 from sitebench.plan.page import planner_fragment
-from sitebench.plan.rates import PlanRates, RateTable
+from sitebench.plan.rates import RateTable
 from tests.support.browser import Browser, browsing
 
 TODAY = RateTable(
@@ -18,7 +19,7 @@ TODAY = RateTable(
     (10_000, 100_000),
     {"connect": (9_000.0, 8_000.0), "add": (21_000.0, None), "lookup": (33_000.0, 31_000.0)},
 )
-RATES = PlanRates((TODAY,), (RateTable("embedded", (100_000,), {"pages": (1_234.5,)}),))
+RATES = {"ils": [TODAY], "ps": [RateTable("embedded", (100_000,), {"pages": (1_234.5,)})]}
 
 SET = """
 const [half, name, value] = arguments;
@@ -35,7 +36,7 @@ return JSON.stringify(Object.fromEntries([...cells].map(
 """
 
 
-def page(path: Path, rates: PlanRates = RATES) -> str:
+def page(path: Path, rates: Mapping[str, Sequence[RateTable]] = RATES) -> str:
     # A page that may load nothing, and whose errors are kept.
     path.write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>plan</title>'
@@ -78,7 +79,7 @@ def exactly(browser: Browser, half: str, values: dict[str, float]) -> None:
 
 
 def test_at_first_it_says_what_the_model_says(browser: Browser) -> None:
-    directory = Scenario(0.04, 1_200.0, paper.MIX, community=1_000_000)
+    directory = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
     exactly(browser, "ils", solve(directory, TODAY.at(10_000)))
     exactly(browser, "ps", solve(Scenario(0.04, 25.0, community=1_000_000), {"pages": 1_234.5}))
 
@@ -91,7 +92,7 @@ def test_moving_a_slider_moves_the_numbers_to_exactly_what_the_model_says(browse
         exactly(browser, "ps", solve(scenario, {"pages": 1_234.5}))
     put(browser, "ils", "[data-of=n_lookup]", "31")
     put(browser, "ils", "[data-of=community]", "7")
-    scenario = Scenario(0.04, 1_200.0, {**paper.MIX, "lookup": 31.0}, community=10_000_000)
+    scenario = Scenario(0.04, 1_200.0, {**MIX, "lookup": 31.0}, community=10_000_000)
     exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
 
 
@@ -121,8 +122,8 @@ def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> Non
     # 1997's come after today's.
     put(browser, "ils", "machine", "2")
     put(browser, "ils", "size", "0")
-    scenario = Scenario(0.04, 1_200.0, paper.MIX, community=1_000_000)
-    exactly(browser, "ils", solve(scenario, paper.ILS["paper-7000"].at(500)))
+    scenario = Scenario(0.04, 1_200.0, MIX, community=1_000_000)
+    exactly(browser, "ils", solve(scenario, ILS.presets["paper-7000"].at(500)))
     put(browser, "ps", "machine", "1")
     assert answers(browser, "ps")["simultaneous"] == ("1,088", 1_087.5)
     assert answers(browser, "ps")["served"] == ("27,188", 27_187.5)
@@ -156,7 +157,7 @@ def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -
 
 
 def test_without_a_script_the_page_says_what_the_plan_says() -> None:
-    fragment = planner_fragment(PlanRates())
+    fragment = planner_fragment({})
     assert '<output data-answer="simultaneous">1,088</output>' in fragment
     assert '<output data-answer="served">27,188</output>' in fragment
     assert "http" not in fragment

@@ -5,16 +5,19 @@ from dataclasses import replace
 import pytest
 
 from ils_bench.paper import tables as directory
+from ils_bench.paper.plan import MIX, UNPRINTED
+from ils_bench.paper.plan import PLAN as ILS
 from ps_bench.paper import tables as site
-from sitebench.plan import paper
+from ps_bench.paper.plan import PLAN as PS
 from sitebench.plan.choose import plan
 from sitebench.plan.compared import compared
 from sitebench.plan.model import solve, whole
+from sitebench.plan.suite import Printed
 
 
 def test_the_workbooks_rates_are_those_of_the_papers_tables_but_for_one_row() -> None:
     different = []
-    for table in paper.ILS.values():
+    for table in ILS.presets.values():
         assert table.sizes == directory.SIZES_1997
         for name, row in table.rates.items():
             if row != directory.RATES_1997[name][table.machine.removesuffix(" (1997)")]:
@@ -23,21 +26,21 @@ def test_the_workbooks_rates_are_those_of_the_papers_tables_but_for_one_row() ->
 
 
 def test_the_sites_rates_are_those_of_tables_13_and_14() -> None:
-    for table, rows in zip(paper.PS.values(), site.TABLES_1997.values(), strict=True):
+    for table, rows in zip(PS.presets.values(), site.TABLES_1997.values(), strict=True):
         assert table.sizes == site.SIZES_1997
         assert table.rates["pages"] == tuple(map(float, rows["Web pages requested/sec"]))
 
 
 def test_ours_agree_for_the_site_and_differ_for_the_directory() -> None:
-    assert [each.differs for each in compared("ps")] == [False]
-    ours = [(each.simultaneous, each.community, each.differs) for each in compared("ils")]
+    assert [each.differs for each in compared(PS)] == [False]
+    ours = [(each.simultaneous, each.community, each.differs) for each in compared(ILS)]
     assert ours == [(119_741, 2_993_521, True), (188_081, 4_702_016, True)]
 
 
 def test_no_mix_of_the_printed_rates_can_give_both_printed_answers() -> None:
     # An answer is inversely proportional to a sum of n / rate; two such sums, term by term at most
     # so many times apart, are at most so many times apart, whatever n and whichever columns.
-    less, more = paper.ILS.values()
+    less, more = ILS.presets.values()
     apart = max(
         high / low
         for name in less.rates
@@ -45,21 +48,21 @@ def test_no_mix_of_the_printed_rates_can_give_both_printed_answers() -> None:
         for high in more.rates[name]
         if low and high
     )
-    printed = [each.community for each in paper.ILS_PRINTED]
+    printed = [each.community for each in ILS.printed]
     assert apart == pytest.approx(806 / 449)
     assert printed[1] / printed[0] > apart
 
 
-@pytest.mark.parametrize("printed", paper.ILS_PRINTED, ids=lambda each: str(each.preset))
-def test_one_unprinted_operation_would_give_the_printed_answers(printed: paper.Printed) -> None:
-    rate, size = paper.UNPRINTED[printed.preset]
-    rates = {**paper.ILS[printed.preset].at(size), "retrieve": rate}
-    scenario = replace(paper.ILS_SCENARIO, mix={**paper.MIX, "retrieve": 1.0})
+@pytest.mark.parametrize("printed", ILS.printed, ids=lambda each: str(each.preset))
+def test_one_unprinted_operation_would_give_the_printed_answers(printed: Printed) -> None:
+    rate, size = UNPRINTED[printed.preset]
+    rates = {**ILS.presets[printed.preset].at(size), "retrieve": rate}
+    scenario = replace(ILS.scenario, mix={**MIX, "retrieve": 1.0})
     values = solve(scenario, rates)
     ours = whole(values["simultaneous"]), whole(values["served"])
     assert ours == (printed.simultaneous, printed.community)
 
 
 def test_no_plan_uses_the_unprinted_operation() -> None:
-    made = plan(paper.ILS_SCENARIO, paper.ILS["paper-2500"], paper.SIZE)
+    made = plan(ILS, ILS.scenario, ILS.presets["paper-2500"], ILS.size)
     assert not any("retrieve" in key for key in made.values)

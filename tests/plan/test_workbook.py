@@ -9,7 +9,8 @@ from typing import Any
 import openpyxl  # type: ignore[import-untyped]
 import pytest
 
-from sitebench.plan import paper
+from ils_bench.paper.plan import PLAN as ILS
+from ps_bench.paper.plan import PLAN as PS
 from sitebench.plan.choose import plan
 from sitebench.plan.model import PERCENTILES, Scenario, solve
 from sitebench.plan.rates import RateTable
@@ -39,8 +40,10 @@ def workbook(tmp_path: Path) -> Path:
     path = tmp_path / "plan.xlsx"
     write(
         path,
-        Planned(plan(busy, TODAY, 100_000), (TODAY,)),
-        Planned(plan(site, PAGES), (PAGES,)),
+        [
+            Planned(plan(ILS, busy, TODAY, 100_000), (TODAY,)),
+            Planned(plan(PS, site, PAGES), (PAGES,)),
+        ],
         "A fine processor, 2 cores",
     )
     return path
@@ -117,11 +120,11 @@ def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
 
 def test_the_example_of_1997_is_there_as_appendix_a_prints_it(tmp_path: Path) -> None:
     path = tmp_path / "plan.xlsx"
-    write(path, example("ils", ()), example("ps", ()), "")
+    write(path, [example(ILS, ()), example(PS, ())], "")
     ils, ps = cells(path, "ILS"), cells(path, "PS")
     assert [ils("Machine", column) for column in "CDE"] == [
         "Your system",
-        *(table.machine for table in paper.ILS.values()),
+        *(table.machine for table in ILS.presets.values()),
     ]
     assert round(ils("Simultaneous users (users)", "D")) == 119_741
     assert (ils("Simultaneous users", "D"), ils("Community", "D")) == (3_946, 98_639)
@@ -160,8 +163,8 @@ def test_changed_inputs_give_what_the_model_gives(
         fill(book["PS"], site, "ProLiant 7000 (1997)", size)
         copies.append(tmp_path / f"changed-{n}.xlsx")
         book.save(copies[-1])
-    tables = {table.machine: table for table in (TODAY, *paper.ILS.values())}
-    pages = paper.PS["paper-7000"]
+    tables = {table.machine: table for table in (TODAY, *ILS.presets.values())}
+    pages = PS.presets["paper-7000"]
     for path, (directory, site, machine, size) in zip(
         libreoffice.recalculated(copies), drawn, strict=True
     ):
@@ -171,7 +174,7 @@ def test_changed_inputs_give_what_the_model_gives(
 
 def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
     """Return two scenarios, and a machine at a size that both halves have rates of."""
-    machine = dice.choice([TODAY.machine, *(table.machine for table in paper.ILS.values())])
+    machine = dice.choice([TODAY.machine, *(table.machine for table in ILS.presets.values())])
     mix = {name: round(dice.uniform(0, 9), 1) for name in ("connect", "add")} | {"lookup": 2.5}
 
     def one(stay_s: float, mix: dict[str, float] | None) -> Scenario:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook.grid import MISSING, NUMBER, WHOLE, Grid, Value, cell
 
 if TYPE_CHECKING:
@@ -29,29 +30,29 @@ def size_label(size: int) -> Value:
 
 @dataclass(frozen=True)
 class RateSheet:
-    """Where a half's rates are in the workbook."""
+    """Where a suite's rates are in the workbook."""
 
-    half: str
+    suite: PlanSuite
     tables: tuple[RateTable, ...]
     operations: tuple[str, ...]
 
     @property
     def name(self) -> str:
         """Name of the sheet."""
-        return f"{self.half.upper()} rates"
+        return f"{self.suite.name.upper()} rates"
 
     @property
     def _names(self) -> str:
-        return f"{self.half.upper()}_names"
+        return f"{self.suite.name.upper()}_names"
 
     @property
     def _cells(self) -> str:
-        return f"{self.half.upper()}_rates"
+        return f"{self.suite.name.upper()}_rates"
 
     @property
     def machines(self) -> str:
         """Name of the list of machines."""
-        return f"{self.half.upper()}_machines"
+        return f"{self.suite.name.upper()}_machines"
 
     def sizes(self, machine: str) -> str:
         """Write which cells have the sizes of the machine named in a cell."""
@@ -70,10 +71,14 @@ class RateSheet:
     def write(self, book: Workbook) -> None:
         """Write the sheet and name its parts."""
         grid = Grid(book, self.name)
-        people = "database" if self.half == "ps" else "directory"
         grid.sheet.set_column(0, 0, 34)
         grid.sheet.set_column(1, 1, 26)
-        grid.put(0, 0, f"Operations per second by people in the {people}", grid.styles.title)
+        grid.put(
+            0,
+            0,
+            f"Operations per second by people in the {self.suite.people_in}",
+            grid.styles.title,
+        )
         grid.put(
             1,
             0,
@@ -94,7 +99,7 @@ class RateSheet:
         grid.call(self.machines, _FIRST, right, _FIRST + len(self.tables) - 1, right)
 
     def _block(self, grid: Grid, row: int, table: RateTable, width: int) -> None:
-        people = "People in the database" if self.half == "ps" else "People in the directory"
+        people = f"People in the {self.suite.people_in}"
         grid.entry(row, 0, table.machine, "@")
         grid.put(row, 1, people, grid.styles.heading)
         sizes = [size_label(each) for each in table.sizes]
@@ -108,9 +113,11 @@ class RateSheet:
                 grid.entry(row + down, _LEFT + column, "" if rate is None else rate, NUMBER)
 
 
-def rate_sheet(half: str, tables: Sequence[RateTable], operations: Sequence[str]) -> RateSheet:
+def rate_sheet(
+    suite: PlanSuite, tables: Sequence[RateTable], operations: Sequence[str]
+) -> RateSheet:
     """Return a sheet of tables whose machines have names of their own."""
     seen: dict[str, RateTable] = {}
     for table in tables:
         seen.setdefault(table.machine, table)
-    return RateSheet(half, tuple(seen.values()), tuple(operations))
+    return RateSheet(suite, tuple(seen.values()), tuple(operations))

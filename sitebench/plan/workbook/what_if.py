@@ -14,6 +14,7 @@ from sitebench.plan.compared import Compared, verdict
 from sitebench.plan.formula import Formula, Input
 from sitebench.plan.model import PERCENTILES, Law, Scenario, Step, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
 from sitebench.plan.workbook.grid import NUMBER, SHARE, SMALL, WHOLE, Grid, Value, computed, guarded
 from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
@@ -37,7 +38,7 @@ class Machine:
 class WhatIf:
     """Everything on one sheet."""
 
-    half: str
+    suite: PlanSuite
     title: str
     scenario: Scenario
     law: Law
@@ -48,7 +49,7 @@ class WhatIf:
 
 def write(book: Workbook, what: WhatIf) -> None:
     """Write the sheet."""
-    grid = Grid(book, what.half.upper())
+    grid = Grid(book, what.suite.name.upper())
     grid.sheet.set_column(0, 0, 4)
     grid.sheet.set_column(1, 1, 54)
     grid.sheet.set_column(2, 2 + len(what.machines), 27)
@@ -62,7 +63,7 @@ def write(book: Workbook, what: WhatIf) -> None:
 
 def _scenario(grid: Grid, what: WhatIf) -> tuple[int, Column]:
     """Write the inputs; return the row below and their cells."""
-    prefix, scenario = what.half.upper(), what.scenario
+    prefix, scenario = what.suite.name.upper(), what.scenario
     grid.put(3, 0, "1", grid.styles.heading)
     grid.put(3, 1, "User scenario", grid.styles.heading)
     entries = Column({}, {})
@@ -258,6 +259,6 @@ def _printed(grid: Grid, row: int, what: WhatIf) -> int:
             grid.put(row + 2, FIRST_COLUMN + n, float(each.printed.community), style)
             ours = f"{each.simultaneous:,} / {each.community:,}"
             grid.put(row + 3, FIRST_COLUMN + n, ours, style)
-    for down, line in enumerate(verdict(what.half), 4):
+    for down, line in enumerate(verdict(what.suite), 4):
         grid.put(row + down, 1, line)
-    return row + 4 + len(verdict(what.half))
+    return row + 4 + len(verdict(what.suite))

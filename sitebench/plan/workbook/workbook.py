@@ -1,4 +1,4 @@
-"""The planner as a workbook: two what-if sheets, two sheets of rate tables, and notes.
+"""The planner as a workbook: of each suite a what-if sheet and one of rate tables, and notes.
 
 Laid out like the workbook of the paper's Appendix A, whose own file is no longer online. Opening
 it needs nothing: values are stored beside the formulas. Changing a yellow cell changes the rest.
@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
-from sitebench.plan import paper
 from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.compared import compared, verdict
 from sitebench.plan.model import law_of, with_all
 from sitebench.plan.rates import RateTable
-from sitebench.plan.render import TITLES, half_of, law_lines
+from sitebench.plan.render import law_lines
+from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook import what_if
 from sitebench.plan.workbook.grid import Grid
 from sitebench.plan.workbook.rate_sheet import rate_sheet
@@ -39,13 +39,13 @@ SOURCES = (
 
 @dataclass(frozen=True)
 class Planned:
-    """One half: its plan, and every machine its sheet may choose from, the plan's first."""
+    """One suite: its plan, and every machine its sheet may choose from, the plan's first."""
 
     plan: Plan
     tables: tuple[RateTable, ...]
 
 
-def write(path: Path, ils: Planned, ps: Planned, machine: str) -> None:
+def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
     """Write the workbook; `machine` says where the rates were measured."""
     from xlsxwriter import Workbook  # type: ignore[import-untyped]
     from xlsxwriter.exceptions import XlsxWriterException  # type: ignore[import-untyped]
@@ -53,71 +53,71 @@ def write(path: Path, ils: Planned, ps: Planned, machine: str) -> None:
     try:
         # In memory: no temporary files, whatever the machine's temporary folder is.
         with Workbook(str(path), {"in_memory": True}) as book:
-            halves = [_half("ils", ils), _half("ps", ps)]
-            for half in halves:
-                what_if.write(book, half)
-            for half in halves:
-                half.rates.write(book)
-            _notes(book, (ils, ps), machine)
+            made = [_what_if(each) for each in sheets]
+            for each in made:
+                what_if.write(book, each)
+            for each in made:
+                each.rates.write(book)
+            _notes(book, sheets, machine)
     except (OSError, XlsxWriterException) as error:
         raise BadInput(
             f"cannot write {path}: {error}", "name a file in a folder that exists, and close it"
         ) from error
 
 
-def _half(half: str, sheet: Planned) -> WhatIf:
-    presets, _ = paper.of(half)
-    tables = [*sheet.tables, *presets.values()]
+def _what_if(sheet: Planned) -> WhatIf:
+    suite = sheet.plan.suite
+    tables = [*sheet.tables, *suite.presets.values()]
     names = dict.fromkeys(name for table in tables for name in table.rates)
     mix = sheet.plan.scenario.mix
     operations = tuple(dict.fromkeys([*(mix or {}), *names]))
     scenario = with_all(sheet.plan.scenario, operations)
     return WhatIf(
-        half,
-        f"Capacity planner: {TITLES[half]}",
+        suite,
+        f"Capacity planner: {suite.title}",
         scenario,
         law_of(scenario),
-        rate_sheet(half, tables, operations),
+        rate_sheet(suite, tables, operations),
         [
             Machine(sheet.tables[0], sheet.plan.size),
-            *(Machine(table, paper.SIZE) for table in presets.values()),
+            *(Machine(table, suite.size) for table in suite.presets.values()),
         ],
-        compared(half),
+        compared(suite),
     )
 
 
-def example(half: str, tables: Sequence[RateTable]) -> Planned:
+def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     """Return the paper's scenario on a run's machine.
 
     Without a run's rates, with 1997's larger machine as "your system", to be typed over: that is
     what Appendix A has there.
     """
-    found = on_first(half, tables)
+    found = on_first(suite, tables)
     if found is not None:
         plan, table = found
         return Planned(plan, (table, *(each for each in tables if each is not table)))
-    presets, scenario = paper.of(half)
-    yours = replace(presets["paper-7000"], machine="Your system")
-    return Planned(planned(scenario, yours, paper.SIZE), (yours, *tables))
+    *_, largest = suite.presets.values()
+    yours = replace(largest, machine="Your system")
+    return Planned(planned(suite, suite.scenario, yours, suite.size), (yours, *tables))
 
 
-def _notes(book: Workbook, halves: Sequence[Planned], machine: str) -> None:
+def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
     grid = Grid(book, "Notes")
     grid.sheet.set_column(0, 0, 110)
     grid.put(0, 0, "Notes", grid.styles.title)
     row = 2
-    for each in halves:
-        half = half_of(each.plan.scenario)
+    for each in sheets:
+        suite = each.plan.suite
         row = _lines(
             grid,
             row,
-            f"{TITLES[half]}: the law, as it was when written",
+            f"{suite.title}: the law, as it was when written",
             [
                 *law_lines(each.plan),
                 *each.plan.doubts,
             ],
         )
-        row = _lines(grid, row, f"{TITLES[half]}: beside 1997's printed answers", verdict(half))
+        row = _lines(grid, row, f"{suite.title}: beside 1997's printed answers", verdict(suite))
     _lines(grid, row, "Sources", [*SOURCES, f"Rates measured on: {machine or 'no run given'}"])
 
 

@@ -6,7 +6,7 @@ import re
 
 from sitebench.plan.measured import tables_of
 from sitebench.plan.page import planner_fragment
-from sitebench.plan.rates import PlanRates
+from sitebench.plan.suite import plan_suites
 from sitebench.report.model import Report
 from sitebench.report.page import Section
 
@@ -16,8 +16,8 @@ _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 def section(report: Report) -> Section | None:
     """Return the planner's part; its scripts go where the page's policy knows them."""
     results = [result for run in report.runs for result in run.results]
-    rates = PlanRates(tables_of(results, "ils"), tables_of(results, "ps"))
-    if not rates.ils and not rates.ps:
+    rates = {each.name: tables_of(results, each) for each in plan_suites()}
+    if not any(rates.values()):
         return None
     fragment = planner_fragment(rates)
     scripts = tuple(_SCRIPT.findall(fragment))
