@@ -1,60 +1,63 @@
-"""`sitebench compare`: two runs, or two targets in turn, and whether there is a difference."""
+"""`sitebench compare`: whether two runs, or two targets measured in turn, differ."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitebench.errors import BadInput, ObjectiveMissed, UnknownValue
+from sitebench.errors import BadInput, ObjectiveMissed
+from sitebench.options import option
+from sitebench.options.convert import command_options
 from sitebench.system.files import write
 
 if TYPE_CHECKING:
     from sitebench.compare.interleave import Plan, Turn
     from sitebench.compare.runs import Comparison
 
-REPEATS = 10
 SLOWER = "slower"
 
 
+@dataclass(frozen=True)
+class CompareOptions:
+    """What `sitebench compare` takes besides A and B."""
+
+    interleave: str | None = option.text(
+        None, "`run` or `sweep` command to measure with A and B in turn, in place of {}.", "CMD"
+    )
+    repeats: int = option.count(10, "Pairs to measure, 5 to 60.", at_least=5, at_most=60)
+    seed: int = option.count(1997, "Seed of the random order within each pair.", at_least=0)
+    varying: tuple[str, ...] = option.parsed(
+        (),
+        "Options in which the runs may differ, because they are compared.",
+        parse=option.sequence_of(lambda name: name.removeprefix("--")),
+        show=option.joined,
+        metavar="LIST",
+    )
+    out: str | None = option.text(
+        None,
+        "Run files of --interleave: NAME-a.sitebench and NAME-b.sitebench.",
+        "NAME",
+        panel="Output",
+    )
+    html: str | None = option.file("HTML page to write, with both runs overlaid.", panel="Output")
+    json: bool = option.flag("JSON instead of tables.", panel="Output")
+    fail_on: str | None = option.choice(
+        None, "Result of B that ends the command with exit code 3.", SLOWER, panel="Output"
+    )
+
+
+@command_options(CompareOptions)
 def compare(
+    options: CompareOptions,
     a: Annotated[
         str, typer.Argument(help="Run file; with --interleave, a value for {}.", metavar="A")
     ],
-    b: Annotated[str, typer.Argument(help="What is held against A.", metavar="B")],
-    *,
-    interleave: Annotated[
-        str | None,
-        typer.Option(
-            help="A run or sweep command with {} in it: measure it with A and B in turn.",
-            metavar="CMD",
-        ),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option(help="Pairs to measure.", min=5, max=60, metavar="N")
-    ] = REPEATS,
-    seed: Annotated[
-        int, typer.Option(help="Of the draw which of a pair comes first.", min=0, metavar="N")
-    ] = 1997,
-    out: Annotated[
-        str | None,
-        typer.Option(help="Run files to write: NAME-a.sitebench, -b.sitebench.", metavar="NAME"),
-    ] = None,
-    varying: Annotated[
-        str,
-        typer.Option(help="Options that may differ: they are what is compared.", metavar="LIST"),
-    ] = "",
-    html: Annotated[
-        Path | None, typer.Option(help="Also write a page with both overlaid.", metavar="FILE")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(help="Exit with code 3 when B is this: slower.", metavar="WORD"),
-    ] = None,
+    b: Annotated[str, typer.Argument(help="Run file or value to compare with A.", metavar="B")],
 ) -> None:
-    """Tell whether B differs from A, by how much, and how sure that is.
+    """Test whether B differs from A, and estimate by how much.
 
     sitebench compare before.sitebench after.sitebench
 
@@ -63,38 +66,26 @@ def compare(
 
     sitebench compare 4 8 --interleave 'ils run lookup --target openldap --threads {}'
     """
-    if fail_on not in (None, SLOWER):
-        raise UnknownValue(f"unknown word {fail_on!r} for --fail-on", f"use {SLOWER}")
-    names = [name.strip().removeprefix("--") for name in varying.split(",") if name.strip()]
-    if interleave is not None:
-        if names:
+    if options.interleave is not None:
+        if options.varying:
             raise BadInput(
-                "--varying goes with run files", "with --interleave, what {} changes may differ"
+                "--varying does not go with --interleave",
+                "leave it out: what {} changes may differ",
             )
         from sitebench.compare.interleave import plan
 
-        files = _measure(plan(interleave, a, b, repeats=repeats, seed=seed), out)
-    elif out is not None:
-        raise BadInput("--out goes with --interleave", "leave it out: nothing is measured here")
+        turns = plan(options.interleave, a, b, repeats=options.repeats, seed=options.seed)
+        files = _measure(turns, options.out)
+    elif options.out is not None:
+        raise BadInput("--out needs --interleave", "leave it out: nothing is measured here")
     else:
         files = Path(a), Path(b)
-    _answer(files, names, html, as_json=as_json, fail_on=fail_on)
-
-
-def _answer(
-    files: tuple[Path, Path],
-    varying: list[str],
-    html: Path | None,
-    *,
-    as_json: bool,
-    fail_on: str | None,
-) -> None:
     from rich.console import Console
 
     from sitebench.compare.runs import compare_runs, read_run
 
-    found = compare_runs(read_run(files[0]), read_run(files[1]), varying)
-    if as_json:
+    found = compare_runs(read_run(files[0]), read_run(files[1]), options.varying)
+    if options.json:
         import json
 
         from sitebench.compare.render import to_json
@@ -104,25 +95,21 @@ def _answer(
         from sitebench.compare.render import show
 
         show(found, Console())
-    if html is not None:
-        _write(html, found)
-    if fail_on == SLOWER:
-        _fail(found)
+    if options.html is not None:
+        from sitebench.compare.page import comparison_page
+
+        write(Path(options.html), comparison_page(found))
+        _say(f"page: {options.html}")
+    if options.fail_on == SLOWER:
+        _fail_if_slower(found)
 
 
-def _fail(found: Comparison) -> None:
+def _fail_if_slower(found: Comparison) -> None:
     from sitebench.compare.wording import answer
 
     slower = [p for p in found.analysis.points if any(r.verdict == SLOWER for r in p.rows)]
     if slower:
-        raise ObjectiveMissed("; ".join(map(answer, slower)), "asked for by --fail-on slower")
-
-
-def _write(path: Path, found: Comparison) -> None:
-    from sitebench.compare.page import comparison_page
-
-    write(path, comparison_page(found))
-    typer.echo(f"page: {path}", err=True)
+        raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
 
 
 def _measure(plan: Plan, out: str | None) -> tuple[Path, Path]:
@@ -138,7 +125,7 @@ def _measure(plan: Plan, out: str | None) -> tuple[Path, Path]:
         _in_turn(plan, files)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) or out is None:
-            _say(f"what was measured is kept; go on with: {_again(name, given=out is not None)}")
+            _say(f"results so far are kept; resume with: {_again(name, given=out is not None)}")
         raise
     return files
 
@@ -159,12 +146,12 @@ def _in_turn(plan: Plan, files: tuple[Path, Path]) -> None:
         task = bar.add_task("", total=2 * plan.repeats)
         begun = iter(range(2 * plan.repeats))
 
-        def tell(turn: Turn) -> None:
-            side = turn.side.upper()
-            said = f"{side} = {plan.value(turn.side)}, repeat {turn.repeat + 1}"
-            bar.update(task, completed=next(begun), description=said)
+        def show_turn(turn: Turn) -> None:
+            value = plan.value(turn.side)
+            description = f"{turn.side.upper()} = {value}, repeat {turn.repeat + 1}"
+            bar.update(task, completed=next(begun), description=description)
 
-        measure(plan, files, tell)
+        measure(plan, files, show_turn)
 
 
 def _again(name: str, *, given: bool) -> str:

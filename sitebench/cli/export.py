@@ -5,45 +5,49 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitebench.errors import BadInput, UnknownValue
+from sitebench.errors import BadInput
+from sitebench.options import option
+from sitebench.options.convert import command_options
 from sitebench.system.files import cannot_write, whole
 
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
 
-FORMATS = ("csv", "hlog")
-WHAT = ("points", "steps", "timeline", "samples")
+ROWS = ("points", "steps", "timeline", "samples")
 
 
+@dataclass(frozen=True)
+class ExportOptions:
+    """What `sitebench export` takes besides the run file."""
+
+    format: str = option.choice(
+        "csv",
+        "Format: csv (figures) or hlog (HdrHistogram's interval log).",
+        *("csv", "hlog"),
+        panel="Output",
+    )
+    out: str = option.text("-", "File to write; - for standard output.", "FILE", panel="Output")
+    what: str = option.choice(
+        "points",
+        "Rows of the CSV: points, measured windows of steps, sample intervals of the timeline, or "
+        "samples of the monitor.",
+        *ROWS,
+        panel="Output",
+    )
+
+
+@command_options(ExportOptions)
 def export(
+    options: ExportOptions,
     run: Annotated[
-        Path, typer.Argument(help="Run file; a run may still be writing it.", metavar="RUN")
+        Path, typer.Argument(help="Run file, which may still be written to.", metavar="RUN")
     ],
-    form: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            help="csv: figures. hlog: HdrHistogram's interval log.",
-            autocompletion=lambda: list(FORMATS),
-            metavar="|".join(FORMATS),
-        ),
-    ] = "csv",
-    out: Annotated[
-        str, typer.Option(help="File to write; - is standard output.", metavar="FILE")
-    ] = "-",
-    what: Annotated[
-        str,
-        typer.Option(
-            help="Rows of the CSV: a point, a step's window, a drain, or a monitor's reading each.",
-            autocompletion=lambda: list(WHAT),
-            metavar="|".join(WHAT),
-        ),
-    ] = "points",
 ) -> None:
     """Write a run file as CSV or an HdrHistogram log.
 
@@ -53,18 +57,14 @@ def export(
 
     sitebench export run.sitebench --format hlog --out run.hlog
     """
-    if form not in FORMATS:
-        raise UnknownValue(f"unknown format {form!r}", f"use one of {', '.join(FORMATS)}")
-    if what not in WHAT:
-        raise UnknownValue(f"unknown rows {what!r}", f"use one of {', '.join(WHAT)}")
-    if form != "csv" and what != "points":
-        raise UnknownValue(
-            f"--what is for CSV, not for {form}", "leave it out, or use --format csv"
+    if options.format != "csv" and options.what != "points":
+        raise BadInput(
+            f"--what is for CSV, not for {options.format}", "leave it out, or use --format csv"
         )
     from sitebench.runs.runfile import RunFile
 
     with RunFile(run) as opened:
-        _write(as_text(opened, form, what), out, run)
+        _write(as_text(opened, options.format, options.what), options.out, run)
 
 
 def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
@@ -96,5 +96,5 @@ def _print(lines: Iterable[str]) -> None:
         sys.stdout.writelines(f"{line}\n" for line in lines)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has enough. Python would complain once more when it flushes at exit.
+        # The reader has closed the pipe. Python would report that again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

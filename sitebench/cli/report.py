@@ -1,44 +1,40 @@
-"""`sitebench report`: run files in, one HTML page out; figures and tables apart where asked for."""
+"""`sitebench report`: one HTML page of run files; optionally figures and tables as files."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sitebench.errors import BadInput, UnknownValue
+from sitebench.errors import BadInput
+from sitebench.options import option
+from sitebench.options.convert import command_options
 from sitebench.system.files import write
 
-FORMATS = ("svg", "png")
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What `sitebench report` takes besides run files."""
+
+    out: str | None = option.file("HTML page to write (default: beside RUN).", panel="Output")
+    figures: str | None = option.text(
+        None, "Folder to write every figure to.", "DIR", panel="Output"
+    )
+    format: str = option.choice("svg", "Format of --figures.", *("svg", "png"), panel="Output")
+    markdown: str | None = option.file(
+        "Markdown file to write the tables to; - for standard output.", panel="Output"
+    )
+    open: bool = option.flag("Page opened in the browser.", panel="Output")
 
 
+@command_options(ReportOptions)
 def report(
-    runs: Annotated[
-        list[Path], typer.Argument(help="Run files, as --out wrote them.", metavar="RUN...")
-    ],
-    *,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Where to write the page; default: beside RUN.", metavar="FILE"),
-    ] = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option(help="Also write every figure into this folder.", metavar="DIR"),
-    ] = None,
-    image: Annotated[
-        str,
-        typer.Option("--format", help=f"Of the figures: {' or '.join(FORMATS)}."),
-    ] = "svg",
-    markdown: Annotated[
-        str | None,
-        typer.Option(
-            help="Also write the tables as Markdown; - is standard output.", metavar="FILE"
-        ),
-    ] = None,
-    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    options: ReportOptions,
+    runs: Annotated[list[Path], typer.Argument(help="Run files.", metavar="RUN...")],
 ) -> None:
-    """Make one HTML page of run files: verdict, figures, tables, planner; it needs no network.
+    """Make one HTML page of run files: verdict, figures, tables, planner. It needs no network.
 
     sitebench report ils-sweep.sitebench
 
@@ -46,29 +42,28 @@ def report(
 
     sitebench report sweep.sitebench --figures img --format png --markdown tables.md
     """
-    if image not in FORMATS:
-        raise UnknownValue(f"unknown format {image!r}", f"use {' or '.join(FORMATS)}")
     from sitebench.report import build, images
     from sitebench.report.model import load
 
     loaded = load(runs)
     made = build.sections(loaded)
-    page = out or runs[0].with_suffix(".html")
+    page = runs[0].with_suffix(".html") if options.out is None else Path(options.out)
     write(page, build.html(loaded, made))
-    if markdown == "-":
+    if options.markdown == "-":
         print(build.markdown(loaded), end="")
-    elif markdown is not None:
-        write(Path(markdown), build.markdown(loaded))
-    if figures is not None:
-        _folder(figures)
-        for name, content in images.images(made, image):
-            write(figures / name, content)
+    elif options.markdown is not None:
+        write(Path(options.markdown), build.markdown(loaded))
+    if options.figures is not None:
+        folder = Path(options.figures)
+        _make_folder(folder)
+        for name, content in images.images(made, options.format):
+            write(folder / name, content)
     typer.echo(f"report: {page}", err=True)
-    if show:
+    if options.open:
         typer.launch(page.resolve().as_uri())
 
 
-def _folder(path: Path) -> None:
+def _make_folder(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`sitebench resume`: a run's own command again, for whoever no longer has it at hand."""
+"""`sitebench resume`: repeats the command of a run to measure the points that are missing."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sitebench.errors import BadRunFile
 def resume(
     run: Annotated[Path, typer.Argument(help="Run file of an interrupted run.", metavar="RUN")],
 ) -> None:
-    """Go on with a run that was interrupted or killed: measure what is not done yet.
+    """Resume a run that was interrupted or killed: measure the points that are missing.
 
     sitebench resume run.sitebench
 
-    It runs the command that the file keeps, as `--out RUN --resume` beside that command would.
+    It runs the command recorded in the file, with `--out RUN --resume`.
     """
     from sitebench.measure.command import say
     from sitebench.runs.runfile import RunFile
@@ -31,16 +31,16 @@ def resume(
     argv = again(command, run)
     if argv is None:
         raise BadRunFile(
-            f"{run} does not hold a sitebench command that could go on with it",
+            f"{run} does not hold a sitebench command that could resume it",
             "repeat the command that made it, with --out and the name of the file",
         )
-    say(f"going on with: {shlex.join(['sitebench', *argv])}")
-    # The command in its own right: what it notes of itself is then what was typed first.
+    say(f"resuming with: {shlex.join(['sitebench', *argv])}")
+    # A new process, so that the command it records is the first one, not `resume`.
     os.execv(sys.executable, [sys.executable, "-m", "sitebench.cli.main", *argv])
 
 
 def again(command: Any, run: Path) -> list[str] | None:
-    """Return the arguments that go on with a run file, or None when it keeps no command."""
+    """Return the arguments that resume a run file, or None if it records no command."""
     if not isinstance(command, list) or command[:1] != ["sitebench"] or len(command) < 2:
         return None
     return [*_without_file(command[1:]), "--out", str(run), "--resume"]

@@ -135,7 +135,7 @@ def prepare(plan: Plan, places: tuple[Path, Path]) -> None:
         elif known != facts:
             raise BadInput(
                 f"{path} holds something else: {_said(known)}",
-                "name another --out, or ask for the same comparison to go on with it",
+                "name another --out, or repeat the same command to resume it",
             )
 
 

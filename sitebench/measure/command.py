@@ -62,7 +62,7 @@ def recording(
         out = options.out or default_out
         kept = out is not None
         if options.resume and options.out is None:
-            raise BadInput("--resume does not say what to go on with", "name the file with --out")
+            raise BadInput("--resume needs a run file", "name the file with --out")
         if out is None:
             out = str(stack.enter_context(scratch()) / "run")
         store = stack.enter_context(_opened(out, create=not options.resume))
@@ -71,7 +71,7 @@ def recording(
             yield Recording(store, reporter, kept)
         except KeyboardInterrupt:
             if kept:
-                say(f"interrupted; go on with: {_again(out)}")
+                say(f"interrupted; resume with: {_again(out)}")
             raise
 
 

@@ -175,6 +175,12 @@ def command_options(cls: type[Any]) -> Callable[[Callable[..., T]], Callable[...
     return decorate
 
 
+def _words(spec: Option) -> Callable[[], list[str]] | None:
+    """Return what the shell completes an option's value to."""
+    words = spec.parse
+    return (lambda: list(words.allowed)) if isinstance(words, OneOf) else None
+
+
 def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
     """Describe one option to typer; its default is text, because typer parses defaults too."""
     import typer
@@ -198,6 +204,7 @@ def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
             long_option(each.name),
             help=spec.help,
             parser=spec.parse,
+            autocompletion=_words(spec),
             metavar=spec.metavar,
             rich_help_panel=spec.panel,
             hidden=spec.hidden,

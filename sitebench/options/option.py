@@ -175,10 +175,12 @@ def count(
     metavar: str = "N",
     *,
     at_least: int = 1,
+    at_most: int | None = None,
     **placement: Unpack[Placement],
 ) -> Integer:
     """Make the field of a whole number."""
-    return parsed(default, explanation, metavar=metavar, parse=integer(at_least), **placement)
+    parse = integer(at_least, at_most)
+    return parsed(default, explanation, metavar=metavar, parse=parse, **placement)
 
 
 class OneOf:
@@ -194,18 +196,17 @@ class OneOf:
         return text
 
 
-def integer(at_least: int) -> Callable[[str], int]:
+def integer(at_least: int, at_most: int | None = None) -> Callable[[str], int]:
     """Make a parser of whole numbers."""
+    bounds = f"of at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
 
     def parse(text: str) -> int:
         try:
             number = int(text.replace(",", "").replace("_", ""))
         except ValueError:
             number = at_least - 1
-        if number < at_least:
-            raise UnknownValue(
-                f"{text!r} is not a whole number of at least {at_least}", "write digits"
-            )
+        if number < at_least or (at_most is not None and number > at_most):
+            raise UnknownValue(f"{text!r} is not a whole number {bounds}", "write digits")
         return number
 
     return parse

@@ -48,5 +48,5 @@ def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:
     assert ran.err.startswith("sitebench: no run file at typo\n")
     ran = sitebench("ils", "sweep", "--resume", cwd=tmp_path)
     assert ran.code == 2
-    assert "--resume does not say what to go on with" in ran.err
+    assert "--resume needs a run file" in ran.err
     assert list(tmp_path.iterdir()) == []

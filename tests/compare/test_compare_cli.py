@@ -102,10 +102,13 @@ def test_too_few_repeats_and_another_machine_are_said_first(runs: Path) -> None:
         (("a", "nowhere"), "no run file at nowhere"),
         (("text", "a"), "text is no run file of sitebench"),
         (("a", "a"), "A and B are the same file"),
-        (("a", "b", "--out", "x"), "--out goes with --interleave"),
+        (("a", "b", "--out", "x"), "--out needs --interleave"),
         (("a", "b", "--html", "nowhere/x.html"), "cannot write nowhere/x.html"),
         (("1", "2", "--interleave", "ils run"), "has no {}"),
-        (("1", "2", "--interleave", "ils run {}", "--varying", "users"), "--varying goes with run"),
+        (
+            ("1", "2", "--interleave", "ils run {}", "--varying", "users"),
+            "--varying does not go with --interleave",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
@@ -144,7 +147,7 @@ def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
     finally:
         begun.kill()
     assert (begun.returncode, out) == (130, ""), err
-    assert "go on with: sitebench compare 2 4 --interleave" in err
+    assert "resume with: sitebench compare 2 4 --interleave" in err
     before = repeats_done(a), repeats_done(b)
     assert sum(before) < 10
 

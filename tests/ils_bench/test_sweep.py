@@ -89,7 +89,7 @@ def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=30)
     assert started.returncode == 130
-    assert "go on with: sitebench ils sweep" in said
+    assert "resume with: sitebench ils sweep" in said
     assert "Traceback" not in said
     _, alive = psutil.wait_procs(begun, timeout=10)
     assert not alive

@@ -59,7 +59,7 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
             interrupted.kill()
             interrupted.wait()
         assert interrupted.returncode == 130
-        assert "go on with: sitebench ps peak image" in said
+        assert "resume with: sitebench ps peak image" in said
         ran = sitebench(*argv, cwd=tmp_path)
     assert ran.code == 0, ran.err
     *points, answer = ran.objects

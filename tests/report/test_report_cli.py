@@ -150,4 +150,4 @@ def test_what_cannot_be_written_is_one_line(typed: Typed, run: Path, tmp_path: P
 def test_an_unknown_format_is_refused_before_anything_is_read(typed: Typed, tmp_path: Path) -> None:
     code, _, err = typed("report", tmp_path / "absent", "--format", "gif")
     assert code == 2
-    assert "unknown format 'gif'" in err
+    assert "unknown choice 'gif'" in err

@@ -6,10 +6,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from sitebench.cli.export import export
+from sitebench.cli.main import app
 from sitebench.errors import BadFile, BadInput, BadRunFile, UnknownValue
 from tests.support.cli import SITEBENCH
+
+
+def export(*argv: object) -> None:
+    CliRunner().invoke(app, ["export", *map(str, argv)], catch_exceptions=False)
 
 
 def test_who_reads_only_the_first_lines_gets_no_complaint(path: Path) -> None:
@@ -37,7 +42,7 @@ def test_values_that_no_run_has_written_are_named_as_damage(
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         database.execute(damage)
     with pytest.raises(BadRunFile, match="damaged"):
-        export(path, form=form, what=what, out=str(tmp_path / "out"))
+        export(path, "--format", form, "--what", what, "--out", tmp_path / "out")
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
@@ -49,26 +54,26 @@ def test_what_is_no_run_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_words_that_mean_nothing_are_refused_before_anything_is_read(path: Path) -> None:
-    with pytest.raises(UnknownValue, match="unknown format 'xml'"):
-        export(path, form="xml")
-    with pytest.raises(UnknownValue, match="unknown rows 'lines'"):
-        export(path, what="lines")
-    with pytest.raises(UnknownValue, match="--what is for CSV"):
-        export(path, form="hlog", what="samples")
+    with pytest.raises(UnknownValue, match="unknown choice 'xml'"):
+        export(path, "--format", "xml")
+    with pytest.raises(UnknownValue, match="unknown choice 'lines'"):
+        export(path, "--what", "lines")
+    with pytest.raises(BadInput, match="--what is for CSV"):
+        export(path, "--format", "hlog", "--what", "samples")
 
 
 def test_a_run_file_is_not_written_over(path: Path) -> None:
     before = path.read_bytes()
     with pytest.raises(BadInput, match="is the run file itself"):
-        export(path, out=str(path))
+        export(path, "--out", path)
     assert path.read_bytes() == before
 
 
 def test_a_folder_that_does_not_exist_is_named(path: Path, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"cannot write .*absent/out"):
-        export(path, out=str(tmp_path / "absent" / "out"))
+        export(path, "--out", tmp_path / "absent" / "out")
 
 
 def test_a_device_is_written_to_and_stays_one(path: Path) -> None:
-    export(path, out="/dev/null")
+    export(path, "--out", "/dev/null")
     assert Path("/dev/null").is_char_device()
