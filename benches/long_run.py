@@ -14,8 +14,9 @@ from pathlib import Path
 
 from sitebench._engine import Histogram
 from sitebench.counts.tally import Tally
+from sitebench.measure.summarise import summarise
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.runs.point import PointSpec, summarise
+from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 
 POINTS, SECONDS = 40, 3_600.0
@@ -165,4 +166,10 @@ def _use(seconds: float) -> Use:
     machine = MachineUse((0.9,) + (0.3,) * (CORES - 1), 2.0, available_bytes=24_000_000_000)
     target = ProcessUse(seconds * 0.97, 50_000_000)
     generator = ProcessUse(seconds * 0.6, 40_000_000)
-    return Use(seconds, target, generator, machine, target_is_local=True)
+    return Use(
+        seconds=seconds,
+        target=target,
+        generator=generator,
+        machine=machine,
+        target_is_local=True,
+    )

@@ -19,19 +19,15 @@ saturates breaks it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
-
-from sitebench.system.fields import known
+from dataclasses import dataclass
 
 TOLERANCE = 0.02
 """Method rule 9."""
 
 
 @dataclass(frozen=True)
-class Little:
-    """Both sides in lanes, and how far the clocks' is off."""
+class LittlesLaw:
+    """Both sides in lanes, and the relative difference of the clocks' side."""
 
     lanes: float
     from_clocks: float
@@ -39,25 +35,16 @@ class Little:
     holds: bool
     evidence: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints and the run file keeps."""
-        return asdict(self)
 
-    @classmethod
-    def read(cls, found: Mapping[str, Any] | None) -> Little | None:
-        """Read what `to_json` wrote."""
-        return None if found is None else cls(**known(cls, found))
-
-
-def little(lane_s: float, clock_s: float, seconds: float) -> Little | None:
+def littles_law(lane_s: float, clock_s: float, seconds: float) -> LittlesLaw | None:
     """Compare both sides of a window; None where no lane ran."""
     if lane_s <= 0 or seconds <= 0:
         return None
     lanes, from_clocks = lane_s / seconds, clock_s / seconds
     off = clock_s / lane_s - 1
     holds = abs(off) <= TOLERANCE
-    said = (
+    evidence = (
         f"{lanes:,.2f} lanes ran and the clocks account for {from_clocks:,.2f} ({off:+.2%}): "
         + ("N = X x R holds" if holds else "time is missing, or counted twice")
     )
-    return Little(lanes, from_clocks, off, holds, said)
+    return LittlesLaw(lanes, from_clocks, off, holds, evidence)

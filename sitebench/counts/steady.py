@@ -13,14 +13,11 @@ no steady mean. One that changed by more, and perhaps by chance, is too short to
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations, pairwise
 from statistics import NormalDist, median
-from typing import Any
-
-from sitebench.system.fields import known
 
 LEAST = 8
 """Fewer half seconds cannot tell a slope from chance, unless it is all there is."""
@@ -57,18 +54,6 @@ class Settled:
     state: str
     evidence: str
     slope_percent: float | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints and the run file keeps."""
-        return asdict(self)
-
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Settled:
-        """Read what `to_json` wrote."""
-        return cls(**known(cls, found))
-
-
-UNKNOWN = Settled(State.TOO_SHORT, "measured before steadiness was judged")
 
 
 @dataclass(frozen=True)

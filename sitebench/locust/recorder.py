@@ -12,9 +12,10 @@ from sitebench.counts.tally import Tally
 from sitebench.errors import SitebenchError
 from sitebench.locust.workload import Recording
 from sitebench.measure.options import PointOptions
+from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
 from sitebench.options.convert import narrowed
-from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump

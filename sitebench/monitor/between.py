@@ -19,16 +19,18 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
     target = None
     if start.target is not None and end.target is not None:
         target = process_between(start.target, end.target)
+    round_trip_s, idle_round_trip_s = _round_trips(start, end)
     return Use(
-        seconds,
-        target,
-        process_between(start.generator, end.generator),
-        machine,
-        _target_machine(start, end, machine),
-        end.target is not None,
-        _directory(start.directory, end.directory),
-        _gaps(start, end, seconds),
-        *_round_trips(start, end),
+        seconds=seconds,
+        target=target,
+        generator=process_between(start.generator, end.generator),
+        machine=machine,
+        target_machine=_target_machine(start, end, machine),
+        target_is_local=end.target is not None,
+        directory=_directory(start.directory, end.directory),
+        gaps=_gaps(start, end, seconds),
+        round_trip_s=round_trip_s,
+        idle_round_trip_s=idle_round_trip_s,
     )
 
 

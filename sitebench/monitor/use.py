@@ -5,12 +5,9 @@ A figure that this machine, or the remote one, does not tell is None or absent, 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
-
-from sitebench.system.fields import known
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class ProcessUse:
     """
 
     cpu_s: float
-    rss: int | None
+    rss: int | None = None
     peak_rss: int | None = None
     threads: int | None = None
     minor_faults: int | None = None
@@ -105,17 +102,6 @@ class MachineUse:
         """How many cores' worth of time were used."""
         return sum(self.busy_per_core)
 
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> MachineUse:
-        """Read what `Use.to_json` wrote."""
-        values = known(cls, found)
-        values["busy_per_core"] = tuple(found.get("busy_per_core", ()))
-        values["disks"] = tuple(_read(DiskUse, each) for each in found.get("disks", ()))
-        values["interfaces"] = tuple(
-            _read(InterfaceUse, each) for each in found.get("interfaces", ())
-        )
-        return cls(**values)
-
 
 @dataclass(frozen=True)
 class Gap:
@@ -127,7 +113,7 @@ class Gap:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Use:
     """What a window used, target and generator apart.
 
@@ -140,12 +126,12 @@ class Use:
     """
 
     seconds: float
-    target: ProcessUse | None
+    target: ProcessUse | None = None
     generator: ProcessUse
     machine: MachineUse
     target_machine: MachineUse | None = None
     target_is_local: bool = False
-    directory: Mapping[str, float] | None = None
+    directory: Mapping[str, int | float] | None = None
     gaps: tuple[Gap, ...] = ()
     round_trip_s: float | None = None
     idle_round_trip_s: float | None = None
@@ -183,35 +169,14 @@ class Use:
         return self.machine.busy_cores
 
     def to_json(self) -> dict[str, Any]:
-        """Return the whole as JSON; what is not known is left out."""
-        found: dict[str, Any] = _without_nothing(dataclasses.asdict(self))
+        """Return it as JSON; what is not known is left out, and read as None again."""
+        found: dict[str, Any] = _without_none(asdict(self))
         return found
 
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Use:
-        """Read what `to_json` wrote, by this version or another one."""
-        target, other = found.get("target"), found.get("target_machine")
-        return cls(
-            found["seconds"],
-            None if target is None else _read(ProcessUse, target),
-            _read(ProcessUse, found["generator"]),
-            MachineUse.read(found["machine"]),
-            None if other is None else MachineUse.read(other),
-            found.get("target_is_local", False),
-            found.get("directory"),
-            tuple(_read(Gap, each) for each in found.get("gaps", ())),
-            found.get("round_trip_s"),
-            found.get("idle_round_trip_s"),
-        )
 
-
-def _without_nothing(value: Any) -> Any:
+def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _without_nothing(v) for k, v in value.items() if v is not None}
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
     if isinstance(value, (list, tuple)):
-        return [_without_nothing(each) for each in value]
+        return [_without_none(each) for each in value]
     return value
-
-
-def _read(cls: type[Any], found: Mapping[str, Any]) -> Any:
-    return cls(**known(cls, found))

@@ -16,10 +16,10 @@ from typing import Protocol
 
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
+from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
-from sitebench.verdict.workers import WorkerSeen
 
 SAMPLE_NS = 900_000_000
 """Less than two ticks of the drain, so that every second one takes a sample."""

@@ -15,7 +15,7 @@ from sitebench.monitor import InterfaceUse, MachineUse, Use
 from sitebench.verdict.rules.thresholds import USED_UP
 
 if TYPE_CHECKING:
-    from sitebench.counts.littles_law import Little
+    from sitebench.counts.littles_law import LittlesLaw
     from sitebench.counts.steady import Settled
 
 
@@ -40,7 +40,7 @@ class Evidence:
     lag: Durations | None = None
     censored: Durations | None = None
     settled: Settled | None = None
-    little: Little | None = None
+    little: LittlesLaw | None = None
     longest_drain_s: float | None = None
     """The longest time between two drains: how late the tester's own timer was."""
     local_ports: int | None = None

@@ -6,10 +6,8 @@ The resources are the rows of the paper's Tables 10, 11, 15 and 16, the grades i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class Resource(StrEnum):
@@ -39,12 +37,3 @@ class Finding:
     resource: str
     grade: str
     evidence: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints and the run file keeps."""
-        return {"resource": self.resource, "grade": self.grade, "evidence": self.evidence}
-
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Finding:
-        """Read what `to_json` wrote; a word of a newer version stays a word."""
-        return cls(found["resource"], found["grade"], found["evidence"])

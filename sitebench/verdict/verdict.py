@@ -7,9 +7,11 @@ combines them. docs/verdict.md says how, with every threshold and where it comes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 from sitebench.counts.steady import State
 from sitebench.verdict.evidence import Evidence
@@ -62,19 +64,16 @@ class Verdict:
             "verdict": self.bound,
             "valid": self.valid,
             "evidence": self.evidence,
-            "bottlenecks": [finding.to_json() for finding in self.findings],
-            "warnings": [doubt.to_json() for doubt in self.doubts],
+            "bottlenecks": [asdict(each) for each in self.findings],
+            "warnings": [asdict(each) for each in self.doubts],
         }
 
     @classmethod
     def read(cls, found: Mapping[str, Any]) -> Verdict:
         """Read what `to_json` wrote."""
-        return cls(
-            found["verdict"],
-            found["valid"],
-            found["evidence"],
-            tuple(Finding.read(each) for each in found["bottlenecks"]),
-            tuple(Doubt.read(each) for each in found["warnings"]),
+        names = {"bound": "verdict", "findings": "bottlenecks", "doubts": "warnings"}
+        return msgspec.convert(
+            {**found, **{field: found[name] for field, name in names.items()}}, cls
         )
 
 

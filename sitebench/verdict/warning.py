@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class DoubtKind(StrEnum):
@@ -40,12 +38,3 @@ class Doubt:
     kind: str
     message: str
     remedy: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints and the run file keeps."""
-        return {"kind": self.kind, "message": self.message, "remedy": self.remedy}
-
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> Doubt:
-        """Read what `to_json` wrote; a kind of a newer version stays a word."""
-        return cls(found["kind"], found["message"], found["remedy"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import ProcessUse, Use
-from sitebench.system.fields import known
 from sitebench.system.machine import this_machine
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
@@ -19,48 +19,6 @@ from sitebench.verdict.warning import Doubt, DoubtKind
 
 SKEW_S = 0.5
 """Half a second is how often timelines have a value: a clock that is off by more shows in them."""
-
-
-@dataclass(frozen=True)
-class WorkerSeen:
-    """One worker within the measured window.
-
-    `operations` counts every step. `ended` says how it ended before the test did: `lost` without
-    notice, `left` in order. `missing` counts operations that it did and that no report contained.
-    `skew_s` is its wall clock minus the master's; timelines do not depend on it.
-    """
-
-    index: int
-    host: str
-    address: str
-    pid: int
-    machine: str
-    client: str
-    seconds: float = 0.0
-    operations: int = 0
-    failures: int = 0
-    cpu_s: tuple[float, ...] = ()
-    use: Use | None = None
-    round_trip_s: float | None = None
-    skew_s: float | None = None
-    ended: str | None = None
-    missing: int = 0
-
-    @property
-    def name(self) -> str:
-        return f"worker {self.index} ({self.host}, {self.address})"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what `--json` prints and the run file keeps."""
-        return {**asdict(self), "use": None if self.use is None else self.use.to_json()}
-
-    @classmethod
-    def read(cls, found: Mapping[str, Any]) -> WorkerSeen:
-        """Read what `to_json` wrote."""
-        values = known(cls, found)
-        use = found.get("use")
-        values["cpu_s"] = tuple(found.get("cpu_s", ()))
-        return cls(**{**values, "use": None if use is None else Use.read(use)})
 
 
 def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:

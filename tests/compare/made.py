@@ -10,7 +10,8 @@ from typing import Any
 
 from sitebench.compare.runs import COMPARED
 from sitebench.counts.tally import Tally
-from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.measure.summarise import summarise
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.verdict.verdict import Verdict
 from tests.support.drains import Drain, Step, histogram

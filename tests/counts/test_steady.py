@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,7 +103,7 @@ def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
 )
 def test_any_series_gets_an_answer_that_survives_being_written(drains: Series) -> None:
     found = settle(drains)
-    assert Settled.read(found.to_json()) == found
+    assert msgspec.convert(msgspec.to_builtins(found), Settled) == found
 
 
 @pytest.fixture

@@ -4,19 +4,21 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from sitebench.counts.worker_seen import WorkerSeen
+from sitebench.measure.summarise import summarise
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.runs.point import PointResult, summarise
+from sitebench.runs.point import PointResult
 from sitebench.system.machine import this_machine
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.verdict import Bound, Verdict, judge
-from sitebench.verdict.workers import WorkerSeen, judged, use_of_all
+from sitebench.verdict.workers import judged, use_of_all
 from tests.support.points import a_spec, a_tally, a_use
 
 
 def a_worker(index: int, cpu_s: float = 0.5, **other: Any) -> WorkerSeen:
     """Return a worker of a machine of its own, whose one thread used so much of 2 s."""
     machine = MachineUse(busy_per_core=(0.4, 0.4), available_bytes=1)
-    use = Use(2.0, None, ProcessUse(cpu_s + 0.05, 1_000), machine)
+    use = Use(seconds=2.0, generator=ProcessUse(cpu_s + 0.05, 1_000), machine=machine)
     made = WorkerSeen(
         index, f"host-{index}", f"10.0.0.{index + 2}", 10, f"boot-{index}", "native", 2.0, 1_000
     )

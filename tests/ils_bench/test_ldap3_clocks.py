@@ -11,7 +11,7 @@ from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Sequence
 from ils_bench.targets.address import Address
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory
-from sitebench.counts.littles_law import little
+from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_slot import Place
 from tests.support.people import BASE, small_population
@@ -67,7 +67,7 @@ def test_an_answer_that_never_comes_is_censored_and_its_wait_is_accounted_for() 
     assert lookup.service.max < lookup.censored.min
     assert (sequence.service.count, sequence.censored.count) == (0, 1)
     assert lookup.processing_ns > 0
-    law = little(tally.lane_s, tally.clock_s, tally.seconds)
+    law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
     assert law is not None
     assert law.holds, law
 
@@ -91,6 +91,6 @@ def test_making_way_for_a_person_is_no_part_of_adding_one() -> None:
     assert {key: t.failures for key, t in tally.steps.items() if t.failures} == {}
     # Two found room; each of the six that followed had one of them removed first.
     assert (tally.steps["add", "add"].count, tally.steps["add", "remove"].count) == (8, 6)
-    law = little(tally.lane_s, tally.clock_s, tally.seconds)
+    law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
     assert law is not None
     assert law.holds, law

@@ -1,6 +1,7 @@
 import json
 from dataclasses import replace
 
+import msgspec
 import pytest
 
 from sitebench.monitor import Gap, MachineSample, ProcessSample, Sample, Use
@@ -113,7 +114,7 @@ def full() -> Use:
 
 
 def test_use_survives_being_written() -> None:
-    assert Use.read(json.loads(json.dumps(full().to_json()))) == full()
+    assert msgspec.convert(json.loads(json.dumps(full().to_json())), Use) == full()
 
 
 def test_what_a_newer_version_knows_besides_is_passed_over() -> None:
@@ -121,4 +122,4 @@ def test_what_a_newer_version_knows_besides_is_passed_over() -> None:
     written["weather"] = "fine"
     written["machine"]["moons"] = 1
     written["target_machine"]["disks"][0]["colour"] = "red"
-    assert Use.read(written) == full()
+    assert msgspec.convert(written, Use) == full()

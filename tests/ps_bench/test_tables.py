@@ -10,7 +10,8 @@ from ps_bench.paper.figures import figures, mix, off_by
 from ps_bench.paper.tables import ROWS, TABLES_1997, measurements, tables
 from ps_bench.scenarios import PAPER
 from sitebench.counts.tally import Tally
-from sitebench.runs.point import PointResult, summarise
+from sitebench.measure.summarise import summarise
+from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.tables.tables import footnotes
 from tests.support.drains import Drain, Step, histogram

@@ -7,8 +7,9 @@ from typing import Any
 from benches.long_run import DRAIN_NS, Drain, Step
 from sitebench._engine import Histogram
 from sitebench.counts.tally import Tally
+from sitebench.measure.summarise import summarise
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 
 PEAK = {
@@ -81,7 +82,13 @@ def measured(
     machine = MachineUse((0.9, 0.6), 2.0, {"cpu.some": 0.1}, 2 * 10**9, 4 * 10**9)
     target = ProcessUse(window.seconds * target_share, 5 * 10**7, waited_s=0.0)
     generator = ProcessUse(window.seconds * generator_share, 4 * 10**7, waited_s=0.0)
-    use = Use(window.seconds, target, generator, machine, target_is_local=True)
+    use = Use(
+        seconds=window.seconds,
+        target=target,
+        generator=generator,
+        machine=machine,
+        target_is_local=True,
+    )
     counts = [(asked.operation, asked.operation)]
     result = summarise(asked, window, counts, use, target_cores=1, native=True)
     store.complete(point, tallies, result)

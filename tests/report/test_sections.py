@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.report import build
 from sitebench.report.model import Report
 from sitebench.report.page import Section
 from sitebench.report.sections import verdict, workers
-from sitebench.verdict.workers import WorkerSeen
 
 
 @pytest.fixture(scope="session")

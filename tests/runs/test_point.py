@@ -4,7 +4,8 @@ import pytest
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.tally import Tally
-from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.measure.summarise import summarise
+from sitebench.runs.point import PointResult, PointSpec
 from tests.support.drains import Drain, Step, histogram
 from tests.support.points import a_result, a_spec, a_use
 

@@ -34,7 +34,13 @@ TARGET = ProcessUse(
 
 def evidence(**other: Any) -> Evidence:
     """Return ten seconds in which nothing was used up; `other` replaces any field."""
-    use = Use(10.0, TARGET, ProcessUse(3.0, 1), MACHINE, target_is_local=True)
+    use = Use(
+        seconds=10.0,
+        target=TARGET,
+        generator=ProcessUse(3.0, 1),
+        machine=MACHINE,
+        target_is_local=True,
+    )
     quiet = Evidence(
         seconds=10.0,
         operations=100_000,
@@ -76,4 +82,4 @@ def with_use(seen: Evidence, **other: Any) -> Evidence:
 def durations(mean_us: float, n: int = 100_000) -> Durations:
     """Return the summary of `n` operations that took as long as each other."""
     marks = dict.fromkeys(("p50", "p90", "p99"), mean_us if n >= 10_000 else None)
-    return Durations(n, mean_us, mean_us, {**marks, "p99_9": None})
+    return Durations(**marks, max=mean_us, mean=mean_us, n=n)

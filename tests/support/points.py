@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from sitebench.counts.tally import Tally
+from sitebench.measure.summarise import summarise
 from sitebench.monitor import MachineUse, ProcessUse, Use
-from sitebench.runs.point import PointResult, PointSpec, summarise
+from sitebench.runs.point import PointResult, PointSpec
 from tests.support.drains import Drain, Step, histogram
 
 
@@ -30,7 +31,10 @@ def a_use(target_cpu_s: float | None = 1.9) -> Use:
     """Return what a window used."""
     target = None if target_cpu_s is None else ProcessUse(target_cpu_s, 50_000_000)
     machine = MachineUse(busy_per_core=(0.9, 0.6), available_bytes=2_000_000_000)
-    return Use(2.0, target, ProcessUse(0.9, 20_000_000), machine, target_is_local=True)
+    generator = ProcessUse(0.9, 20_000_000)
+    return Use(
+        seconds=2.0, target=target, generator=generator, machine=machine, target_is_local=True
+    )
 
 
 def a_result(spec: PointSpec | None = None, count: int = 20_000) -> PointResult:

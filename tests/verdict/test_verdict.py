@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from sitebench.counts.littles_law import Little
+from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, State
 from sitebench.verdict.verdict import Bound, Finding, Grade, Resource, Verdict, judge
 from tests.support.evidence import (
@@ -123,7 +123,7 @@ def test_two_resources_used_up_decide_nothing() -> None:
 
 
 def test_a_verdict_survives_being_written() -> None:
-    law = Little(64.0, 60.0, -0.06, False, "time is missing")
+    law = LittlesLaw(64.0, 60.0, -0.06, False, "time is missing")
     verdict = judge(with_target(replace(QUIET, little=law), cpu_s=9.9))
     assert verdict.doubts
     assert Verdict.read(json.loads(json.dumps(verdict.to_json()))) == verdict
@@ -131,4 +131,5 @@ def test_a_verdict_survives_being_written() -> None:
 
 def test_a_word_of_a_newer_version_stays_a_word() -> None:
     newer = Finding("gpu", "certain", "it glowed")
-    assert Finding.read(newer.to_json()) == newer
+    verdict = Verdict("unseen", True, "it stood still", (newer,))
+    assert Verdict.read(verdict.to_json()) == verdict

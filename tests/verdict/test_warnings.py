@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sitebench.counts.littles_law import Little
+from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, State
 from sitebench.monitor import Gap
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.warnings import Doubt, DoubtKind, doubts
+from sitebench.verdict.warnings import DoubtKind, doubts
 from tests.support.evidence import (
     durations,
     evidence,
@@ -51,7 +51,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         "rose by 30%",
     ),
     DoubtKind.LITTLES_LAW: (
-        replace(QUIET, little=Little(64, 60, -0.0625, False, "64 lanes ran")),
+        replace(QUIET, little=LittlesLaw(64, 60, -0.0625, False, "64 lanes ran")),
         "64 lanes ran",
     ),
     DoubtKind.SCHEDULE_LAG: (
@@ -120,8 +120,3 @@ def test_a_clockwork_that_stood_still_is_a_gap() -> None:
 
 def test_timeouts_of_the_recorder_count_too() -> None:
     assert kinds(replace(QUIET, censored=durations(5e6, n=2))) == {DoubtKind.TIMEOUTS}
-
-
-def test_a_doubt_survives_being_written() -> None:
-    doubt = Doubt("newer", "said", "do")
-    assert Doubt.read(doubt.to_json()) == doubt

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
+import msgspec
 from locust.runners import STATE_MISSING, MasterRunner
 
 from sitebench.counts.source import Drained
+from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import SitebenchError, WorkersMissing
 from sitebench.locust.workers import messages
 from sitebench.locust.workers.clock import ENOUGH, Clock, Ping
@@ -24,7 +26,6 @@ from sitebench.locust.workers.merge import Merger, Round, Share
 from sitebench.monitor import Use
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.child import revive
-from sitebench.verdict.workers import WorkerSeen
 
 log = logging.getLogger("sitebench")
 
@@ -137,7 +138,7 @@ class DistributedLoad:
             worker.learn(data)
         worker.did = data["did"]
         if data["use"] is not None:
-            worker.use = Use.read(data["use"])
+            worker.use = msgspec.convert(data["use"], Use)
         part = messages.unpack(data["drained"])
         self._merger.answer(id_, data["number"], worker.clock.on_master(part))
         if data["last"] and data["number"] is None:

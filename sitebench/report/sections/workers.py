@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
 from sitebench.report.sections.bottlenecks import called
 from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
 from sitebench.runs.point import PointResult
 from sitebench.units import format_ns, format_rate
-from sitebench.verdict.workers import WorkerSeen
 
 COLUMNS = (
     *("Point", "Worker", "At", "Client", "Ended"),

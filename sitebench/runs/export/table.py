@@ -10,6 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from sitebench._engine import Histogram
@@ -113,7 +114,7 @@ def _whose(point: StoredPoint) -> dict[str, Any]:
 
 
 def _summary(clock: str, took: Histogram) -> Iterator[tuple[str, Any]]:
-    return _flat(f"{clock}_us", Durations.of(took).to_json())
+    return _flat(f"{clock}_us", asdict(Durations.of(took)))
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -275,7 +275,7 @@ def late(users: int, service_us: float, lag_us: float, bound: str = Bound.UNDECI
     marks = ("p50", "p90", "p99", "p99_9")
     made = a_result(a_spec(rate=11_000, users=users))
     service, lag, latency = (
-        Durations(20_000, value, value, dict.fromkeys(marks, value))
+        Durations(**dict.fromkeys(marks, value), max=value, mean=value, n=20_000)
         for value in (service_us, lag_us, service_us + lag_us)
     )
     (step,) = made.steps

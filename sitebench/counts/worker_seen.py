@@ -1,0 +1,43 @@
+"""What a worker of a distributed test did within the measured window."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sitebench.monitor import Use
+
+
+@dataclass(frozen=True)
+class WorkerSeen:
+    """One worker within the measured window.
+
+    `operations` counts every step. `ended` says how it ended before the test did: `lost` without
+    notice, `left` in order. `missing` counts operations that it did and that no report contained.
+    `skew_s` is its wall clock minus the master's; timelines do not depend on it.
+    """
+
+    index: int
+    host: str
+    address: str
+    pid: int
+    machine: str
+    client: str
+    seconds: float = 0.0
+    operations: int = 0
+    failures: int = 0
+    cpu_s: tuple[float, ...] = ()
+    use: Use | None = None
+    round_trip_s: float | None = None
+    skew_s: float | None = None
+    ended: str | None = None
+    missing: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"worker {self.index} ({self.host}, {self.address})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints and the run file keeps."""
+        use = None if self.use is None else self.use.to_json()
+        return {**asdict(self), "use": use}
