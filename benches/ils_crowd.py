@@ -20,8 +20,7 @@ from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import OutOfDescriptors
-from sitebench.monitor.files import read
-from sitebench.monitor.texts import PAGE
+from sitebench.monitor.texts import PAGE, read
 from sitebench.system.limits import allow_descriptors
 
 CLIENTS = 10_000

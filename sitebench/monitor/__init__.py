@@ -1,8 +1,7 @@
-"""perfmon's successor: what target, generator and machine use, once a second.
+"""Resource use of target, tester and machine, sampled once a second (the papers used perfmon).
 
-A `Monitor` takes a `Sample` (cumulative counters), `use_between` makes of two of them the `Use` of
-a window. `names` says what the names in the run file mean. docs/monitor.md says where each figure
-comes from.
+A `Monitor` takes a `Sample` of cumulative counters; `use_between` turns two of them into the `Use`
+of a window. `figures` is the table of all names. docs/monitor.md has the source of each figure.
 """
 
 from sitebench.monitor.background import Probe

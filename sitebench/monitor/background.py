@@ -1,8 +1,8 @@
-"""Asks a source that may be slow, once a second, beside everything else.
+"""Reads a source that may be slow once a second, in a thread of its own.
 
-What it says last is there at once for whoever samples: a source that does not answer costs its
-figures, and nothing waits for it but the first answer, before the load begins. In a process that
-gevent patched the thread is a greenlet, and its waiting is the hub's to use.
+Sampling takes the last answer at once: a source that does not answer loses its figures and delays
+nothing, except the first answer, before the load begins. In a process that gevent has patched the
+thread is a greenlet, and the hub runs while it waits.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ PERIOD_S = 1.0
 
 
 class Probe(Protocol):
-    """What a target says of itself, for a half that knows how to ask it."""
+    """Counters that a target reports of itself; a suite knows how to read them."""
 
     @property
     def source(self) -> str:
-        """Whom it asks, as a person would name it."""
+        """Its name in messages."""
 
     def read(self) -> Mapping[str, float] | None:
-        """Ask now: names that end in `_total` are counts that only grow, others values.
+        """Read now: names that end in `_total` are counters, others gauges.
 
-        None when the target does not tell, or not us: it is not asked again. Whatever it raises
-        is a missing answer.
+        None if the target does not offer them, or not to this user: it is not asked again. Any
+        exception counts as a missing answer.
         """
 
-    def close(self) -> None:
-        """Hang up."""
+    def close(self) -> None: ...
 
 
 class Background(Generic[T]):
-    """One source and what it said last."""
+    """One source and its last answer."""
 
     def __init__(
         self,
@@ -60,15 +59,13 @@ class Background(Generic[T]):
 
     @property
     def answers(self) -> Answers:
-        """How often it was asked so far, how often in vain, and why the last time."""
+        """Requests so far, how many were not answered, and why the last one was not."""
         return Answers(self._source, self._asked, self._missing, self._reason)
 
     def wait_first(self, timeout_s: float) -> None:
-        """Wait until it was asked once."""
         self._first.wait(timeout_s)
 
     def close(self) -> None:
-        """Ask no more."""
         self._stop.set()
         self._thread.join(2 * self._period_s)
 
@@ -80,7 +77,7 @@ class Background(Generic[T]):
             self._hang_up()
 
     def _ask_once(self) -> bool:
-        """Ask, and return whether to ask again."""
+        """Ask once; return whether to ask again."""
         self._asked += 1
         try:
             answer = self._ask()
@@ -88,7 +85,7 @@ class Background(Generic[T]):
                 self.offered = False
                 return False
             self.latest = answer
-        except Exception as error:  # whatever another machine may do to us, the run goes on
+        except Exception as error:  # a fault of another machine must not end the run
             self._missing += 1
             self._reason = str(error) or type(error).__name__
         finally:

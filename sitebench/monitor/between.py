@@ -1,4 +1,4 @@
-"""From two samples to what was used between them; nothing is read here."""
+"""What was used between two samples, by the table of figures; nothing is read here."""
 
 from __future__ import annotations
 
@@ -6,11 +6,42 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from sitebench.monitor.sample import MachineSample, NetworkSample, ProcessSample, Sample
+from sitebench.monitor.figures import FIGURES
+from sitebench.monitor.sample import (
+    CORE_TIMES,
+    DiskSample,
+    InterfaceSample,
+    MachineSample,
+    NetworkSample,
+    ProcessSample,
+    Sample,
+)
 from sitebench.monitor.use import DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
 HANGING_S = 5.0
-"""In a window as long, whoever answers is asked several times."""
+"""In a window as long as this, a source that answers is asked several times."""
+
+USE_NAMES = {
+    "resident_bytes": "rss",
+    "peak_bytes": "peak_rss",
+    "swapped_in_pages": "swapped_in",
+    "swapped_out_pages": "swapped_out",
+}
+"""Figures that a `Use`, and so `--json`, calls by another name than the run file's samples."""
+
+
+def _used(start: Any, end: Any) -> dict[str, Any]:
+    """Return the figures of two samples of one kind: growth of counters, last value of gauges."""
+    used = {}
+    for each in dataclasses.fields(end):
+        figure, last = FIGURES.get(each.name), getattr(end, each.name)
+        if figure is None or isinstance(last, Mapping):
+            continue
+        if figure.counter and last is not None:
+            first = getattr(start, each.name)
+            last = None if first is None else last - first
+        used[USE_NAMES.get(each.name, each.name)] = last
+    return used
 
 
 def use_between(start: Sample, end: Sample, seconds: float) -> Use:
@@ -35,28 +66,15 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
 
 
 def process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
-    """Return what a process used; a part of it that began within the window counts whole."""
+    """Return what a process used; a child that began within the window counts whole."""
     looked = end.looked - start.looked
     return ProcessUse(
-        cpu_s=end.cpu_s - start.cpu_s,
-        rss=end.rss,
-        peak_rss=end.peak_rss,
-        threads=end.threads,
-        minor_faults=_less(end.minor_faults, start.minor_faults),
-        major_faults=_less(end.major_faults, start.major_faults),
-        read_bytes=_less(end.read_bytes, start.read_bytes),
-        written_bytes=_less(end.written_bytes, start.written_bytes),
-        voluntary_switches=_less(end.voluntary_switches, start.voluntary_switches),
-        involuntary_switches=_less(end.involuntary_switches, start.involuntary_switches),
-        waited_s=_less_s(end.waited_s, start.waited_s),
-        throttled_s=_less_s(end.throttled_s, start.throttled_s),
+        **_used(start, end),
         quota_cores=end.quota_cores,
         disk_wait_share=(end.stalled - start.stalled) / looked if looked else None,
         busiest_thread_s=max(
             (ran_s - start.ran_s.get(tid, 0.0) for tid, ran_s in end.ran_s.items()), default=None
         ),
-        system_s=end.system_s - start.system_s,
-        descriptors=end.descriptors,
     )
 
 
@@ -64,8 +82,12 @@ def machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     """Return what a machine used, over its own time between the samples."""
     seconds = max(end.at_s - start.at_s, 1e-9)
     readings = end.readings - start.readings
-    network = _network(start.network, end.network)
+    used = _used(start, end) | _network(start.network, end.network)
+    used |= {name: end.spent_s(name) - start.spent_s(name) for name in CORE_TIMES}
+    # Gauges of one instant; the mean over the window is `run_queue`.
+    del used["runnable"], used["blocked"]
     return MachineUse(
+        **used,
         busy_per_core=_busy(start, end, seconds),
         run_queue=(end.runnable_sum - start.runnable_sum) / readings if readings else None,
         pressure={
@@ -73,20 +95,8 @@ def machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
             for name, stalled_s in end.pressure_s.items()
             if name in start.pressure_s
         },
-        available_bytes=end.available_bytes,
         total_bytes=end.total_bytes,
-        swapped_in=_less(end.swapped_in, start.swapped_in),
-        swapped_out=_less(end.swapped_out, start.swapped_out),
-        faults=_less(end.faults, start.faults),
-        major_faults=_less(end.major_faults, start.major_faults),
-        context_switches=_less(end.context_switches, start.context_switches),
-        user_s=_spent(start, end, "user_s"),
-        system_s=_spent(start, end, "system_s"),
-        iowait_s=_spent(start, end, "iowait_s"),
-        irq_s=_spent(start, end, "irq_s"),
-        stolen_s=_spent(start, end, "stolen_s"),
         disks=_disks(start, end, seconds),
-        **network,
     )
 
 
@@ -104,22 +114,17 @@ def _share(part_s: float, seconds: float) -> float:
     return min(1.0, max(0.0, part_s / seconds))
 
 
-def _spent(start: MachineSample, end: MachineSample, name: str) -> float:
-    spent = [sum(getattr(core, name) for core in sample.cores) for sample in (start, end)]
-    return float(spent[1] - spent[0])
-
-
 def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[DiskUse, ...]:
     """Return what each disk did; one that is new did all of it within the window."""
     found = []
     for name, after in end.disks.items():
-        before = start.disks.get(name)
+        before = start.disks.get(name, DiskSample(0, 0, 0.0, 0))
         found.append(
             DiskUse(
                 name,
-                after.read_bytes - (before.read_bytes if before else 0),
-                after.written_bytes - (before.written_bytes if before else 0),
-                _share(after.busy_s - (before.busy_s if before else 0.0), seconds),
+                after.read_bytes - before.read_bytes,
+                after.written_bytes - before.written_bytes,
+                _share(after.busy_s - before.busy_s, seconds),
                 after.in_flight,
             )
         )
@@ -127,26 +132,25 @@ def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[Di
 
 
 def _network(start: NetworkSample, end: NetworkSample) -> dict[str, Any]:
+    interfaces = []
+    for name, after in end.interfaces.items():
+        before = start.interfaces.get(name, InterfaceSample(0, 0, 0, 0, 0))
+        interfaces.append(
+            InterfaceUse(
+                name,
+                bytes_in=after.in_bytes - before.in_bytes,
+                bytes_out=after.out_bytes - before.out_bytes,
+                packets_in=after.in_packets - before.in_packets,
+                packets_out=after.out_packets - before.out_packets,
+                drops=after.drops - before.drops,
+                speed_bits_s=end.speeds.get(name),
+            )
+        )
     return {
-        "interfaces": _interfaces(start, end),
-        "segments_out": _less(end.segments_out, start.segments_out),
-        "retransmits": _less(end.retransmits, start.retransmits),
-        "listen_overflows": _less(end.listen_overflows, start.listen_overflows),
-        "listen_drops": _less(end.listen_drops, start.listen_drops),
+        **_used(start, end),
+        "interfaces": tuple(interfaces),
         "sockets": dict(end.sockets),
     }
-
-
-def _interfaces(start: NetworkSample, end: NetworkSample) -> tuple[InterfaceUse, ...]:
-    found = []
-    for name, after in end.interfaces.items():
-        before = start.interfaces.get(name)
-        counted = {
-            each: getattr(after, each) - (getattr(before, each) if before else 0)
-            for each in ("bytes_in", "bytes_out", "packets_in", "packets_out", "drops")
-        }
-        found.append(InterfaceUse(name, **counted, speed_bits_s=end.speeds.get(name)))
-    return tuple(found)
 
 
 def _target_machine(start: Sample, end: Sample, machine: MachineUse) -> MachineUse | None:
@@ -176,7 +180,7 @@ def _round_trips(start: Sample, end: Sample) -> tuple[float | None, float | None
 
 
 def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
-    """Return who was silent; one that hangs is not even asked again."""
+    """Return the sources with missing answers; one that hangs is not asked again."""
     asked_before = {each.source: each for each in start.answers}
     gaps = []
     for after in end.answers:
@@ -186,11 +190,3 @@ def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
         if missing or (not asked and seconds >= HANGING_S):
             gaps.append(Gap(after.source, asked, missing, after.reason))
     return tuple(gaps)
-
-
-def _less(end: int | None, start: int | None) -> int | None:
-    return None if end is None or start is None else end - start
-
-
-def _less_s(end: float | None, start: float | None) -> float | None:
-    return None if end is None or start is None else end - start

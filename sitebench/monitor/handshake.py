@@ -1,9 +1,9 @@
-"""How long a TCP handshake with the target takes: the way there and back, no program in between.
+"""The round trip to the target, by a TCP handshake once a second.
 
-Both kernels answer by themselves, so a target that is slow, or has no CPU left, does not show in
-it; queues on the way do. The kernel's own clock takes the time (tcp_info.tcpi_rtt), so neither
-does a tester that is slow. Nothing waits: each reading begins a handshake, and the next one, a
-second later, looks at what it took.
+The kernels answer a handshake themselves, so a slow target, or one without CPU left, does not
+show in it; queues on the path do. The kernel also takes the time (tcp_info.tcpi_rtt), so a slow
+tester does not show either. Nothing waits: each reading begins a handshake, and the next one, a
+second later, reads how long it took.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class RoundTrips:
         return RoundTrips(self.sum_s + took_s, self.n + 1, least, took_s)
 
     def mean_since(self, start: RoundTrips) -> float | None:
-        """Return the mean of those after `start`, or None where there was none."""
+        """Return the mean of those after `start`; None without any."""
         n = self.n - start.n
         return (self.sum_s - start.sum_s) / n if n else None
 
 
 class Handshakes:
-    """Keeps one handshake under way."""
+    """Keeps one handshake in progress."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._under_way: socket.socket | None = None
+        self._in_progress: socket.socket | None = None
         self.seen = RoundTrips()
         with contextlib.suppress(OSError):
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -52,9 +52,9 @@ class Handshakes:
                 self._begin()
 
     def read(self) -> RoundTrips:
-        """Look at the handshake under way, begin the next, and return all so far."""
-        if self._under_way is not None:
-            took_s = _round_trip_s(self._under_way)
+        """Read the handshake in progress, begin the next, and return all so far."""
+        if self._in_progress is not None:
+            took_s = _round_trip_s(self._in_progress)
             self.close()
             if took_s is not None:
                 self.seen = self.seen.plus(took_s)
@@ -69,17 +69,16 @@ class Handshakes:
         except OSError:
             connection.close()
             return
-        self._under_way = connection
+        self._in_progress = connection
 
     def close(self) -> None:
-        """End the handshake under way."""
-        if self._under_way is not None:
-            self._under_way.close()
-            self._under_way = None
+        if self._in_progress is not None:
+            self._in_progress.close()
+            self._in_progress = None
 
 
 def _round_trip_s(connection: socket.socket) -> float | None:
-    """Return what the kernel says a handshake took, or None when it did not succeed."""
+    """Return the kernel's time of a handshake; None if it did not succeed."""
     with contextlib.suppress(OSError):
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTT_AT + 4)
         if len(info) == RTT_AT + 4 and info[0] == ESTABLISHED:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import time
+from collections import Counter
 from collections.abc import Mapping
 
-from sitebench.monitor import files, sockets, texts
+from sitebench.monitor import texts
 from sitebench.monitor.sample import InterfaceSample, MachineSample, NetworkSample
 
 MEMORY = ("MemTotal", "MemAvailable")
@@ -32,7 +35,7 @@ class NetworkReader:
         extended = texts.protocol(self._file("netstat"), "TcpExt", TCP_EXTENDED)
         open_sockets = texts.sockets(self._file("sockstat"), self._file("sockstat6"))
         if thorough and self._own:
-            open_sockets |= sockets.by_state()
+            open_sockets |= sockets_by_state()
         return NetworkSample(
             interfaces,
             tcp.get("OutSegs"),
@@ -44,15 +47,15 @@ class NetworkReader:
         )
 
     def _file(self, name: str) -> str:
-        return files.read(f"{self._place}/{name}") or ""
+        return texts.read(f"{self._place}/{name}") or ""
 
     def _speed_of(self, interfaces: Mapping[str, InterfaceSample]) -> Mapping[str, int]:
-        """Return what a real card says of its link; what is not a device makes its speed up."""
+        """Return the speed of real cards; a virtual interface reports a made-up one."""
         if self._own:
             for name in interfaces.keys() - self._known:
                 self._known.add(name)
                 place = f"/sys/class/net/{name}"
-                megabits = (files.read(f"{place}/speed") or "").strip()
+                megabits = (texts.read(f"{place}/speed") or "").strip()
                 if os.path.exists(f"{place}/device") and megabits.isdigit():  # noqa: PTH110
                     self._speeds[name] = int(megabits) * 1_000_000
         return self._speeds
@@ -69,9 +72,9 @@ class MachineReader:
     def read(self, *, thorough: bool = False) -> MachineSample:
         """Return every counter now."""
         at_s = time.monotonic()
-        stat = texts.stat(files.read("/proc/stat") or "")
-        memory = texts.keyed(files.read("/proc/meminfo") or "", MEMORY)
-        paging = texts.keyed(files.read("/proc/vmstat") or "", PAGING)
+        stat = texts.stat(texts.read("/proc/stat") or "")
+        memory = texts.keyed(texts.read("/proc/meminfo") or "", MEMORY)
+        paging = texts.keyed(texts.read("/proc/vmstat") or "", PAGING)
         # This reader runs while it reads: it is not part of the queue (vmstat does so too).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
@@ -87,22 +90,22 @@ class MachineReader:
             runnable_sum=self._runnable_sum,
             readings=self._readings,
             pressure_s=_pressure(),
-            swapped_in=paging.get("pswpin"),
-            swapped_out=paging.get("pswpout"),
+            swapped_in_pages=paging.get("pswpin"),
+            swapped_out_pages=paging.get("pswpout"),
             faults=paging.get("pgfault"),
             major_faults=paging.get("pgmajfault"),
             context_switches=stat.context_switches,
-            disks=texts.disks(files.read("/proc/diskstats") or "", files.names("/sys/block")),
+            disks=texts.disks(texts.read("/proc/diskstats") or "", texts.names("/sys/block")),
             network=self._network.read(thorough=thorough),
         )
 
 
 def _pressure() -> dict[str, float]:
-    """Return stalled seconds; a machine's processes never all wait for a core ("cpu.full")."""
+    """Return stalled seconds; "cpu.full" is left out: all tasks cannot wait for a core at once."""
     found = {}
     for resource in PRESSURES:
         for kind, stalled_s in texts.pressure(
-            files.read(f"/proc/pressure/{resource}") or ""
+            texts.read(f"/proc/pressure/{resource}") or ""
         ).items():
             if (resource, kind) != ("cpu", "full"):
                 found[f"{resource}.{kind}"] = stalled_s
@@ -110,8 +113,75 @@ def _pressure() -> dict[str, float]:
 
 
 def network_namespace(pid: int | str) -> str | None:
-    """Return the identity of a process's network namespace, or None where we may not know."""
+    """Return the identity of a process's network namespace, or None if it may not be read."""
     try:
         return os.readlink(f"/proc/{pid}/ns/net")  # noqa: PTH115
     except OSError:
         return None
+
+
+STATES = {
+    1: "established",
+    2: "syn_sent",
+    3: "syn_received",
+    4: "fin_wait_1",
+    5: "fin_wait_2",
+    6: "time_wait",
+    7: "close",
+    8: "close_wait",
+    9: "last_ack",
+    10: "listen",
+    11: "closing",
+    12: "new_syn_received",
+}
+"""enum tcp_state of include/net/tcp_states.h."""
+
+NETLINK_SOCK_DIAG = 4
+SOCK_DIAG_BY_FAMILY = 20
+NLM_F_REQUEST_DUMP = 0x01 | 0x300
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+HEADER = struct.Struct("=IHHII")
+REQUEST = struct.Struct("=BBBBI48x")
+STATE_AT = HEADER.size + 1
+WANTED_STATES = sum(1 << state for state, name in STATES.items() if name != "time_wait")
+NETLINK_BUFFER = 1 << 18
+NETLINK_TIMEOUT_S = 1.0
+
+
+def sockets_by_state() -> dict[str, int]:
+    """Return this namespace's TCP sockets by state, from the kernel's sock_diag as `ss` does.
+
+    Empty if the kernel does not say. Sockets in TIME_WAIT are not asked for: there may be 28,000,
+    each an answer of its own, and /proc/net/sockstat has their number (docs/monitor.md has the
+    cost). The messages are those of linux/netlink.h, linux/inet_diag.h and sock_diag(7).
+    """
+    found: Counter[str] = Counter()
+    try:
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as kernel:
+            kernel.settimeout(NETLINK_TIMEOUT_S)
+            for family in (socket.AF_INET, socket.AF_INET6):
+                kernel.send(_netlink_request(family))
+                _count_sockets(kernel, found)
+    except OSError:
+        return {}
+    return dict(found)
+
+
+def _netlink_request(family: int) -> bytes:
+    body = REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, WANTED_STATES)
+    length = HEADER.size + len(body)
+    return HEADER.pack(length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, 0, 0) + body
+
+
+def _count_sockets(kernel: socket.socket, found: Counter[str]) -> None:
+    while True:
+        data = kernel.recv(NETLINK_BUFFER)
+        at = 0
+        while at < len(data):
+            length, kind = struct.unpack_from("=IH", data, at)
+            if kind == NLMSG_DONE:
+                return
+            if kind == NLMSG_ERROR or length < HEADER.size:
+                raise OSError("the kernel has no sock_diag for TCP")
+            found[STATES.get(data[at + STATE_AT], "unknown")] += 1
+            at += (length + 3) & ~3

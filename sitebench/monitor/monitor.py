@@ -1,4 +1,4 @@
-"""The monitor: what is read once a second, of whom."""
+"""The monitor: which sources are read once a second."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sitebench.monitor.machine import MachineReader, NetworkReader, network_name
 from sitebench.monitor.process import ProcessReader, Stalls
 from sitebench.monitor.sample import MachineSample, ProcessSample, Sample
 
-LOOK_S = 0.1
-"""How often it is looked whether the target's threads wait for a disk."""
+STALLS_S = 0.1
+"""How often the states of the target's threads are read, to see those that wait for a disk."""
 
 FIRST_ANSWER_S = 2.0
-"""How long other machines are waited for, before the load begins and never again."""
+"""Time limit for a first answer from other machines, before the load begins."""
 
 
 class Monitor:
     """Samples this process, this machine and, where it runs on it, the target's family.
 
-    `address` is where the target listens, for the way there and back; `exporter` that of a
-    node_exporter on the target's machine. `probe` asks the target itself.
+    `address` is where the target listens, for round trips; `exporter` is the address of a
+    node_exporter on the target's machine. `probe` reads counters of the target itself.
     """
 
     def __init__(
@@ -37,11 +37,11 @@ class Monitor:
         self._generator = ProcessReader(os.getpid(), family=False)
         self._target = None if target_pid is None else ProcessReader(target_pid, family=True)
         self._machine = MachineReader()
-        self._target_network = _network_apart(target_pid)
+        self._target_network = _other_network(target_pid)
         self._handshakes = None if address is None else Handshakes(*address)
         self._remote = None if exporter is None else _asking(Exporter(exporter))
         self._probe = None if probe is None else Background(probe.source, probe.read, probe.close)
-        self._looking = None if self._target is None else _looking(self._target)
+        self._stalls = None if self._target is None else _stalls(self._target)
         for source in self._sources:
             source.wait_first(FIRST_ANSWER_S)
 
@@ -50,7 +50,7 @@ class Monitor:
         return [each for each in (self._remote, self._probe) if each is not None]
 
     def sample(self, *, thorough: bool = False) -> Sample:
-        """Read every counter now; at a window's bounds also what is too dear every second."""
+        """Read every counter now; `thorough`, at a window's bounds, includes the expensive ones."""
         target = None if self._target is None else self._target.read()
         network = None
         if target is not None and self._target_network is not None:
@@ -67,26 +67,25 @@ class Monitor:
         )
 
     def close(self) -> None:
-        """Ask nobody any more."""
         if self._handshakes is not None:
             self._handshakes.close()
-        if self._looking is not None:
-            self._looking.close()
+        if self._stalls is not None:
+            self._stalls.close()
         for source in self._sources:
             source.close()
 
 
-def _looking(target: ProcessReader) -> Background[Stalls]:
-    return Background("the target's threads", target.stalls.look, lambda: None, LOOK_S)
+def _stalls(target: ProcessReader) -> Background[Stalls]:
+    return Background("the target's threads", target.stalls.look, lambda: None, STALLS_S)
 
 
 def _asking(exporter: Exporter) -> Background[MachineSample]:
     return Background(f"node_exporter at {exporter.url}", exporter.read, exporter.close)
 
 
-def _network_apart(pid: int | None) -> NetworkReader | None:
-    """Return a reader of the target's network, where it is not the one we are in."""
+def _other_network(pid: int | None) -> NetworkReader | None:
+    """Return a reader of the target's network namespace if it is not this process's."""
     if pid is None:
         return None
-    theirs = network_namespace(pid)
-    return None if theirs in (None, network_namespace("self")) else NetworkReader(pid)
+    namespace = network_namespace(pid)
+    return None if namespace in (None, network_namespace("self")) else NetworkReader(pid)

@@ -1,12 +1,12 @@
-"""Reads a process, or a whole family of them, from /proc.
+"""Reads a process, or one with all its descendants, from /proc.
 
-A target is its process, all threads, and all descendants: their sum. Of a child that ended and
-was waited for, the kernel adds CPU, faults and disk traffic to its parent's, so that the family's
-sum stays whole. Where nobody waits for children, what one used since the last sample goes with
-it; the sum then stays where it was and never goes back.
+A target is the sum of its process, all threads and all descendants. When a child is reaped, the
+kernel adds its CPU, faults and disk traffic to its parent's, so the sum stays complete. Without a
+wait(2) for it, what a child used since the last sample is lost; the sum then stays where it was
+and never falls.
 
 The kernel counts context switches and waiting for a core per thread only. Reading a thread takes
-some 30 us; a family of more than `THREADS` threads goes without these two.
+some 30 us; with more than `THREADS` threads these two are left out.
 """
 
 from __future__ import annotations
@@ -17,26 +17,25 @@ from dataclasses import dataclass, field
 
 import psutil
 
-from sitebench.monitor import files, texts
+from sitebench.monitor import texts
 from sitebench.monitor.sample import ProcessSample
 from sitebench.monitor.throttle import Throttle
 
 THREADS = 128
-LOOKED_AT = 32
-"""Threads whose state is looked at ten times a second: 10 us each."""
+STALL_THREADS = 32
+"""Threads whose state is read ten times a second: 10 us each."""
 CPU, SYSTEM, MINOR, MAJOR, READ, WRITTEN = range(6)
 DEAD = ("Z", "X")
 
 
 class Rising:
-    """Sums that may lose a part when it ends, made to stay where they were then."""
+    """Sums of several processes that do not fall when one of them ends."""
 
     def __init__(self) -> None:
         self._last: tuple[float, ...] = ()
         self._lost: tuple[float, ...] = ()
 
     def of(self, now: tuple[float, ...]) -> tuple[float, ...]:
-        """Return the sums, none less than it was."""
         lost = self._lost or (0.0,) * len(now)
         last = self._last or now
         self._lost = tuple(
@@ -48,14 +47,13 @@ class Rising:
 
 
 class Threads:
-    """What the kernel counts per thread, added up; threads that ended stay in the sum."""
+    """Counters of threads, added up; threads that ended stay in the sum."""
 
     def __init__(self) -> None:
         self._last: dict[int, Thread] = {}
         self._ended = Thread("", 0, 0)
 
     def of(self, now: Mapping[int, Thread]) -> Thread:
-        """Return the sum over the threads there are and those there were."""
         for tid, was in self._last.items():
             if tid not in now:
                 self._ended = self._ended.plus(was)
@@ -77,7 +75,7 @@ class Thread:
     waited_s: float | None = 0.0
 
     def plus(self, other: Thread) -> Thread:
-        """Add two threads; what is unknown of one is unknown of both."""
+        """Add two threads; a figure that one lacks is unknown for both."""
         return Thread(
             "",
             self.voluntary + other.voluntary,
@@ -93,7 +91,7 @@ def _plus(one: float | None, other: float | None) -> float | None:
 
 @dataclass
 class _Family:
-    """What one pass over the processes found."""
+    """Sums of one pass over the processes."""
 
     sums: list[float] = field(default_factory=lambda: [0.0] * 6)
     rss: int = 0
@@ -107,11 +105,11 @@ class _Family:
 
 @dataclass
 class Stalls:
-    """At how many of the instants looked at one of a family's threads waited for a disk.
+    """How often one of the target's threads was found waiting for a disk.
 
-    Pressure (PSI) is the machine's and thins out where other cores are busy; what the kernel
-    counts per thread (delay accounting) is off unless asked for. So it is looked at, ten times a
-    second: state D, which a thread is in that waits for a page, a commit or a journal.
+    Pressure (PSI) is the whole machine's and understates where other cores are busy; the kernel's
+    delay accounting is off by default. So the states of the threads are read ten times a second:
+    a thread that waits for a page, a commit or a journal is in state D.
     """
 
     places: tuple[str, ...] = ()
@@ -119,14 +117,13 @@ class Stalls:
     stalled: int = 0
 
     def look(self) -> Stalls:
-        """Look once more."""
         self.looked += 1
         self.stalled += any(_waits_for_disk(place) for place in self.places)
         return self
 
 
 def _waits_for_disk(place: str) -> bool:
-    text = files.read(place) or ""
+    text = texts.read(place) or ""
     return text[text.rfind(")") + 2 :].startswith("D")
 
 
@@ -144,7 +141,7 @@ class ProcessReader:
         self._started = None if root is None else root.started
 
     def read(self) -> ProcessSample | None:
-        """Return every counter now, or None when the process is gone."""
+        """Return every counter now; None if the process has ended."""
         root = _stat(self.pid)
         if root is None or root.state in DEAD or root.started != self._started:
             return None
@@ -159,13 +156,13 @@ class ProcessReader:
     def _sample(self, family: _Family) -> ProcessSample:
         cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
         detailed = family.threads <= THREADS
-        self.stalls.places = tuple(family.places[:LOOKED_AT])
+        self.stalls.places = tuple(family.places[:STALL_THREADS])
         threads = self._threads.of(family.by_thread) if detailed else None
         return ProcessSample(
-            user_s=cpu - system,
+            cpu_s=cpu,
             system_s=system,
-            rss=family.rss,
-            peak_rss=family.peak or None,
+            resident_bytes=family.rss,
+            peak_bytes=family.peak or None,
             threads=family.threads,
             minor_faults=int(minor),
             major_faults=int(major),
@@ -207,7 +204,7 @@ class ProcessReader:
         self._add_threads(pid, family)
 
     def _add_disks(self, pid: int, family: _Family) -> None:
-        text = files.read(f"/proc/{pid}/io")
+        text = texts.read(f"/proc/{pid}/io")
         if text is None:  # another user's process
             family.disks_known = False
             return
@@ -216,11 +213,11 @@ class ProcessReader:
         family.sums[WRITTEN] += found.get("write_bytes", 0)
 
     def _add_threads(self, pid: int, family: _Family) -> None:
-        status = texts.keyed(files.read(f"/proc/{pid}/status") or "", texts.STATUS)
+        status = texts.keyed(texts.read(f"/proc/{pid}/status") or "", texts.STATUS)
         family.peak += status.get("VmHWM", 0)
         if family.threads > THREADS:
             return
-        for tid in map(int, files.names(f"/proc/{pid}/task")):
+        for tid in map(int, texts.names(f"/proc/{pid}/task")):
             if (thread := _thread(pid, tid, status if tid == pid else None)) is not None:
                 family.by_thread[tid] = thread
                 family.places.append(f"/proc/{pid}/task/{tid}/stat")
@@ -229,12 +226,12 @@ class ProcessReader:
 def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> Thread | None:
     place = f"/proc/{pid}/task/{tid}"
     if status is None:
-        status = texts.keyed(files.read(f"{place}/status") or "", texts.SWITCHES)
+        status = texts.keyed(texts.read(f"{place}/status") or "", texts.SWITCHES)
     switches = texts.switches(status)
     if switches is None:
         return None
-    scheduled = texts.schedstat(files.read(f"{place}/schedstat") or "")
-    name = (files.read(f"{place}/comm") or "").strip()
+    scheduled = texts.schedstat(texts.read(f"{place}/schedstat") or "")
+    name = (texts.read(f"{place}/comm") or "").strip()
     if scheduled is None:
         return Thread(name, *switches, None, None)
     return Thread(name, *switches, scheduled.ran_s, scheduled.waited_s)
@@ -255,15 +252,15 @@ def _by_name(threads: Mapping[int, Thread]) -> dict[str, float]:
 
 
 def _stat(pid: int) -> texts.ProcessStat | None:
-    text = files.read(f"/proc/{pid}/stat")
+    text = texts.read(f"/proc/{pid}/stat")
     return texts.process_stat(text) if text else None
 
 
 def _descendants(pid: int) -> list[int]:
-    """Return every process below this one, by what each thread says it forked."""
+    """Return every descendant, from the list of children that each thread has."""
     found: list[int] = []
-    for tid in files.names(f"/proc/{pid}/task"):
-        text = files.read(f"/proc/{pid}/task/{tid}/children")
+    for tid in texts.names(f"/proc/{pid}/task"):
+        text = texts.read(f"/proc/{pid}/task/{tid}/children")
         if text is None:  # a kernel without CONFIG_PROC_CHILDREN
             return _descendants_by_parents(pid)
         for child in map(int, text.split()):
@@ -279,8 +276,8 @@ def _descendants_by_parents(pid: int) -> list[int]:
 
 
 def _open_descriptors(pid: int) -> int:
-    """Return how many descriptors are open, which Linux tells in one call since 6.2."""
+    """Return how many descriptors are open: one call since Linux 6.2."""
     try:
-        return os.stat(f"/proc/{pid}/fd").st_size  # noqa: PTH116 (as in files.names)
+        return os.stat(f"/proc/{pid}/fd").st_size  # noqa: PTH116 (as in texts.names)
     except OSError:
         return 0

@@ -7,22 +7,32 @@ whatever lies between, and a second that was missed costs detail, never a wrong 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from sitebench.monitor.figures import FIGURES
 from sitebench.monitor.handshake import RoundTrips
 
 Row = tuple[str, str, float]
-"""Who, what, and how much."""
+"""Whose figure it is, its name, and its value."""
+
+
+def _rows(who: str, sample: Any, prefix: str = "", suffix: str = "") -> Iterator[Row]:
+    """Yield the fields that are figures, those that are known."""
+    for each in fields(sample):
+        value = getattr(sample, each.name)
+        if prefix + each.name in FIGURES and isinstance(value, int | float):
+            yield who, prefix + each.name + suffix, value
 
 
 @dataclass(frozen=True)
 class ProcessSample:
-    """A process, or a target's whole family, since it began."""
+    """A process, or a target's process with its descendants, since it began."""
 
-    user_s: float
+    cpu_s: float
     system_s: float
-    rss: int
-    peak_rss: int | None = None
+    resident_bytes: int
+    peak_bytes: int | None = None
     threads: int | None = None
     minor_faults: int | None = None
     major_faults: int | None = None
@@ -39,32 +49,10 @@ class ProcessSample:
     stalled: int = 0
     """Instants at which the threads were looked at, and those at which one waited for a disk."""
     ran_s: Mapping[int, float] = field(default_factory=dict)
-    """Each thread's time on a core, by its number: for the busiest one, not for the run file."""
-
-    @property
-    def cpu_s(self) -> float:
-        """User and system time."""
-        return self.user_s + self.system_s
+    """Each thread's time on a core, by its id: for the busiest one, not for the run file."""
 
     def rows(self, who: str) -> Iterator[Row]:
-        """Yield the rows of this process."""
-        yield who, "cpu_s", self.cpu_s
-        optional: dict[str, float | None] = {
-            "system_s": self.system_s,
-            "resident_bytes": self.rss,
-            "peak_bytes": self.peak_rss,
-            "threads": self.threads,
-            "descriptors": self.descriptors,
-            "minor_faults": self.minor_faults,
-            "major_faults": self.major_faults,
-            "read_bytes": self.read_bytes,
-            "written_bytes": self.written_bytes,
-            "voluntary_switches": self.voluntary_switches,
-            "involuntary_switches": self.involuntary_switches,
-            "waited_s": self.waited_s,
-            "throttled_s": self.throttled_s,
-        }
-        yield from _given(who, optional)
+        yield from _rows(who, self)
         for name, cpu_s in self.thread_cpu_s.items():
             yield who, f"thread_cpu_s.{name}", cpu_s
 
@@ -86,6 +74,9 @@ class CoreSample:
         return self.user_s + self.system_s + self.irq_s + self.stolen_s
 
 
+CORE_TIMES = ("user_s", "system_s", "iowait_s", "irq_s", "stolen_s")
+
+
 @dataclass(frozen=True)
 class DiskSample:
     """One whole disk since boot."""
@@ -100,10 +91,10 @@ class DiskSample:
 class InterfaceSample:
     """One network interface since it came up."""
 
-    bytes_in: int
-    bytes_out: int
-    packets_in: int
-    packets_out: int
+    in_bytes: int
+    out_bytes: int
+    in_packets: int
+    out_packets: int
     drops: int
 
 
@@ -121,20 +112,9 @@ class NetworkSample:
     """Bits per second, of the interfaces that have a speed."""
 
     def rows(self, who: str) -> Iterator[Row]:
-        """Yield the rows of this namespace."""
         for name, each in self.interfaces.items():
-            yield who, f"interface_in_bytes.{name}", each.bytes_in
-            yield who, f"interface_out_bytes.{name}", each.bytes_out
-            yield who, f"interface_in_packets.{name}", each.packets_in
-            yield who, f"interface_out_packets.{name}", each.packets_out
-            yield who, f"interface_drops.{name}", each.drops
-        optional: dict[str, float | None] = {
-            "segments_out": self.segments_out,
-            "retransmits": self.retransmits,
-            "listen_overflows": self.listen_overflows,
-            "listen_drops": self.listen_drops,
-        }
-        yield from _given(who, optional)
+            yield from _rows(who, each, "interface_", f".{name}")
+        yield from _rows(who, self)
         for state, n in self.sockets.items():
             yield who, f"sockets.{state}", n
 
@@ -156,8 +136,8 @@ class MachineSample:
     runnable_sum: int = 0
     readings: int = 0
     pressure_s: Mapping[str, float] = field(default_factory=dict)
-    swapped_in: int | None = None
-    swapped_out: int | None = None
+    swapped_in_pages: int | None = None
+    swapped_out_pages: int | None = None
     faults: int | None = None
     major_faults: int | None = None
     context_switches: int | None = None
@@ -165,36 +145,26 @@ class MachineSample:
     network: NetworkSample = field(default_factory=NetworkSample)
 
     def rows(self, who: str) -> Iterator[Row]:
-        """Yield the rows of this machine."""
-        yield who, "available_bytes", self.available_bytes
+        yield from _rows(who, self)
         yield who, "busy_s", sum(core.busy_s for core in self.cores)
-        for name in ("user_s", "system_s", "iowait_s", "irq_s", "stolen_s"):
-            yield who, name, sum(getattr(core, name) for core in self.cores)
+        for name in CORE_TIMES:
+            yield who, name, self.spent_s(name)
         for n, core in enumerate(self.cores):
             yield who, f"core_busy_s.{n}", core.busy_s
-        optional: dict[str, float | None] = {
-            "runnable": self.runnable,
-            "blocked": self.blocked,
-            "swapped_in_pages": self.swapped_in,
-            "swapped_out_pages": self.swapped_out,
-            "faults": self.faults,
-            "major_faults": self.major_faults,
-            "context_switches": self.context_switches,
-        }
-        yield from _given(who, optional)
         for name, stalled_s in self.pressure_s.items():
             yield who, f"pressure_s.{name}", stalled_s
         for name, disk in self.disks.items():
-            yield who, f"disk_read_bytes.{name}", disk.read_bytes
-            yield who, f"disk_written_bytes.{name}", disk.written_bytes
-            yield who, f"disk_busy_s.{name}", disk.busy_s
-            yield who, f"disk_in_flight.{name}", disk.in_flight
+            yield from _rows(who, disk, "disk_", f".{name}")
         yield from self.network.rows(who)
+
+    def spent_s(self, name: str) -> float:
+        """Return what all cores spent on one of `CORE_TIMES`."""
+        return float(sum(getattr(core, name) for core in self.cores))
 
 
 @dataclass(frozen=True)
 class Answers:
-    """How often a source beside this machine's own files was asked, and what came of it."""
+    """Requests to a source other than this machine's own files, and how many went unanswered."""
 
     source: str
     asked: int
@@ -204,7 +174,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Sample:
-    """Everything at one instant; the target is None when it is remote, or gone."""
+    """Everything at one instant; the target is None if it is remote or has ended."""
 
     target: ProcessSample | None
     generator: ProcessSample
@@ -226,8 +196,8 @@ class Sample:
             yield from self.target.rows("target")
         yield from self.generator.rows("generator")
         yield from self.machine.rows("machine")
-        if self.round_trips is not None:
-            yield from _given("generator", {"round_trip_s": self.round_trips.last_s})
+        if self.round_trips is not None and self.round_trips.last_s is not None:
+            yield "generator", "round_trip_s", self.round_trips.last_s
         if self.target_machine is not None:
             yield from self.target_machine.rows("target-machine")
         elif self.target_network is not None:
@@ -237,22 +207,22 @@ class Sample:
 
 
 class Changes:
-    """Leaves out of a point's rows what has not changed since the row before.
+    """Leaves out of a point's rows every value that has not changed since the row before.
 
-    The first row of each `who` is always there: it says that it was looked at.
+    The first row of each source is always written: it says that the source was read.
     """
 
     def __init__(self) -> None:
         self._last: dict[tuple[str, str], float] = {}
-        self._heard: dict[str, object] = {}
+        self._received: dict[str, object] = {}
 
     def rows(self, sample: Sample) -> list[Row]:
-        """Return the rows of a sample that say something new."""
+        """Return the rows of a sample that changed."""
         silent = self._silent(sample)
         return self.of(row for row in sample.rows() if row[0] not in silent)
 
     def of(self, rows: Iterable[Row]) -> list[Row]:
-        """Return those rows of one instant that say something new."""
+        """Return those rows of one instant that changed."""
         kept: list[Row] = []
         seen: set[str] = set()
         for who, what, value in rows:
@@ -263,13 +233,7 @@ class Changes:
         return kept
 
     def _silent(self, sample: Sample) -> set[str]:
-        """Return who did not answer since the last sample: what was said then is not news."""
-        said = {"target-machine": sample.target_machine, "directory": sample.directory}
-        before, self._heard = self._heard, dict(said)
-        return {who for who, now in said.items() if now is not None and now is before.get(who)}
-
-
-def _given(who: str, values: Mapping[str, float | None]) -> Iterator[Row]:
-    for what, value in values.items():
-        if value is not None:
-            yield who, what, value
+        """Return the sources that did not answer since the last sample."""
+        latest = {"target-machine": sample.target_machine, "directory": sample.directory}
+        before, self._received = self._received, dict(latest)
+        return {who for who, now in latest.items() if now is not None and now is before.get(who)}

@@ -1,14 +1,14 @@
-"""How long a quota of CPU held a process back: its control group's, and those around it."""
+"""How long CPU quotas throttled a process: that of its control group, and of its parents."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from sitebench.monitor import files, texts
+from sitebench.monitor import texts
 
 
 class Throttle:
-    """The time one process was throttled; keeps counting when it is moved to another group."""
+    """The time one process was throttled, also across a move to another control group."""
 
     def __init__(self, pid: int) -> None:
         self._groups = f"/proc/{pid}/cgroup"
@@ -18,22 +18,22 @@ class Throttle:
         self._sum = 0.0
 
     def quota_cores(self) -> float | None:
-        """Return how many cores' worth of CPU the tightest quota allows now, or None for all.
+        """Return how many cores the tightest quota allows now; None without a quota.
 
-        To be asked after `read`, which knows where the process is.
+        Call `read` first: it finds the process's group.
         """
-        found = [texts.quota_cores(*map(files.read, _quota_files(stat))) for stat in self._stats]
+        found = [texts.quota_cores(*map(texts.read, _quota_files(stat))) for stat in self._stats]
         return min((each for each in found if each is not None), default=None)
 
     def read(self) -> float | None:
-        """Return seconds of throttling since the first reading, or None where nothing tells."""
-        text = files.read(self._groups)
+        """Return seconds of throttling since the first reading; None if they are not known."""
+        text = texts.read(self._groups)
         if text is None:
             return None
         moved = text != self._text
         if moved:
             self._text, self._stats = text, _stats(text)
-        found = [texts.throttled(said) for path in self._stats if (said := files.read(path))]
+        found = [texts.throttled(stat) for path in self._stats if (stat := texts.read(path))]
         known = [each for each in found if each is not None]
         if not known:
             return None
@@ -62,7 +62,7 @@ def ancestry(path: str, root: str) -> list[str]:
     """Return a group's path and its ancestors' below what is mounted, innermost first.
 
     In a container the mount shows a part of the hierarchy only, while the path may be the whole
-    one; a path outside of the mount is nobody's to read.
+    one; a path outside the mount cannot be read.
     """
     if root != "/" and (path == root or path.startswith(root + "/")):
         path = path[len(root) :]
@@ -74,4 +74,4 @@ def ancestry(path: str, root: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _hierarchies() -> tuple[texts.CpuHierarchy, ...]:
-    return tuple(texts.cpu_hierarchies(files.read("/proc/self/mountinfo") or ""))
+    return tuple(texts.cpu_hierarchies(texts.read("/proc/self/mountinfo") or ""))

@@ -1,6 +1,6 @@
-"""What a window used: the differences of two samples, typed, with the unit in each name.
+"""What was used within a window: the differences of two samples, typed, units in the names.
 
-A figure that this machine, or the remote one, does not tell is None or absent, never zero.
+A figure that a machine does not report is None or absent, never zero.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ class ProcessUse:
     """What one process used; a target's children and threads are summed into it.
 
     `rss` is resident memory at the end, `peak_rss` its highest since the process began. `waited_s`
-    is the time its threads could have run and had no core, `throttled_s` the time its control
-    group was held back by a quota of CPU (added up over the cores it was held back on), and
-    `quota_cores` that quota at the end. `busiest_thread_s` is the CPU of the thread that had most,
-    `disk_wait_share` the part of the window in which a thread waited for a disk.
+    is the time its threads were runnable without a core, `throttled_s` the time a CPU quota
+    throttled its control group (summed over the cores), and `quota_cores` that quota at the end.
+    `busiest_thread_s` is the CPU of the busiest thread, `disk_wait_share` the part of the window in
+    which a thread waited for a disk.
     """
 
     cpu_s: float
@@ -69,9 +69,9 @@ class MachineUse:
     """What a whole machine used.
 
     `busy_per_core` and `pressure` are shares of the window, 0 to 1. A core is busy when it is not
-    idle and not waiting for a disk; time that a hypervisor took counts as busy, and alone as
-    `stolen_s`. `run_queue` is the mean number of tasks that ran or wanted to, the reader not
-    counted. `sockets` are those of TCP, by state, at the end.
+    idle and not waiting for a disk; time stolen by the hypervisor counts as busy, and is in
+    `stolen_s` too. `run_queue` is the mean number of runnable tasks, without the reader itself.
+    `sockets` are those of TCP, by state, at the end.
     """
 
     busy_per_core: tuple[float, ...] = ()
@@ -105,7 +105,7 @@ class MachineUse:
 
 @dataclass(frozen=True)
 class Gap:
-    """A source that was asked and did not always answer: what it would have said is missing."""
+    """A source that did not always answer: its samples are missing."""
 
     source: str
     asked: int
@@ -115,14 +115,13 @@ class Gap:
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """What a window used, target and generator apart.
+    """What a window used, by target, generator and their machines.
 
-    `machine` is the generator's. `target_machine` is None when the target shares it, or when
-    nothing tells of the other one; a target in a network namespace of its own has one, with that
-    namespace's network. `directory` is what the target says of itself: names that end in `_total`
-    are counts over the window, others values at its end. `round_trip_s` is the mean of the TCP
-    handshakes with the target within the window, `idle_round_trip_s` the quickest there ever was:
-    they begin before the load does.
+    `machine` is the generator's. `target_machine` is None if the target shares it, or if the other
+    one is not monitored; a target in a network namespace of its own has one, with that namespace's
+    network. `directory` holds the target's own counters: names that end in `_total` are counts
+    over the window, others values at its end. `round_trip_s` is the mean of the TCP handshakes
+    within the window, `idle_round_trip_s` the shortest of all: they begin before the load does.
     """
 
     seconds: float
@@ -160,7 +159,7 @@ class Use:
 
     @property
     def available(self) -> int:
-        """Available memory at the end, where the target is, as the papers report it."""
+        """Available memory at the end on the target's machine, as the papers report it."""
         return (self.target_machine or self.machine).available_bytes
 
     @property

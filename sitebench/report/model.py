@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
-from sitebench.monitor.names import rates
+from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series, series

@@ -20,8 +20,8 @@ def a_sample(at_s: float = 0.0, **other: object) -> Sample:
 
 
 def test_counters_are_differences_and_values_are_the_ends() -> None:
-    start = a_sample(target=ProcessSample(1, 1, 500, minor_faults=7, descriptors=3))
-    end = a_sample(1.0, target=ProcessSample(2.5, 2, 400, minor_faults=9, descriptors=5))
+    start = a_sample(target=ProcessSample(2, 1, 500, minor_faults=7, descriptors=3))
+    end = a_sample(1.0, target=ProcessSample(4.5, 2, 400, minor_faults=9, descriptors=5))
     found = use_between(start, end, 2.0)
     assert found.target is not None
     assert (found.target.cpu_s, found.target.system_s) == (2.5, 1)

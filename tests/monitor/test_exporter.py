@@ -13,9 +13,8 @@ import pytest
 
 from sitebench.errors import UnknownValue
 from sitebench.monitor import Changes, MachineSample, Monitor, Sample, use_between
-from sitebench.monitor.exporter import Exporter
+from sitebench.monitor.exporter import Exporter, metrics
 from sitebench.monitor.machine import MachineReader
-from sitebench.monitor.prometheus import NotPrometheus
 from sitebench.options.addresses import parse_exporter
 from sitebench.system.network import free_port
 from tests.support.programs import required_program
@@ -75,7 +74,7 @@ def running() -> Iterator[Running]:
 SPENT = ("user_s", "system_s", "irq_s", "stolen_s")
 """Idle and iowait may go back by a tick: proc(5)."""
 COUNTERS = (
-    *("swapped_in", "swapped_out", "faults", "major_faults", "context_switches"),
+    *("swapped_in_pages", "swapped_out_pages", "faults", "major_faults", "context_switches"),
     *("segments_out", "retransmits", "listen_overflows", "listen_drops"),
 )
 
@@ -125,8 +124,8 @@ def test_its_disks_and_interfaces_are_ours(running: Running) -> None:
     assert there.network.interfaces.keys() - {"lo"} == ours
     for name in ours:
         one, two = before.network.interfaces[name], after.network.interfaces[name]
-        assert one.bytes_in <= there.network.interfaces[name].bytes_in <= two.bytes_in
-        assert one.packets_out <= there.network.interfaces[name].packets_out <= two.packets_out
+        assert one.in_bytes <= there.network.interfaces[name].in_bytes <= two.in_bytes
+        assert one.out_packets <= there.network.interfaces[name].out_packets <= two.out_packets
 
 
 def test_what_is_switched_off_there_is_missing_and_nothing_else() -> None:
@@ -218,15 +217,30 @@ def answering(body: bytes, status: int = 200) -> Iterator[str]:
 def test_a_web_page_is_no_exporter() -> None:
     with answering(b"<html><body>hello</body></html>") as url:
         exporter = Exporter(url)
-        with pytest.raises(NotPrometheus, match="not answer in Prometheus' format"):
+        with pytest.raises(ValueError, match="not a node_exporter"):
             exporter.read()
         exporter.close()
+
+
+def test_a_damaged_page_is_refused_as_such() -> None:
+    with answering(b'node_cpu_seconds_total{cpu="0" 7\n') as url:
+        _, end = _seen(url)
+    assert "not in Prometheus' text format" in end.answers[0].reason
+
+
+def test_only_the_wanted_metrics_are_parsed_labels_and_escapes_included() -> None:
+    page = '# HELP a b\na{b="x\\ny",c="{"} 1 1395066363000\nab 2\nnot { a metric\na 3\n'
+    found = metrics(page, ("a",))
+    assert [(each.labels, each.value) for each in found["a"]] == [
+        ({"b": "x\ny", "c": "{"}, 1.0),
+        ({}, 3.0),
+    ]
 
 
 def test_an_exporter_of_something_else_is_told_apart() -> None:
     with answering(b"go_goroutines 7\n") as url:
         _, end = _seen(url)
-    assert "no node_exporter" in end.answers[0].reason
+    assert "not a node_exporter" in end.answers[0].reason
 
 
 def test_a_refusal_is_told_by_its_number() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.monitor import DiskUse, MachineUse, Monitor, use_between
-from sitebench.monitor.sockets import by_state
+from sitebench.monitor.machine import sockets_by_state
 from sitebench.system.network import free_port
 from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
@@ -158,7 +158,7 @@ def test_bytes_over_loopback_went_in_and_out(actor: Actor) -> None:
 
 
 def test_sockets_are_counted_by_their_state() -> None:
-    before = by_state()
+    before = sockets_by_state()
     with contextlib.ExitStack() as stack:
         for _ in range(20):
             ours, theirs = _pair()

@@ -12,7 +12,7 @@ from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
 from sitebench.counts.source import SEQUENCE, Drained
 from sitebench.counts.tally import Tally
 from sitebench.monitor import Sample
-from sitebench.monitor.names import Name, describe
+from sitebench.monitor.figures import Figure, describe
 from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 
@@ -193,8 +193,8 @@ def _load(at_s: float, before: Sample, now: Sample, seconds: float) -> Load:
         target,
         (now.generator.cpu_s - before.generator.cpu_s) / seconds,
         (busy(now) - busy(before)) / seconds,
-        None if now.target is None else now.target.rss,
-        now.generator.rss,
+        None if now.target is None else now.target.resident_bytes,
+        now.generator.resident_bytes,
         now.available,
     )
 
@@ -211,7 +211,7 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
             yield _resource(who, name, (value - then) / seconds, name.rate_unit)
 
 
-def _resource(who: str, name: Name, value: float, unit: str) -> Resource:
+def _resource(who: str, name: Figure, value: float, unit: str) -> Resource:
     if unit.startswith("bytes"):
         return Resource(who, name.title, f"{format_bytes(value)}{unit.removeprefix('bytes')}")
     if unit == "s":

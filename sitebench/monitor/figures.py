@@ -1,7 +1,9 @@
-"""What the names of samples mean, and the rates that follow from them.
+"""The table of figures: what each name in the run file's samples means, and its rate over time.
 
-A name is a stem (`core_busy_s`) and, after a dot, of which one (`core_busy_s.0`). What a target
-says of itself (`directory`) is a counter where it ends in `_total`.
+A field of a sample has the name of its figure (with `disk_` or `interface_` before it in the parts
+of that name), so that a figure is spelled once: samples are written and subtracted by this table.
+A name may be followed by a dot and which one it is of (`core_busy_s.0`). What a target reports of
+itself (`directory`) is a counter if its name ends in `_total`.
 
 The run file leaves out a value that did not change. A source was read at every instant at which
 any of its values is there; the others had their last value then.
@@ -16,8 +18,8 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Name:
-    """What a value is; `rate_unit` is what a counter's growth per second is measured in."""
+class Figure:
+    """What a value is; `rate_unit` is the unit of a counter's growth per second."""
 
     title: str
     unit: str
@@ -38,15 +40,15 @@ class SampleRow(Protocol):
     def value(self) -> float: ...
 
 
-def _counter(title: str, unit: str, rate_unit: str | None = None) -> Name:
-    return Name(title, unit, True, rate_unit or f"{unit}/s")
+def _counter(title: str, unit: str, rate_unit: str | None = None) -> Figure:
+    return Figure(title, unit, True, rate_unit or f"{unit}/s")
 
 
-def _gauge(title: str, unit: str) -> Name:
-    return Name(title, unit, False, unit)
+def _gauge(title: str, unit: str) -> Figure:
+    return Figure(title, unit, False, unit)
 
 
-NAMES: Mapping[str, Name] = {
+FIGURES: Mapping[str, Figure] = {
     # A process: target or generator.
     "cpu_s": _counter("CPU", "s", "cores"),
     "thread_cpu_s": _counter("CPU of thread", "s", "cores"),
@@ -60,7 +62,7 @@ NAMES: Mapping[str, Name] = {
     "voluntary_switches": _counter("Voluntary context switches", "switches"),
     "involuntary_switches": _counter("Involuntary context switches", "switches"),
     "waited_s": _counter("Waited for a core", "s", "threads"),
-    "throttled_s": _counter("Held back by a CPU quota", "s", "cores"),
+    "throttled_s": _counter("Throttled by a CPU quota", "s", "cores"),
     "round_trip_s": _gauge("TCP handshake", "s"),
     # A machine.
     "available_bytes": _gauge("Available memory", "bytes"),
@@ -89,22 +91,22 @@ NAMES: Mapping[str, Name] = {
     "interface_out_packets": _counter("Packets sent", "packets"),
     "interface_drops": _counter("Packets dropped", "packets"),
     "segments_out": _counter("TCP segments sent", "segments"),
-    "retransmits": _counter("TCP segments sent again", "segments"),
+    "retransmits": _counter("TCP segments retransmitted", "segments"),
     "listen_overflows": _counter("Accept queue overflows", "connections"),
     "listen_drops": _counter("Connections dropped while listening", "connections"),
     "sockets": _gauge("TCP sockets", "sockets"),
 }
 
 
-def describe(what: str) -> Name:
-    """Return what a name means; one this version does not know is shown as it is."""
+def describe(what: str) -> Figure:
+    """Return what a name means; a name of another version is shown as it is."""
     stem, _, which = what.partition(".")
-    known = NAMES.get(stem)
+    known = FIGURES.get(stem)
     if known is None:
         title = what.removesuffix("_total").replace("_", " ")
         return _counter(title, "") if what.endswith("_total") else _gauge(title, "")
     return (
-        Name(f"{known.title} {which}", known.unit, known.counter, known.rate_unit)
+        Figure(f"{known.title} {which}", known.unit, known.counter, known.rate_unit)
         if which
         else known
     )
@@ -113,26 +115,26 @@ def describe(what: str) -> Name:
 def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:
     """Return per (who, what) its values over time; of a counter, its growth per second.
 
-    The samples are one point's, in order of time. A counter that went back (its owner began anew)
-    has no rate there.
+    The samples are those of one point, in order of time. A counter that went back (its process
+    was restarted) has no rate there.
     """
-    moments: dict[str, list[int]] = {}
+    instants: dict[str, list[int]] = {}
     values: dict[tuple[str, str], dict[int, float]] = {}
     for row in samples:
-        seen = moments.setdefault(row.who, [])
+        seen = instants.setdefault(row.who, [])
         if not seen or seen[-1] != row.t_ns:
             seen.append(row.t_ns)
         values.setdefault((row.who, row.what), {})[row.t_ns] = row.value
     found = {}
     for (who, what), known in values.items():
-        filled = _filled(moments[who], known)
+        filled = _filled(instants[who], known)
         found[who, what] = _growth(filled) if describe(what).counter else filled
     return found
 
 
-def _filled(moments: list[int], known: Mapping[int, float]) -> list[tuple[int, float]]:
+def _filled(instants: list[int], known: Mapping[int, float]) -> list[tuple[int, float]]:
     filled: list[tuple[int, float]] = []
-    for t_ns in moments:
+    for t_ns in instants:
         if t_ns in known:
             filled.append((t_ns, known[t_ns]))
         elif filled:

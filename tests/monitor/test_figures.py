@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench.monitor import Changes, Monitor, Row
-from sitebench.monitor.names import NAMES, describe, rates
+from sitebench.monitor.figures import FIGURES, describe, rates
 
 
 class Kept(NamedTuple):
@@ -22,7 +22,7 @@ SECOND = 10**9
 
 def test_every_name_that_is_written_is_described() -> None:
     rows = Monitor(os.getpid()).sample(thorough=True).rows()
-    assert not {what for _, what, _ in rows if what.partition(".")[0] not in NAMES}
+    assert not {what for _, what, _ in rows if what.partition(".")[0] not in FIGURES}
 
 
 def test_a_name_says_which_one_it_is_of() -> None:
