@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, leave
+from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 
 
 def run(function: Callable[..., Any], name: str, epilog: str = "") -> None:
@@ -25,6 +25,6 @@ def run(function: Callable[..., Any], name: str, epilog: str = "") -> None:
     try:
         app(prog_name=f"python -m {name}")
     except SitebenchError as error:
-        leave(error)
+        exit_with(error)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

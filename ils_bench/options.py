@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from seeders import DEFAULT_BASE
 from sitebench import units
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
@@ -21,7 +22,6 @@ from sitebench.suites.options import (
 )
 from sitebench.system import secret
 
-DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 PASSWORD_VARIABLE = secret.BIND_PASSWORD
 EXTERNAL, PLAIN = "external", "plain"
 PROFILES = ("paper", "small", "ils")

@@ -2,3 +2,6 @@
 
 Entry `i` of a population is a pure function of (seed, i); see `native/people` for how.
 """
+
+DEFAULT_BASE = "ou=Dynamic,o=Intranet"
+"""Where people are in a directory."""

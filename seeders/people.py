@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from seeders import DEFAULT_BASE
 from seeders.pools import PoolsFile, Progress, pools
 from sitebench._engine import Population
 from sitebench.errors import BadInput
@@ -15,7 +16,6 @@ from sitebench.suites.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 Profile = Literal["paper", "small", "ils"]
-DEFAULT_BASE = "ou=Dynamic,o=Intranet"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,33 @@
-"""Everything that can go wrong in a way a person can mend: one tree, each with its remedy.
+"""Errors that a user can fix, in one tree; each has a remedy.
 
     SitebenchError
-    ├── BadInput                  exit code 2: what was asked for cannot be done as asked
+    ├── BadInput                  exit code 2: the command cannot be run as given
     │   ├── UnknownValue          a size, duration, rate or choice that cannot be read
-    │   ├── BadFile               an input file with an error, on which line
+    │   ├── BadFile               an input file with an error; says on which line
     │   ├── WrongPassword         the target refuses the credentials
-    │   ├── NotYours              a write to a target that nobody said is theirs
-    │   ├── PortInUse             something else listens there
+    │   ├── NotYours              a write to another machine without --i-own-this-target
+    │   ├── PortInUse             another program listens on the port
     │   ├── BeyondMeasured        a load too far from any that was measured
-    │   ├── ProgramMissing        a program that this needs is not installed
+    │   ├── ProgramMissing        a required program is not installed
     │   └── BadRunFile            not a run file, or one from a newer version
-    ├── ObjectiveMissed           exit code 3: it was measured, and does not meet the objective
-    └── MeasurementFailed         exit code 1: it was started, and did not end well
-        ├── TargetUnreachable     nothing answers there
-        ├── TargetTalksNonsense   something answers, in another language
-        ├── TlsFailed             it cannot be talked to in confidence
-        ├── TargetDied            it was there and is gone
-        ├── OutOfPorts            this machine has no local port left
-        ├── OutOfDescriptors      this process may open no more files
-        ├── Leak                  the target shows people what is another's
-        ├── CannotRecord          the run file takes no more: a full disk, a lost permission
-        ├── WorkersMissing        fewer workers came than were to make the load
-        └── PointFailed           the Locust process of a point ended badly
+    ├── ObjectiveMissed           exit code 3: the measurement misses the objective
+    └── MeasurementFailed         exit code 1: a measurement started and failed
+        ├── TargetUnreachable     no answer at the target's address
+        ├── TargetTalksNonsense   an answer in another protocol
+        ├── TlsFailed             no trusted TLS connection to the target
+        ├── TargetDied            the target stopped during the measurement
+        ├── OutOfPorts            no local port is left
+        ├── OutOfDescriptors      no file descriptor is left
+        ├── Leak                  the target showed a person another person's data
+        ├── CannotRecord          the run file cannot be written: a full disk, no permission
+        ├── WorkersMissing        fewer workers connected than the test needs
+        └── PointFailed           the Locust process of a point failed
 
-The halves add leaves of their own (a wrong base DN means nothing to a web site). The command
-line prints `sitebench: message` and the remedy on the next line, and nothing else.
+Suites add errors of their own (a web site has no base DN). The command line prints
+`sitebench: message`, and the remedy on the next line.
 """
 
-# ruff: noqa: N818 -- the names say what happened, as StopIteration's does
+# ruff: noqa: N818 -- the names say what happened, as StopIteration does
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EXIT_INTERRUPTED = 130
 
 
 class SitebenchError(Exception):
-    """What happened, to what, and what to do about it."""
+    """A message that names what is wrong and where, and its remedy."""
 
     exit_code = EXIT_FAILED
 
@@ -54,20 +54,20 @@ class SitebenchError(Exception):
         return f"{self.message}; {self.remedy}"
 
 
-def leave(error: SitebenchError) -> NoReturn:
-    """End this process with what happened, and on the next line what to do about it."""
+def exit_with(error: SitebenchError) -> NoReturn:
+    """Exit with an error's code after printing its message and, on the next line, its remedy."""
     print(f"sitebench: {error.message}\n  {error.remedy}", file=sys.stderr)
     sys.exit(error.exit_code)
 
 
 class BadInput(SitebenchError):
-    """What was asked for cannot be done as asked."""
+    """The command cannot be run as given."""
 
     exit_code = EXIT_BAD_INPUT
 
 
 class UnknownValue(BadInput):
-    """A text that is no size, duration, rate or known choice."""
+    """A text that is not a size, duration, rate or known choice."""
 
 
 class BadFile(BadInput):
@@ -79,11 +79,11 @@ class WrongPassword(BadInput):
 
 
 class NotYours(BadInput):
-    """A write to another machine's target that nobody said is theirs."""
+    """A write to a target on another machine without --i-own-this-target."""
 
 
 class PortInUse(BadInput):
-    """Something else listens on the wanted port."""
+    """Another program listens on the port."""
 
 
 class BeyondMeasured(BadInput):
@@ -91,58 +91,58 @@ class BeyondMeasured(BadInput):
 
 
 class ProgramMissing(BadInput):
-    """A program that the target needs is not installed."""
+    """A required program is not installed."""
 
 
 class BadRunFile(BadInput):
-    """The file is not a run file, or a newer version wrote it."""
+    """The file is not a run file, or one from a newer version."""
 
 
 class ObjectiveMissed(SitebenchError):
-    """It was measured, and does not meet the objective."""
+    """The measurement misses the objective."""
 
     exit_code = EXIT_MISSED
 
 
 class MeasurementFailed(SitebenchError):
-    """The measurement was started and did not end well."""
+    """A measurement started and failed."""
 
 
 class TargetUnreachable(MeasurementFailed):
-    """Nothing answers at the target's address."""
+    """No answer at the target's address."""
 
 
 class TargetTalksNonsense(MeasurementFailed):
-    """Something answers at the target's address, in another language."""
+    """An answer in another protocol at the target's address."""
 
 
 class TlsFailed(MeasurementFailed):
-    """The target cannot be talked to in confidence."""
+    """No trusted TLS connection to the target."""
 
 
 class TargetDied(MeasurementFailed):
-    """The target was there and is gone."""
+    """The target stopped during the measurement."""
 
 
 class OutOfPorts(MeasurementFailed):
-    """This machine has no local port left for another connection."""
+    """No local port is left for another connection."""
 
 
 class OutOfDescriptors(MeasurementFailed):
-    """This process may open no more files."""
+    """This process has no file descriptor left."""
 
 
 class Leak(MeasurementFailed):
-    """The target shows people what is another's."""
+    """The target showed a person another person's data."""
 
 
 class CannotRecord(MeasurementFailed):
-    """The run file takes no more."""
+    """The run file cannot be written."""
 
 
 class WorkersMissing(MeasurementFailed):
-    """Fewer workers came than were to make the load."""
+    """Fewer workers connected than the test needs."""
 
 
 class PointFailed(MeasurementFailed):
-    """The Locust process of a point ended badly."""
+    """The Locust process of a point failed."""

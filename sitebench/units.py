@@ -1,7 +1,7 @@
 """Sizes and durations as people write them: `10k`, `1,000`, `500ms`, `10m`.
 
 A size's suffix is decimal (k = 1,000 and m = 1,000,000, as the papers count users); a
-duration's `m` is minutes. The two never meet in one option.
+duration's `m` is minutes. No option takes both.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def format_duration(seconds: float) -> str:
 
 
 def parse_percent(text: str) -> float:
-    """Read a share written as a percentage: 4% is 0.04; a bare 4 could mean either."""
+    """Read a share written as a percentage: 4% is 0.04. A bare 4 is refused as ambiguous."""
     match = _PERCENT.fullmatch(text.strip())
     if match is None:
         raise UnknownValue(f"unknown share {text!r}", "write a percentage, such as 4%")
@@ -82,7 +82,7 @@ def format_percent(share: float) -> str:
 
 
 def parse_rate(text: str) -> float:
-    """Read operations per second: a size, or any number above zero; `1k/s` is fine too."""
+    """Read operations per second: any number above zero, with k or m, and `/s` if you like."""
     bare = text.strip().removesuffix("/s")
     try:
         rate = float(bare)
@@ -97,7 +97,7 @@ def parse_rate(text: str) -> float:
 
 
 def format_rate(per_second: float) -> str:
-    """Write operations per second as tables show them: three digits matter, thousands apart."""
+    """Write operations per second for a table: at least three digits, thousands separated."""
     return f"{per_second:,.0f}" if per_second >= 100 else f"{per_second:,.3g}"
 
 

@@ -22,7 +22,7 @@ from sitebench.cli.export import export
 from sitebench.cli.report import report
 from sitebench.cli.resume import resume
 from sitebench.cli.worker import worker
-from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, leave
+from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.suite import suites
 
 _FIRST_STEPS = "   |   ".join(f"sitebench {each.name} sweep --sizes 1k,10k" for each in suites())
@@ -102,7 +102,7 @@ def main() -> None:
     try:
         app()
     except SitebenchError as error:
-        leave(error)
+        exit_with(error)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 

@@ -10,8 +10,7 @@ from locust import User, task
 
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Lane
-
-A_DAY_S = 86_400.0
+from sitebench.locust.portable import A_DAY_S
 
 
 class LaneUser(User):

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from locust import events
 
-from sitebench.errors import SitebenchError, leave
+from sitebench.errors import SitebenchError, exit_with
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.web_ui.cockpit import open_cockpit
 from sitebench.locust.web_ui.session import Session
@@ -35,7 +35,7 @@ def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorklo
             made = workload(environment)
             open_cockpit(Bridge(environment, made), made.session, options)
         except SitebenchError as error:
-            leave(error)
+            exit_with(error)
 
     # Locust's hooks are untyped.
     hooks: Any = events

@@ -10,7 +10,8 @@ from ils_bench.seeding import slapd_folder
 from ils_bench.seeding.destinations import Live, parse_place
 from ils_bench.targets.address import Address
 from ils_bench.targets.people import suffix_of
-from seeders.people import DEFAULT_BASE, Profile, Spec, generate
+from seeders import DEFAULT_BASE
+from seeders.people import Profile, Spec, generate
 from sitebench.errors import BadInput
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import SITEBENCH, Ran, sitebench

@@ -9,7 +9,8 @@ import pytest
 
 from ils_bench.seeding import slapd_folder
 from ils_bench.targets.openldap import find
-from seeders.people import DEFAULT_BASE, Spec, generate
+from seeders import DEFAULT_BASE
+from seeders.people import Spec, generate
 from sitebench._engine import seed_directory
 from sitebench.errors import EXIT_FAILED
 from sitebench.units import parse_size

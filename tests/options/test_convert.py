@@ -11,7 +11,7 @@ from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.measure.options import LoadOptions
 from sitebench.options import convert, option
-from sitebench.options.option import OneOf, fields_of, long_option
+from sitebench.options.option import PANELS, OneOf, fields_of, long_option
 from sitebench.suites.options import PeopleOptions
 
 
@@ -135,6 +135,20 @@ def test_help_shows_every_option_once() -> None:
     for each, _ in fields_of(Example):
         assert long_option(each.name) in shown
     assert units.format_duration(10.0) in shown
+
+
+def test_help_shows_panels_in_one_order_and_no_type_for_a_flag() -> None:
+    app = typer.Typer()
+
+    @app.command()
+    @convert.command_options(Example)
+    def command(chosen: Example) -> None: ...
+
+    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
+    found = [title for line in shown.splitlines() for title in PANELS if f"─ {title} ─" in line]
+    assert found == ["Load", "Advanced"]
+    (quiet,) = (line for line in shown.splitlines() if "--quiet" in line)
+    assert "bool" not in quiet
 
 
 @dataclass(frozen=True)
