@@ -28,10 +28,9 @@ from sitebench.counts.worker_slot import Place
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing, apart
-from sitebench.locust.recorder import Recorder, Subject, asked, operation
+from sitebench.locust.recorder import Recorder, Recording, Subject, asked, operation
 from sitebench.locust.web_ui.cockpit import session_of
 from sitebench.locust.workers.choice import of_this_worker
-from sitebench.locust.workload import Recording
 from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
 from sitebench.runs.point import PointSpec

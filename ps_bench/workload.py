@@ -23,10 +23,9 @@ from sitebench.http.open_site import OpenSite, assure_own, open_live
 from sitebench.http.scenario import Scenario
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Recorder, Subject, asked, operation
+from sitebench.locust.recorder import Recorder, Recording, Subject, asked, operation
 from sitebench.locust.web_ui.cockpit import session_of
 from sitebench.locust.workers.choice import of_this_worker
-from sitebench.locust.workload import Recording
 from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
 from sitebench.system.cores import engine_threads

@@ -28,8 +28,8 @@ from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
-from sitebench.runs.manifest import usable_cores
 from sitebench.system.child import Child, Service, serve
+from sitebench.system.cores import usable_cores
 from sitebench.system.network import free_port
 from sitebench.system.scratch import scratch
 from sitebench.targets.tls import SYSTEM, Trust, trusting

@@ -8,7 +8,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 
 from sitebench.locust.lanes import Load
-from sitebench.locust.workload import Recording
+from sitebench.locust.recorder import Recording
 from sitebench.runs.windows import Phase
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from locust.env import Environment
 
 from sitebench.counts.tally import Tally
 from sitebench.errors import SitebenchError
-from sitebench.locust.workload import Recording
 from sitebench.measure.options import PointOptions
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
@@ -20,9 +19,6 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.verdict.warning import Doubt
-
-if TYPE_CHECKING:
-    from sitebench.locust.web_ui.session import Session
 
 T = TypeVar("T")
 
@@ -84,11 +80,31 @@ class Subject:
         )
 
 
+@dataclass
+class Recording:
+    """What one test is written to, and what to do when its measured window is over.
+
+    One that lasts until it is stopped has its window then; any other has none before its time.
+    """
+
+    subject: Subject
+    windows: Windows
+    finished: Callable[[Windows], None]
+    until_stopped: bool = False
+
+
+class RecordingSink(Protocol):
+    """What the web UI keeps its tests in, as far as a recorder cares."""
+
+    def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
+    def failed(self, error: SitebenchError) -> None: ...
+
+
 class Recorder:
     """Makes a test's windows and, for a point, its result."""
 
     def __init__(
-        self, options: PointOptions, exporter: str | None, session: Session | None = None
+        self, options: PointOptions, exporter: str | None, session: RecordingSink | None = None
     ) -> None:
         self._options = options
         self._exporter = exporter

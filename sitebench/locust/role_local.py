@@ -17,9 +17,9 @@ from sitebench.errors import BadInput, CannotRecord, SitebenchError
 from sitebench.locust.lanes import Load, LocalLoad
 from sitebench.locust.phase_timer import PhaseTimer
 from sitebench.locust.preparing import Preparing
+from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
 from sitebench.locust.stalls import StallWarnings
-from sitebench.locust.workload import Recording
 from sitebench.runs.windows import Phase
 
 log = logging.getLogger("sitebench")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from locust.env import Environment
 
@@ -12,23 +10,7 @@ from sitebench.counts.worker_slot import Place
 from sitebench.errors import SitebenchError
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
-from sitebench.runs.windows import Windows
-
-if TYPE_CHECKING:
-    from sitebench.locust.recorder import Subject
-
-
-@dataclass
-class Recording:
-    """What one test is written to, and what to do when its measured window is over.
-
-    One that lasts until it is stopped has its window then; any other has none before its time.
-    """
-
-    subject: Subject
-    windows: Windows
-    finished: Callable[[Windows], None]
-    until_stopped: bool = False
+from sitebench.locust.recorder import Recording
 
 
 class Workload(Protocol):

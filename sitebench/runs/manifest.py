@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.suite import suites
+from sitebench.system.cores import usable_cores
 
 SYSCTLS = (
     "net/ipv4/ip_local_port_range",
@@ -110,13 +111,6 @@ def cpu() -> dict[str, Any]:
         "most_mhz": None if longest is None else int(longest) / 1e3,
         "mitigations": _mitigations(),
     }
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def virtualisation() -> dict[str, Any]:

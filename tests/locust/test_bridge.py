@@ -12,7 +12,7 @@ from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Session
 from sitebench.monitor import Monitor
 from sitebench.runs.windows import Windows
-from sitebench.locust.workload import Recording
+from sitebench.locust.recorder import Recording
 from tests.support.drains import Drain
 
 class Source:

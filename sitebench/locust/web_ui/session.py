@@ -13,9 +13,8 @@ from pathlib import Path
 
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.preparing import apart
-from sitebench.locust.recorder import Subject
+from sitebench.locust.recorder import Recording, Subject
 from sitebench.locust.web_ui.live import Live
-from sitebench.locust.workload import Recording
 from sitebench.runs.manifest import collect, continued
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
