@@ -188,7 +188,7 @@ _FAULTS = (
     _Fault(
         "tls:untrusted",
         ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed"),
-        "its certificate is signed by nobody trusted here",
+        "its certificate is not signed by a trusted authority",
         "name its authority with --tls-ca, or go on unchecked with --tls-insecure",
     ),
     _Fault(

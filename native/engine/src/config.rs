@@ -11,7 +11,7 @@ use crate::kind::Kind;
 pub fn parse<T: DeserializeOwned>(what: &str, json: &str) -> pyo3::PyResult<T> {
     serde_json::from_str(json).map_err(|error| {
         let text = error.to_string();
-        let said = text.rsplit_once(" at line ").map_or(text.as_str(), |(said, _)| said);
-        error_of(Kind::BadInput, format!("not the configuration of {what}: {said}"))
+        let problem = text.rsplit_once(" at line ").map_or(text.as_str(), |(problem, _)| problem);
+        error_of(Kind::BadInput, format!("not the configuration of {what}: {problem}"))
     })
 }

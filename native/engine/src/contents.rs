@@ -1,4 +1,4 @@
-//! `Contents` and `LdifCount`: what of a population is somewhere.
+//! `Contents` and `LdifCount`: how many people there are, and whether they are the right ones.
 
 use people::contents;
 use pyo3::prelude::*;

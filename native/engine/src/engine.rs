@@ -18,7 +18,7 @@ use crate::visitors::Visitors;
 #[pyclass(frozen, module = "sitebench._engine")]
 pub struct Engine(Mutex<load::Engine>);
 
-/// Whom a load is about.
+/// The people a load is about.
 #[derive(FromPyObject)]
 enum People<'py> {
     Population(PyRef<'py, Population>),
@@ -26,9 +26,9 @@ enum People<'py> {
 }
 
 impl Engine {
-    /// Python threads take turns. Only ever called detached: who waits here must not hold up the
-    /// interpreter that the one inside may need.
-    fn turn(&self) -> MutexGuard<'_, load::Engine> {
+    /// Locks the engine. Only ever called detached: a thread that waits here must not hold up the
+    /// interpreter, which the thread inside may need.
+    fn lock(&self) -> MutexGuard<'_, load::Engine> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -51,27 +51,27 @@ impl Engine {
                 py.detach(|| load::Engine::start_http(config, Some(people)))
             }
             (AnyConfig::Ldap(_), Some(_)) => {
-                let said = "a directory's people are a Population, not Visitors";
-                return Err(error_of(Kind::BadInput, said));
+                let message = "a directory's people are a Population, not Visitors";
+                return Err(error_of(Kind::BadInput, message));
             }
             (AnyConfig::Http(_), Some(_)) => {
-                let said = "a site's people are Visitors, not a Population";
-                return Err(error_of(Kind::BadInput, said));
+                let message = "a site's people are Visitors, not a Population";
+                return Err(error_of(Kind::BadInput, message));
             }
         };
         started.map(Mutex::new).map(Engine).map_err(engine_error)
     }
 
     fn start_lanes(&self, py: Python<'_>, program: &str, n: u64) -> PyResult<()> {
-        py.detach(|| self.turn().start_lanes(program, n)).map_err(engine_error)
+        py.detach(|| self.lock().start_lanes(program, n)).map_err(engine_error)
     }
 
     fn stop_lanes(&self, py: Python<'_>, program: &str, n: u64) -> PyResult<()> {
-        py.detach(|| self.turn().stop_lanes(program, n)).map_err(engine_error)
+        py.detach(|| self.lock().stop_lanes(program, n)).map_err(engine_error)
     }
 
     fn drain(&self, py: Python<'_>) -> PyResult<Snapshot> {
-        let drained = py.detach(|| self.turn().drain()).map_err(engine_error)?;
+        let drained = py.detach(|| self.lock().drain()).map_err(engine_error)?;
         Snapshot::new(py, drained)
     }
 
@@ -79,7 +79,7 @@ impl Engine {
     fn stop(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Snapshot> {
         let timeout = Duration::try_from_secs_f64(timeout_s)
             .map_err(|error| PyValueError::new_err(format!("timeout_s is {timeout_s}: {error}")))?;
-        let drained = py.detach(|| self.turn().stop(timeout)).map_err(engine_error)?;
+        let drained = py.detach(|| self.lock().stop(timeout)).map_err(engine_error)?;
         Snapshot::new(py, drained)
     }
 }

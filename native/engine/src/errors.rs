@@ -19,9 +19,9 @@ pub fn engine_error(error: impl Kinded) -> PyErr {
     error_of(error.kind(), error.to_string())
 }
 
-/// An `EngineError` that says this, and knows its kind.
-pub fn error_of(kind: Kind, said: impl Into<String>) -> PyErr {
-    let error = EngineError::new_err(said.into());
-    let noted = Python::attach(|py| error.value(py).setattr("kind", format!("{kind:?}")));
-    noted.err().unwrap_or(error)
+/// An `EngineError` with this message and kind.
+pub fn error_of(kind: Kind, message: impl Into<String>) -> PyErr {
+    let error = EngineError::new_err(message.into());
+    let marked = Python::attach(|py| error.value(py).setattr("kind", format!("{kind:?}")));
+    marked.err().unwrap_or(error)
 }

@@ -1,7 +1,7 @@
-//! What kind of trouble an error is.
+//! The kind of an error: the class of `sitebench.errors` it becomes.
 //!
-//! Whether it is for a person, the target or this machine to mend is known where an error is made. Its
-//! words do not tell: some of them are a server's.
+//! The kind is known where an error is made. Its message does not show it: parts of some messages are a
+//! server's.
 
 use std::fmt::Display;
 use std::io;
@@ -32,9 +32,9 @@ pub enum Kind {
     WrongPassword,
 }
 
-/// An error that knows what kind of trouble it is: what was asked for, unless it says otherwise.
+/// An error that knows its kind: bad input by default.
 pub trait Kinded: Display {
-    /// See the module.
+    /// Its kind.
     fn kind(&self) -> Kind {
         Kind::BadInput
     }
@@ -202,7 +202,7 @@ impl Kinded for LiveError {
     }
 }
 
-/// A refusal is for whoever asked to mend, unless the server calls it trouble of its own.
+/// A refusal is bad input, unless the server calls it a fault of its own.
 fn of_result(code: ResultCode) -> Kind {
     match code {
         ResultCode::OPERATIONS_ERROR

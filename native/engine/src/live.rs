@@ -51,7 +51,7 @@ pub fn count_people(py: Python<'_>, config_json: &str, population: &Population) 
     py.detach(|| live::count(&config, &people, people.spec().size)).map_err(engine_error)
 }
 
-/// Everybody below the population's base in a live directory, whoever it is.
+/// Reads all people below the population's base in a live directory.
 #[pyfunction]
 #[pyo3(signature = (config_json, population, progress=None))]
 pub fn read_people(

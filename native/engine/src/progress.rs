@@ -1,8 +1,8 @@
-//! Python hears how far something is, and may stop it.
+//! Reports progress to Python, which may stop the work.
 
 use pyo3::prelude::*;
 
-/// Tells Python; each time is a moment for its signal handlers, Ctrl-C among them.
+/// Calls `progress`, after running Python's signal handlers (Ctrl-C among them).
 pub fn tell(progress: Option<&Py<PyAny>>, done: u64) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;

@@ -13,7 +13,7 @@ use crate::errors::engine_error;
 use crate::progress::tell;
 use crate::visitors;
 
-/// Who is put into a database.
+/// The people of a database.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Spec {
@@ -79,14 +79,14 @@ pub fn copy_upd(py: Python<'_>, source: PathBuf, target: PathBuf) -> PyResult<u6
     py.detach(|| copy(&source, &target)).map_err(engine_error)
 }
 
-/// Reads what a database must be; nothing in particular without a text.
+/// Reads what a database must be; anything will do without a text.
 pub fn expected(json: Option<&str>) -> PyResult<upd::Expected> {
     let read = json.map(|json| config::parse("what a user-property database must be", json)).transpose()?;
     let Expected { size, digest } = read.unwrap_or_default();
     Ok(upd::Expected { size, digest })
 }
 
-/// What a database says of itself, for Python.
+/// A manifest as a Python dictionary.
 pub fn manifest_dict<'py>(py: Python<'py>, manifest: &Manifest) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("schema_version", manifest.schema_version)?;

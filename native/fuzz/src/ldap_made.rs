@@ -126,8 +126,8 @@ impl Tree<'_> {
                 let pieces = pieces.chain(inner.iter().map(|text| Piece::Any(text)));
                 let pieces: Vec<_> = pieces.chain(last.iter().map(|text| Piece::Final(text))).collect();
                 if pieces.iter().any(|piece| !text_of(piece).is_empty()) {
-                    let said = pieces.into_iter().filter(|piece| !text_of(piece).is_empty());
-                    write_substrings(out, &description(name), said);
+                    let pieces = pieces.into_iter().filter(|piece| !text_of(piece).is_empty());
+                    write_substrings(out, &description(name), pieces);
                 } else {
                     write_present(out, &description(name));
                 }

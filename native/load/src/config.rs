@@ -1,4 +1,4 @@
-//! What the engine is told: one structure, read from JSON, checked before anything starts.
+//! The configuration of an engine: one structure, read from JSON, checked before anything starts.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Config<T, S> {
     /// Threads to run lanes on.
     #[serde(default = "one")]
     pub threads: usize,
-    /// What is measured.
+    /// The target.
     pub target: T,
     /// Whether answers are compared with what they must be.
     #[serde(default = "yes")]
@@ -37,13 +37,13 @@ pub struct Config<T, S> {
     /// When operations start.
     #[serde(default)]
     pub schedule: Schedule,
-    /// Whom operations are about.
+    /// Which people operations are about.
     #[serde(default)]
     pub keys: KeysConfig,
-    /// Whom adds are about; by default a million people after those that are there.
+    /// Which people are added; by default a million after those of the population.
     #[serde(default)]
     pub adds: Option<Adds>,
-    /// What lanes run.
+    /// The programs of the lanes.
     pub programs: Vec<ProgramSpec<S>>,
 }
 
@@ -61,7 +61,7 @@ pub enum Schedule {
     },
 }
 
-/// Whom operations are about; see [`crate::choose::keys`].
+/// Which people operations are about; see [`crate::choose::keys`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeysConfig {
@@ -79,7 +79,7 @@ impl Default for KeysConfig {
     }
 }
 
-/// Whom adds are about; see [`crate::choose::ring`].
+/// Which people are added; see [`crate::choose::ring`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adds {
@@ -90,7 +90,7 @@ pub struct Adds {
     pub keys: u64,
 }
 
-/// How many people a run may add before it removes the first of them, unless told otherwise.
+/// How many people a run may add before it removes the first of them, unless `adds` is given.
 pub(crate) const DEFAULT_ADDS: u64 = 1_000_000;
 
 const fn one() -> usize {

@@ -7,7 +7,7 @@ use people::Population;
 use people::visitor::Visitors;
 
 use crate::choose::keys::Keys;
-use crate::choose::ring::{Hand, Ring};
+use crate::choose::ring::{Ring, RingCursor};
 use crate::choose::schedule::Pace;
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
 use crate::connection::security::Security;
@@ -61,7 +61,7 @@ impl Engine {
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
         let security = ldap::security(&config.target)?;
         Self::launch(&config, compiled, security, |seed, _| {
-            Ldap::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed)
+            Ldap::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed)
         })
     }
 
@@ -74,7 +74,7 @@ impl Engine {
         let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
         let security = http::security(&config.target)?;
         Self::launch(&config, compiled, security, |seed, thread| {
-            Http::new(shared.clone(), keys.clone(), ring.clone().map(Hand::new), seed, thread)
+            Http::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed, thread)
         })
     }
 

@@ -1,11 +1,11 @@
-//! The seam between lanes and what they speak.
+//! The interface between lanes and a protocol.
 //!
-//! Lanes, schedules, recorders and the driver know connections, times and bytes; a [`Protocol`] knows
-//! what the bytes say. Each thread has a protocol of its own, so it may keep scratch space and caches.
+//! Lanes, schedules, recorders and the driver handle connections, times and bytes; a [`Protocol`] gives
+//! the bytes their meaning. Each thread has a protocol of its own, so it may keep scratch space and caches.
 
 use crate::record::failure::Failure;
 
-/// What lanes of one engine speak: one request at a time on each connection.
+/// The protocol of an engine's lanes: one request at a time on each connection.
 pub trait Protocol: Send + 'static {
     /// Whether lanes are served together: worth it where answers are small ([`crate::drive::batch`]).
     const BATCHES: bool = true;
@@ -34,11 +34,11 @@ pub trait Protocol: Send + 'static {
         true
     }
 
-    /// Appends what is said before a connection is closed on purpose.
+    /// Appends the message that announces a close, if the protocol has one.
     fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
 }
 
-/// What became of a request.
+/// Whether a step sends a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoded {
     /// It is to be sent.
@@ -47,7 +47,7 @@ pub enum Encoded {
     Skip,
 }
 
-/// What became of received bytes.
+/// The result of reading received bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     /// More has to come; the first `consumed` bytes are done with.

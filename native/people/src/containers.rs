@@ -34,7 +34,7 @@ pub enum ContainersError {
 
 /// The entries that `base` needs, suffix first.
 ///
-/// The suffix is the last part of the base, or its whole tail of dc parts: nobody holds `dc=com`.
+/// The suffix is the last part of the base, or its whole tail of dc parts: no server holds `dc=com`.
 pub fn containers(base: &str) -> Result<Vec<Container>, ContainersError> {
     let not_a_dn = |why| ContainersError::NotADn { base: base.to_owned(), why };
     let base = Dn::parse(base.as_bytes()).map_err(not_a_dn)?;

@@ -1,7 +1,8 @@
-//! What of a population is somewhere, as a count and one number: the same whoever holds it.
+//! The people that a directory, site or file holds, as a count and a digest that any holder computes
+//! equally.
 //!
 //! Directories keep people, not bytes: attributes come back in another order, under the first name of
-//! their type, beside attributes the server made, below another base. So each person is hashed alone, in
+//! their type, with attributes the server made, below another base. So each person is hashed separately, in
 //! one spelling, and the hashes are added up, which has no order.
 //!
 //! ```text
@@ -64,7 +65,7 @@ static BY_LENGTH: LazyLock<Vec<Vec<(&str, usize)>>> = LazyLock::new(|| {
     by_length
 });
 
-/// See the module.
+/// How many people there are, and the sum of their hashes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Contents {
     /// How many people there are.
@@ -149,7 +150,7 @@ impl Count {
 pub struct LdifCount {
     count: Count,
     parser: Parser,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -224,8 +225,8 @@ impl Hasher {
 
 /// Which of `TYPES` a name is about.
 fn kind(name: &[u8]) -> Option<usize> {
-    let alike = BY_LENGTH.get(name.len())?;
-    alike.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
+    let same_length = BY_LENGTH.get(name.len())?;
+    same_length.iter().find(|(known, _)| name.eq_ignore_ascii_case(known.as_bytes())).map(|&(_, kind)| kind)
 }
 
 fn is_person<'a>(mut pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> bool {

@@ -1,6 +1,6 @@
 //! People: entry `i` of a population is a pure function of (seed, `i`).
 //!
-//! Nobody ships key files: whoever knows the [`Spec`] and the [`Pools`] regenerates any entry, in any
+//! There are no key files to ship: any entry is regenerated from the [`Spec`] and the [`Pools`], in any
 //! order, on any machine. A population of 1,000 is the first 1,000 of one of 1,000,000; shards need
 //! no coordination; every answer of a directory can be checked byte by byte.
 //!
@@ -46,5 +46,5 @@ pub use spec::{DEFAULT_BASE, Profile, Spec};
 
 /// The object class and the attribute types of all profiles, in the format of OpenLDAP's schema files.
 ///
-/// Loads beside OpenLDAP's core, cosine and inetorgperson schemas.
+/// Loads after OpenLDAP's core, cosine and inetorgperson schemas.
 pub const RTPERSON_SCHEMA: &str = include_str!("../schema/rtperson.schema");

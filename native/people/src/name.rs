@@ -44,7 +44,7 @@ pub(crate) struct Address<'a> {
     pub(crate) domain: &'static str,
 }
 
-/// Domains nobody owns (RFC 2606 section 3).
+/// Reserved domains (RFC 2606 section 3).
 pub(crate) const DOMAINS: [&str; 3] = ["example.com", "example.net", "example.org"];
 
 impl Address<'_> {

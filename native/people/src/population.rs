@@ -43,7 +43,7 @@ pub enum PopulationError {
 }
 
 /// People without end, each a pure function of (seed, i). `size` of them are seeded; the others are
-/// added by whoever needs new people.
+/// added when new people are needed.
 ///
 /// `Send` and `Sync`: share it in an `Arc`.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Population {
         }
     }
 
-    /// The `i` whose name this is, byte by byte.
+    /// The `i` that has this name, byte by byte.
     pub fn index_of(&self, name: &[u8]) -> Option<u64> {
         let digits = match self.spec.profile {
             Profile::Paper | Profile::Small => name.rsplit(|&byte| byte == b' ').next()?,

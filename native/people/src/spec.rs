@@ -28,7 +28,7 @@ impl Profile {
     }
 }
 
-/// Everything, beside the pools, that determines a population.
+/// Everything but the pools that determines a population.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {

@@ -1,4 +1,4 @@
-//! What a client is configured with.
+//! TLS settings of a client.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ConfigError, Secret, pem, provider};
 
-/// Servers whose sessions are remembered; a lane has one, but it may answer under other names.
+/// Sessions remembered, by server name; a lane has one server, but it may answer under other names.
 const SESSIONS: usize = 64;
 
-/// Whom a client trusts, and who it is.
+/// TLS settings of a client: trusted authorities, and its own certificate.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClientSpec {
-    /// Authorities to trust, in PEM; without any, those that the system trusts.
+    /// File of trusted authorities, in PEM; the system's authorities by default.
     pub ca: Option<PathBuf>,
     /// The same as a text.
     pub ca_pem: Option<String>,
-    /// Trust anybody.
+    /// Accept any certificate.
     pub insecure: bool,
-    /// Its certificate and those that lead to its authority, in PEM.
+    /// File of the client's certificate chain, in PEM.
     pub cert: Option<PathBuf>,
     /// The certificate's key, in PEM.
     pub key: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub struct ClientSpec {
     pub resume: bool,
 }
 
-/// Makes connections to one server secure.
+/// Starts TLS sessions with one server.
 #[derive(Debug, Clone)]
 pub struct Connector {
     pub(crate) config: Arc<ClientConfig>,
@@ -82,18 +82,18 @@ fn sessions(resume: bool) -> Resumption {
 
 fn verifier(spec: &ClientSpec) -> Result<Arc<dyn ServerCertVerifier>, ConfigError> {
     if spec.insecure {
-        return Ok(Arc::new(Anybody(provider())));
+        return Ok(Arc::new(AcceptAnyCertificate(provider())));
     }
     let roots = match (&spec.ca_pem, &spec.ca) {
         (Some(text), _) => pem::store(Path::new("(given as text)"), text.as_bytes())?,
         (None, Some(path)) => pem::roots(path)?,
-        (None, None) => of_the_system()?,
+        (None, None) => system_roots()?,
     };
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
     Ok(verifier.map_err(|error| ConfigError::Unusable(Error::General(error.to_string())))?)
 }
 
-fn of_the_system() -> Result<RootCertStore, ConfigError> {
+fn system_roots() -> Result<RootCertStore, ConfigError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);
@@ -104,11 +104,11 @@ fn of_the_system() -> Result<RootCertStore, ConfigError> {
     Ok(roots)
 }
 
-/// Trusts any certificate, if its holder has the key: what a handshake costs stays what it is.
+/// Accepts any certificate, but verifies that its holder has the key, so that a handshake costs as much as usual.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AcceptAnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

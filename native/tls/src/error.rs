@@ -1,9 +1,9 @@
-//! Why certificates and keys are not usable.
+//! Why certificates and keys cannot be used.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why there is no TLS as it was configured.
+/// Why TLS cannot be set up as configured.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file that cannot be read.
@@ -26,7 +26,7 @@ pub enum ConfigError {
         /// What is wrong with it.
         problem: String,
     },
-    /// One half of a pair.
+    /// A certificate without its key, or a key without its certificate.
     #[error("a certificate and its key go together: give both, or neither")]
     Half,
     /// The key is encrypted.
@@ -49,7 +49,7 @@ pub enum ConfigError {
         /// The key.
         key: PathBuf,
     },
-    /// Nobody to trust.
+    /// The system has no trusted authorities.
     #[error("this system trusts no certificate authority ({0}); name one with --tls-ca")]
     NoRoots(String),
     /// A target that no certificate can be for.

@@ -8,7 +8,7 @@ use rustls::{AlertDescription, CertificateError, Error};
 /// Why a connection could not be made secure, or did not stay so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The certificate is signed by nobody we trust.
+    /// The certificate is not signed by a trusted authority.
     Untrusted,
     /// The certificate is for another name.
     WrongName,
@@ -82,7 +82,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Untrusted => {
-                "its certificate is signed by nobody trusted here; name its authority with --tls-ca"
+                "its certificate is not signed by a trusted authority; name the authority with --tls-ca"
             }
             Self::WrongName => {
                 "its certificate is for another name; use the name in it as the target's address"

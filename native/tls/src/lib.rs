@@ -1,6 +1,6 @@
 //! TLS under the sockets of servers and lanes: one stream type, and what it is configured with.
 //!
-//! A connection that speaks TLS has a [`Session`] beside its socket, which is read and written through it;
+//! A connection that uses TLS has a [`Session`] next to its socket, which is read and written through it;
 //! nothing above knows the difference, and nothing here knows what is spoken.
 
 mod client;

@@ -1,4 +1,4 @@
-//! A certificate made at the start, for whoever has none.
+//! A certificate and its authority made at the start, for servers without files.
 //!
 //! It is signed by an authority made with it: what checks it (`--tls-ca`, curl, browsers) then does
 //! what it does everywhere else. The authority's key is forgotten at once.

@@ -1,4 +1,4 @@
-//! Where records begin and end, as far as that can be told from outside (RFC 8446 section 5.1).
+//! Where records begin and end, as far as their headers show (RFC 8446 section 5.1).
 
 /// Type, version, length.
 const HEADER_BYTES: usize = 5;

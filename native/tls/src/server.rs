@@ -25,7 +25,7 @@ pub struct ServerSpec {
     pub names: Vec<String>,
 }
 
-/// The alert for whoever is turned away at a port where TLS is spoken, before a word of TLS: fatal, and an
+/// The alert for a client that is turned away at a port where TLS is spoken, before a word of TLS: fatal, and an
 /// internal error, which is what the lack of a place comes closest to (RFC 8446 sections 6 and 6.2). The
 /// client reads that it has been refused, not that the port speaks something else.
 pub const TURNED_AWAY: [u8; 7] = [21, 3, 3, 0, 2, 2, 80];

@@ -7,8 +7,8 @@
 //! - A write takes bytes only when what became of them is the kernel's. Until then it would block, and
 //!   the same bytes have to be offered again: what is encrypted already is not encrypted twice.
 //!
-//! After an error of TLS's the socket is read and written as it is: whoever knocked without TLS can be
-//! told so, and what is still sent can be dropped.
+//! After an error of TLS the socket is read and written in the clear: a client that connected without TLS
+//! can be answered, and what it still sends can be dropped.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -25,13 +25,13 @@ const READS: usize = 64;
 /// TLS on a socket, which is handed in with each call.
 pub struct Session {
     connection: Connection,
-    /// Bytes encrypted whose write has not been reported.
+    /// Bytes encrypted and not yet reported as written.
     committed: usize,
     /// How far the other side's records have come.
     records: Records,
     /// Bytes that the socket has brought or taken and nobody has asked for.
     moved: usize,
-    /// The other side has said that it will send nothing more.
+    /// The other side has sent close_notify.
     ended: bool,
     /// TLS has ended in an error.
     failed: bool,
@@ -66,14 +66,14 @@ impl Session {
         !self.connection.is_handshaking()
     }
 
-    /// Whether the other side has said that it will send nothing more (RFC 8446 section 6.1): a read says
+    /// Whether the other side has sent close_notify (RFC 8446 section 6.1): a read says
     /// so once what came before it has been read, and the socket may never.
     #[inline]
     pub const fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Whether a record has begun that is not all there: whoever stops here has stopped within a message.
+    /// Whether a record is incomplete: a connection that ends here ends within a message.
     pub const fn is_within_record(&self) -> bool {
         self.records.is_within()
     }
@@ -166,7 +166,7 @@ impl Session {
     pub fn close<S: Read + Write>(&mut self, socket: &mut S) {
         if self.is_open() && !self.failed {
             self.connection.send_close_notify();
-            // Whoever has gone does not need it.
+            // A peer that has gone does not need it.
             let _ = self.push(socket);
         }
     }
@@ -203,9 +203,9 @@ impl Session {
     #[cold]
     fn fail<S: Read + Write>(&mut self, error: Error, socket: &mut S) -> io::Error {
         self.failed = true;
-        // Who does not speak TLS would not understand the alert.
+        // A peer without TLS would not understand the alert.
         if !(matches!(error, Error::InvalidMessage(_)) && self.connection.is_handshaking()) {
-            // Whoever has gone does not need it.
+            // A peer that has gone does not need it.
             let _ = self.push(socket);
         }
         io::Error::new(ErrorKind::InvalidData, error)

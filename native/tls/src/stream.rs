@@ -107,7 +107,7 @@ impl<S: Read + Write> Write for Stream<S> {
     }
 }
 
-/// Keeps what TLS needs out of the way of those who do without: inlined, it costs them 2 %.
+/// Kept out of line: inlined, TLS slows plain connections by 2 %.
 #[cold]
 #[inline(never)]
 fn apart<T>(act: impl FnOnce() -> T) -> T {

@@ -2,7 +2,7 @@
 //!
 //! | choice | what it stands for |
 //! |---|---|
-//! | uniform | everybody alike: the paper's |
+//! | uniform | all with the same probability: the paper's |
 //! | zipfian | a few are famous: weight 1/rank^0.99, famous people scattered over the directory |
 //! | hotspot | 20 % of the people get 80 % of the operations |
 //! | latest | zipfian again, the newest people the famous ones |
@@ -19,11 +19,11 @@ const SKEW: f64 = 0.99;
 /// Terms of the zeta sum that are added one by one; the rest follows Euler and Maclaurin.
 const EXACT_TERMS: u64 = 10_000;
 
-/// Whom operations are about.
+/// The distribution of people over operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// Everybody alike.
+    /// All with the same probability.
     #[default]
     Uniform,
     /// Weight 1/rank^0.99, ranks scattered.
@@ -191,7 +191,7 @@ mod tests {
             let off = seen[rank as usize - 1] as f64 / expected - 1.0;
             assert!(off.abs() < 0.1, "rank {rank} is off by {off:.3}");
         }
-        assert!(seen.iter().all(|&n| n > 0), "everybody has a rank");
+        assert!(seen.iter().all(|&n| n > 0), "every person has a rank");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Which people adds are about: a ring of keys shared by all threads in blocks.
+//! The people that a run adds: a ring of keys shared by all threads in blocks.
 //!
 //! Adds take people from `start` on, each once. After `keys` of them the ring wraps: a key taken again
-//! is free only after its entry was removed. So whatever happens, nobody beyond `keys` people from `start`
-//! on has to be looked for to clean up after a run.
+//! is free only after its entry was removed. So a clean-up after a run looks at `keys` people from `start` on
+//! and no more, however the run ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,15 +38,15 @@ impl Ring {
     }
 }
 
-/// One thread's view of the ring.
+/// One thread's position in the ring.
 #[derive(Debug)]
-pub struct Hand {
+pub struct RingCursor {
     ring: Arc<Ring>,
     next: u64,
     end: u64,
 }
 
-impl Hand {
+impl RingCursor {
     /// Takes nothing yet.
     pub const fn new(ring: Arc<Ring>) -> Self {
         Self { ring, next: 0, end: 0 }
@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn hands_never_take_the_same_key_before_the_ring_wraps() {
         let ring = Arc::new(Ring::new(10_000, 3_000, 3));
-        let mut hands = [(); 3].map(|()| Hand::new(ring.clone()));
-        let mut people: Vec<_> = (0..3_000).map(|n| hands[n * 7 % 3].take()).collect();
+        let mut cursors = [(); 3].map(|()| RingCursor::new(ring.clone()));
+        let mut people: Vec<_> = (0..3_000).map(|n| cursors[n * 7 % 3].take()).collect();
         people.retain(|key| !key.used_before);
         let distinct: std::collections::HashSet<_> = people.iter().map(|key| key.person).collect();
         assert_eq!(distinct.len(), people.len());
@@ -85,8 +85,8 @@ mod tests {
     fn threads_that_draw_at_once_take_every_key_once_a_round() {
         let ring = Arc::new(Ring::new(7, 4_000, 4));
         let draw = || {
-            let mut hand = Hand::new(ring.clone());
-            (0..2_000).map(|_| hand.take()).collect::<Vec<_>>()
+            let mut cursor = RingCursor::new(ring.clone());
+            (0..2_000).map(|_| cursor.take()).collect::<Vec<_>>()
         };
         let mut people: Vec<(u64, bool)> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(draw)).collect();
@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn a_key_comes_again_only_marked_as_used() {
-        let mut hand = Hand::new(Arc::new(Ring::new(5, 16, 1)));
-        let first: Vec<_> = (0..16).map(|_| hand.take()).collect();
-        let second: Vec<_> = (0..16).map(|_| hand.take()).collect();
+        let mut cursor = RingCursor::new(Arc::new(Ring::new(5, 16, 1)));
+        let first: Vec<_> = (0..16).map(|_| cursor.take()).collect();
+        let second: Vec<_> = (0..16).map(|_| cursor.take()).collect();
         assert!(first.iter().all(|key| !key.used_before));
         assert!(second.iter().all(|key| key.used_before));
         assert!(first.iter().zip(&second).all(|(a, b)| a.person == b.person));

@@ -125,7 +125,7 @@ impl Arrivals {
     }
 
     /// From arrival `from` on this thread has `share`. Every thread must get the same `from`, not before
-    /// anything that any of them said when paused.
+    /// any arrival that one of them returned when paused.
     pub fn divide(&mut self, from: u64, share: Option<Share>) {
         self.paused = false;
         self.divisions.push_back((from, share));

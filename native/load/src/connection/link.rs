@@ -1,4 +1,4 @@
-//! A lane's connection as the kernel sees it, and TLS where it is spoken.
+//! A lane's socket, with TLS if it is used.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd};
@@ -9,53 +9,53 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
 
-use crate::connection::security::{Guard, Raw, Security};
+use crate::connection::security::{Raw, Security, TlsLayer};
 use crate::connection::source::Sources;
 use crate::record::failure::Failure;
 
 /// A lane's connection.
 #[derive(Debug)]
 pub(crate) enum Link {
-    /// None, and what ended the last one if the lane has not been told.
+    /// Not connected; the failure that ended the last connection, if the lane has not recorded it.
     Down(Option<Failure>),
-    /// On its way: on loopback it is there already, but only writing will tell.
-    Opening(Line),
+    /// Connecting: on loopback it is open already, but only a write will tell.
+    Opening(Channel),
     /// Open.
-    Up(Line),
+    Up(Channel),
 }
 
 /// A socket, and what protects what it carries.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Channel {
     socket: Socket,
-    guard: Option<Box<Guard>>,
+    tls: Option<Box<TlsLayer>>,
 }
 
-/// What became of bytes to send.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sent {
+pub(crate) enum WriteOutcome {
     /// So many of them are on their way.
     Bytes(usize),
-    /// Not now; the same bytes have to be offered again.
-    Later,
+    /// The socket is full; offer the same bytes again.
+    WouldBlock,
 }
 
-/// What became of reading.
+/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Got {
+pub(crate) enum ReadOutcome {
     /// So many bytes; 0 is the end.
     Bytes(usize),
-    /// Not now.
-    Later,
+    /// Nothing has come.
+    WouldBlock,
 }
 
 impl Link {
     /// Starts to connect.
     #[inline]
     pub(crate) fn open(sources: &mut Sources, security: Option<&Security>) -> Result<Self, Failure> {
-        let guard = security.map(Security::guard).transpose()?;
+        let tls = security.map(Security::tls).transpose()?;
         match sources.connect() {
-            Ok(socket) => Ok(Self::Opening(Line { socket, guard })),
+            Ok(socket) => Ok(Self::Opening(Channel { socket, tls })),
             Err(error) => Err(Failure::of_system(&error)),
         }
     }
@@ -65,46 +65,46 @@ impl Link {
         matches!(self, Self::Opening(_))
     }
 
-    /// Whether TLS is spoken, or will be.
+    /// Whether TLS is used, or will be.
     #[inline]
-    pub(crate) const fn is_guarded(&self) -> bool {
-        matches!(self, Self::Opening(Line { guard: Some(_), .. }) | Self::Up(Line { guard: Some(_), .. }))
+    pub(crate) const fn uses_tls(&self) -> bool {
+        matches!(self, Self::Opening(Channel { tls: Some(_), .. }) | Self::Up(Channel { tls: Some(_), .. }))
     }
 
-    /// What was on its way has arrived.
+    /// The connection is open.
     #[inline]
     pub(crate) fn promote(&mut self) {
-        if let Self::Opening(line) = std::mem::replace(self, Self::Down(None)) {
-            *self = Self::Up(line);
+        if let Self::Opening(channel) = std::mem::replace(self, Self::Down(None)) {
+            *self = Self::Up(channel);
         }
     }
 
-    /// Asks how connecting goes; whether it is over.
+    /// Checks whether connecting, and the TLS handshake, is complete.
     pub(crate) fn check(&mut self) -> Result<bool, Failure> {
-        let Self::Opening(line) = self else { return Ok(true) };
-        match rustix::net::sockopt::socket_error(line.socket.as_fd()) {
+        let Self::Opening(channel) = self else { return Ok(true) };
+        match rustix::net::sockopt::socket_error(channel.socket.as_fd()) {
             Ok(Ok(())) => {}
             Ok(Err(error)) | Err(error) => return Err(Failure::of_connect(error)),
         }
-        match &mut line.guard {
+        match &mut channel.tls {
             None => Ok(true),
-            Some(guard) => guard.shake(&line.socket),
+            Some(tls) => tls.shake(&channel.socket),
         }
     }
 
     /// Writes once.
     #[inline]
-    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<Sent, Failure> {
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<WriteOutcome, Failure> {
         let opening = self.is_opening();
-        let (Self::Up(line) | Self::Opening(line)) = self else {
+        let (Self::Up(channel) | Self::Opening(channel)) = self else {
             return Err(Failure::Closed);
         };
-        if let Some(guard) = &mut line.guard {
-            return send_guarded(guard, &line.socket, bytes);
+        if let Some(tls) = &mut channel.tls {
+            return send_tls(tls, &channel.socket, bytes);
         }
-        match rustix::net::send(line.socket.as_fd(), bytes, SendFlags::NOSIGNAL) {
-            Ok(n) => Ok(Sent::Bytes(n)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(Sent::Later),
+        match rustix::net::send(channel.socket.as_fd(), bytes, SendFlags::NOSIGNAL) {
+            Ok(n) => Ok(WriteOutcome::Bytes(n)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(WriteOutcome::WouldBlock),
             Err(error) if opening => Err(Failure::of_connect(error)),
             Err(error) => Err(Failure::of_connection(error)),
         }
@@ -112,27 +112,27 @@ impl Link {
 
     /// Reads once.
     #[inline]
-    pub(crate) fn receive(&mut self, space: &mut [u8]) -> Result<Got, Failure> {
-        let Self::Up(line) = self else { return Ok(Got::Later) };
-        if let Some(guard) = &mut line.guard {
-            return receive_guarded(guard, &line.socket, space);
+    pub(crate) fn receive(&mut self, space: &mut [u8]) -> Result<ReadOutcome, Failure> {
+        let Self::Up(channel) = self else { return Ok(ReadOutcome::WouldBlock) };
+        if let Some(tls) = &mut channel.tls {
+            return receive_tls(tls, &channel.socket, space);
         }
-        match rustix::net::recv(line.socket.as_fd(), space, RecvFlags::empty()) {
-            Ok((n, _)) => Ok(Got::Bytes(n)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(Got::Later),
+        match rustix::net::recv(channel.socket.as_fd(), space, RecvFlags::empty()) {
+            Ok((n, _)) => Ok(ReadOutcome::Bytes(n)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(ReadOutcome::WouldBlock),
             Err(error) => Err(Failure::of_connection(error)),
         }
     }
 
-    /// Says that this is the end, where that has to be said.
+    /// Ends the TLS session with a close_notify alert (RFC 8446 section 6.1), if there is one.
     #[inline]
     pub(crate) fn close(&mut self) {
-        if let Self::Up(Line { socket, guard: Some(guard) }) = self {
-            guard.session.close(&mut Raw(socket));
+        if let Self::Up(Channel { socket, tls: Some(tls) }) = self {
+            tls.session.close(&mut Raw(socket));
         }
     }
 
-    /// Tells the poller about it; closing the socket is all it takes to end that.
+    /// Registers with the poller; closing the socket deregisters it.
     #[inline]
     pub(crate) fn watch(
         &self,
@@ -141,8 +141,8 @@ impl Link {
         how: Interest,
         again: bool,
     ) -> Result<(), Failure> {
-        let (Self::Up(line) | Self::Opening(line)) = self else { return Ok(()) };
-        let fd = line.socket.as_raw_fd();
+        let (Self::Up(channel) | Self::Opening(channel)) = self else { return Ok(()) };
+        let fd = channel.socket.as_raw_fd();
         let token = Token(lane as usize);
         let done = match again {
             true => registry.reregister(&mut SourceFd(&fd), token, how),
@@ -152,20 +152,20 @@ impl Link {
     }
 }
 
-// Out of the way of those who do without TLS.
+// Kept out of line: the path without TLS stays small.
 #[cold]
 #[inline(never)]
-fn send_guarded(guard: &mut Guard, socket: &Socket, bytes: &[u8]) -> Result<Sent, Failure> {
-    Ok(now(guard.session.write(&mut Raw(socket), bytes))?.map_or(Sent::Later, Sent::Bytes))
+fn send_tls(tls: &mut TlsLayer, socket: &Socket, bytes: &[u8]) -> Result<WriteOutcome, Failure> {
+    Ok(now(tls.session.write(&mut Raw(socket), bytes))?.map_or(WriteOutcome::WouldBlock, WriteOutcome::Bytes))
 }
 
 #[cold]
 #[inline(never)]
-fn receive_guarded(guard: &mut Guard, socket: &Socket, space: &mut [u8]) -> Result<Got, Failure> {
-    Ok(now(guard.session.read(&mut Raw(socket), space))?.map_or(Got::Later, Got::Bytes))
+fn receive_tls(tls: &mut TlsLayer, socket: &Socket, space: &mut [u8]) -> Result<ReadOutcome, Failure> {
+    Ok(now(tls.session.read(&mut Raw(socket), space))?.map_or(ReadOutcome::WouldBlock, ReadOutcome::Bytes))
 }
 
-/// How much TLS has moved now.
+/// Maps "would block" and "interrupted" to `None`.
 fn now(moved: io::Result<usize>) -> Result<Option<usize>, Failure> {
     match moved {
         Ok(count) => Ok(Some(count)),

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use wire::ldap::request::write_sasl_bind;
 
-/// How one says who one is.
+/// A SASL mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mechanism {
-    /// Whom the certificate is for that was shown (RFC 4422 appendix A).
+    /// The identity is that of the TLS client certificate (RFC 4422 appendix A).
     External,
     /// With a name and a password, as in a simple bind (RFC 4616).
     Plain,

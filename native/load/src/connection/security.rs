@@ -1,4 +1,4 @@
-//! How lanes' connections become secure.
+//! TLS on the connections of lanes.
 //!
 //! The handshake belongs to connecting, StartTLS (RFC 4511 section 4.14) with it: a connection is there
 //! when it is of use, and what becomes of it before is recorded under the `connect` step.
@@ -13,19 +13,19 @@ use tls::{ClientSpec, ConfigError, Connector, Session};
 
 use crate::record::failure::Failure;
 
-/// TLS at a directory.
+/// TLS settings for a directory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// Whom to trust, and who one is.
+    /// Trusted authorities, and the client's own certificate.
     pub trust: ClientSpec,
-    /// Whether to begin without and to ask for it (StartTLS).
+    /// Whether to connect in the clear and then ask for TLS (StartTLS).
     pub start: bool,
 }
 
-/// How a protocol asks for TLS on a connection that began without.
+/// How a protocol asks for TLS on a connection that began in the clear.
 #[derive(Debug)]
-pub(crate) struct Ask {
+pub(crate) struct StartTls {
     pub(crate) request: fn(&mut Vec<u8>),
     /// Whether it is granted; `None` while more of the answer has to come.
     pub(crate) granted: fn(&[u8]) -> Option<Result<(), Failure>>,
@@ -35,7 +35,7 @@ pub(crate) struct Ask {
 #[derive(Debug, Clone)]
 pub(crate) struct Security {
     connector: Connector,
-    ask: Option<&'static Ask>,
+    ask: Option<&'static StartTls>,
 }
 
 impl Security {
@@ -43,7 +43,7 @@ impl Security {
         spec: &ClientSpec,
         host: &str,
         alpn: &[&[u8]],
-        ask: Option<&'static Ask>,
+        ask: Option<&'static StartTls>,
     ) -> Result<Self, ConfigError> {
         Ok(Self { connector: Connector::new(spec, host, alpn)?, ask })
     }
@@ -54,32 +54,32 @@ impl Security {
     }
 
     /// What makes one connection secure.
-    pub(crate) fn guard(&self) -> Result<Box<Guard>, Failure> {
+    pub(crate) fn tls(&self) -> Result<Box<TlsLayer>, Failure> {
         let session = Session::connect(&self.connector).map_err(|_| Failure::Io)?;
-        let asking = self.ask.map(|ask| Asking { ask, sent: false, answer: Vec::new() });
-        Ok(Box::new(Guard { session, asking }))
+        let asking = self.ask.map(|ask| StartTlsExchange { ask, sent: false, answer: Vec::new() });
+        Ok(Box::new(TlsLayer { session, asking }))
     }
 }
 
 /// TLS on one connection.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct TlsLayer {
     pub(crate) session: Session,
     /// Until TLS has been asked for and granted.
-    asking: Option<Asking>,
+    asking: Option<StartTlsExchange>,
 }
 
 #[derive(Debug)]
-struct Asking {
-    ask: &'static Ask,
+struct StartTlsExchange {
+    ask: &'static StartTls,
     sent: bool,
     answer: Vec<u8>,
 }
 
-/// The longest answer to the wish for TLS: a result with a diagnostic.
+/// The longest answer to a request for TLS: a result with a diagnostic.
 const ANSWER_BYTES: usize = 4 << 10;
 
-impl Guard {
+impl TlsLayer {
     /// Goes on with becoming secure; whether it is done.
     pub(crate) fn shake(&mut self, socket: &Socket) -> Result<bool, Failure> {
         let mut raw = Raw(socket);
@@ -93,7 +93,7 @@ impl Guard {
     }
 }
 
-impl Asking {
+impl StartTlsExchange {
     fn go_on(&mut self, raw: &mut Raw<'_>) -> Result<bool, Failure> {
         if !self.sent {
             let mut request = Vec::new();

@@ -21,7 +21,7 @@ use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::recorder::{Label, Recorders};
 
-/// Everything a driver needs beside the protocol.
+/// Everything a driver needs apart from the protocol.
 pub(crate) struct Plan<R> {
     pub(crate) threads: usize,
     pub(crate) target: std::net::SocketAddr,
@@ -47,7 +47,7 @@ pub enum LaunchError {
     Histogram(#[from] CreationError),
 }
 
-/// Why a running engine did not do what it was told.
+/// Why a command to a running engine failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// No program of that name.
@@ -222,7 +222,7 @@ impl Driver {
         let deadline_ns = now_ns().saturating_add(nanos(timeout));
         let replies = self.ask(|reply| Ok(Command::Finish { deadline_ns, reply }));
         let snapshot = replies.and_then(|replies| self.snapshot(replies));
-        // After an error too: once this returns, nobody loads the target.
+        // After an error too: once this returns, nothing loads the target.
         self.workers.iter_mut().for_each(Handle::join);
         snapshot
     }
@@ -239,7 +239,7 @@ impl Driver {
         Ok(snapshot)
     }
 
-    /// Asks every thread, also those behind one that is gone: whoever is not told to end goes on.
+    /// Asks every thread, also after one that is gone: a thread that is not asked to end runs on.
     fn ask<T>(
         &self,
         mut command: impl FnMut(Sender<T>) -> Result<Command, CommandError>,
@@ -271,7 +271,7 @@ impl Driver {
         }
         let replies = self.ask(|reply| Ok(Command::Pause { reply }))?;
         let untaken = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
-        // While nobody had lanes, nobody arrived.
+        // While no thread had lanes, there were no arrivals.
         let from = untaken.into_iter().flatten().max().unwrap_or_else(|| pace.first_at(now_ns()));
         let of = self.workers.iter().filter(|worker| worker.total() > 0).count() as u64;
         let mut index = 0;
@@ -288,7 +288,7 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         if !self.stopped {
-            // Nobody is left to read what was recorded.
+            // The caller that could read what was recorded is gone.
             let _ = self.stop(Duration::ZERO);
         }
     }

@@ -14,7 +14,7 @@ use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
 use crate::choose::schedule::Share;
-use crate::connection::link::Got;
+use crate::connection::link::ReadOutcome;
 use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
 use crate::drive::context::{Context, NEVER};
 use crate::drive::lane::{Fate, Lane};
@@ -37,7 +37,7 @@ const TICK: Token = Token(usize::MAX);
 const ALARM: Token = Token(usize::MAX - 1);
 pub(crate) const WAKE: Token = Token(usize::MAX - 2);
 
-/// What a worker is told.
+/// A command to a worker.
 pub(crate) enum Command {
     Start {
         program: usize,
@@ -51,7 +51,7 @@ pub(crate) enum Command {
         fresh: Recorders,
         reply: Sender<Drained>,
     },
-    /// Take no arrivals, and say the first one not taken.
+    /// Take no more arrivals, and reply with the first one not taken.
     Pause {
         reply: Sender<Option<u64>>,
     },
@@ -84,13 +84,13 @@ struct Finishing {
     reply: Sender<Drained>,
 }
 
-/// See the module.
+/// A thread that runs lanes.
 pub(crate) struct Worker<P: Protocol> {
     poll: Poll,
     commands: Receiver<Command>,
     programs: Arc<[Program<P::Request>]>,
     context: Context<P>,
-    /// Each with the number of its program.
+    /// With the index of the program each runs.
     lanes: Vec<Option<(usize, Lane<P::Lane>)>>,
     free: Vec<u32>,
     running: u64,
@@ -102,7 +102,7 @@ pub(crate) struct Worker<P: Protocol> {
     tick: Alarm,
     alarm: Alarm,
     tick_is_due: bool,
-    is_called: bool,
+    has_commands: bool,
     batch: Batch,
     finishing: Option<Finishing>,
 }
@@ -132,13 +132,13 @@ impl<P: Protocol> Worker<P> {
             tick,
             alarm,
             tick_is_due: false,
-            is_called: false,
+            has_commands: false,
             batch: Batch::new(),
             finishing: None,
         })
     }
 
-    /// Runs until told to finish. What goes wrong on the way ends the thread; its driver notices that
+    /// Runs until a `Finish` command. An error ends the thread; its driver notices that
     /// the channel is closed.
     pub(crate) fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
@@ -146,7 +146,7 @@ impl<P: Protocol> Worker<P> {
             if let Some(finishing) =
                 self.finishing.take_if(|finishing| self.running == 0 || now_ns() >= finishing.deadline_ns)
             {
-                self.give_up();
+                self.expire_all();
                 let none = Recorders::none();
                 let _ = finishing.reply.send(self.drain(none));
                 return;
@@ -155,7 +155,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     fn turn(&mut self, events: &mut Events) -> io::Result<()> {
-        self.start_some();
+        self.start_waiting_lanes();
         self.set_alarm()?;
         let limit = if self.starting.is_empty() { None } else { Some(Duration::ZERO) };
         match self.poll.poll(events, limit) {
@@ -166,36 +166,36 @@ impl<P: Protocol> Worker<P> {
             match event.token() {
                 TICK => self.tick_is_due = true,
                 ALARM => self.alarm.rang(),
-                WAKE => self.is_called = true,
-                Token(id) if P::BATCHES => self.gather(id, event),
+                WAKE => self.has_commands = true,
+                Token(id) if P::BATCHES => self.read_answer(id, event),
                 Token(id) => self.on_lane(id, |lane, program, context| lane.ready(event, program, context)),
             }
         }
-        self.work_off();
+        self.process_batch();
         let ticked = std::mem::take(&mut self.tick_is_due);
         if ticked {
-            self.look_over();
+            self.expire_overdue();
         }
-        // Nobody calls once the driver is gone.
-        if std::mem::take(&mut self.is_called) || ticked {
-            self.obey();
+        // A driver that is gone wakes no worker: look for that at every tick.
+        if std::mem::take(&mut self.has_commands) || ticked {
+            self.run_commands();
         }
         self.run_due();
         Ok(())
     }
 
-    /// Reads an answer for the batch; what is no plain answer is dealt with at once.
+    /// Reads an answer for the batch; any other event is handled at once.
     #[inline]
-    fn gather(&mut self, id: usize, event: &Event) {
+    fn read_answer(&mut self, id: usize, event: &Event) {
         let Some(Some((_, lane))) = self.lanes.get_mut(id) else { return };
         match lane.fetch(event, self.batch.space()) {
-            Some(Ok(Got::Bytes(length))) => {
+            Some(Ok(ReadOutcome::Bytes(length))) => {
                 self.batch.answers.push(Answer { lane: id, length, read_ns: now_ns() });
                 if self.batch.is_full() {
-                    self.work_off();
+                    self.process_batch();
                 }
             }
-            Some(Ok(Got::Later)) => {}
+            Some(Ok(ReadOutcome::WouldBlock)) => {}
             Some(Err(failure)) => {
                 self.on_lane(id, |lane, program, context| lane.lost(failure, program, context));
             }
@@ -203,8 +203,8 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Looks at the answers of the batch, then writes what the lanes ask next.
-    fn work_off(&mut self) {
+    /// Checks the answers of the batch, then writes the next requests of its lanes.
+    fn process_batch(&mut self) {
         self.context.out.clear();
         self.context.staging = true;
         for n in 0..self.batch.answers.len() {
@@ -231,7 +231,7 @@ impl<P: Protocol> Worker<P> {
         self.batch.answers.clear();
     }
 
-    /// Does something with a lane, and what its fate asks for.
+    /// Calls `act` on a lane, and removes the lane if it has ended.
     #[inline]
     fn on_lane(
         &mut self,
@@ -272,7 +272,7 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// Lets those lanes go on whose time has come.
+    /// Resumes the lanes that are due: sleeps that are over, arrivals of the open schedule.
     #[inline]
     fn run_due(&mut self) {
         if self.context.timers.peek().is_none() && self.context.idle.is_empty() {
@@ -296,8 +296,8 @@ impl<P: Protocol> Worker<P> {
         });
     }
 
-    /// Gives up operations whose time is over.
-    fn look_over(&mut self) {
+    /// Gives up operations past their deadline.
+    fn expire_overdue(&mut self) {
         self.tick.acknowledge();
         let now_ns = now_ns();
         for id in 0..self.context.deadlines.len() {
@@ -310,13 +310,13 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn obey(&mut self) {
+    fn run_commands(&mut self) {
         loop {
             match self.commands.try_recv() {
                 Ok(command) => self.execute(command),
                 Err(TryRecvError::Empty) => return,
                 Err(TryRecvError::Disconnected) => {
-                    // The driver is gone without a word: end at once.
+                    // The driver is gone without `Finish`: end at once.
                     let (reply, _) = std::sync::mpsc::channel();
                     return self.finish(Finishing { deadline_ns: 0, reply });
                 }
@@ -325,7 +325,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     fn execute(&mut self, command: Command) {
-        // Whoever asked may have gone; then nobody needs the answer.
+        // Where the asking side has gone, the reply is not needed.
         match command {
             Command::Start { program, lanes } => self.starting.push((program, lanes)),
             Command::Stop { program, lanes } => self.stop_lanes(program, lanes),
@@ -360,7 +360,7 @@ impl<P: Protocol> Worker<P> {
         lanes.map(|(_, lane)| now_ns.saturating_sub(lane.since_ns())).sum()
     }
 
-    fn start_some(&mut self) {
+    fn start_waiting_lanes(&mut self) {
         let mut left = STARTS_AT_ONCE;
         while left > 0
             && let Some((program, lanes)) = self.starting.last_mut()
@@ -427,7 +427,7 @@ impl<P: Protocol> Worker<P> {
     }
 
     /// Counts what is still in flight as not answered in time.
-    fn give_up(&mut self) {
+    fn expire_all(&mut self) {
         let now_ns = now_ns();
         for id in 0..self.lanes.len() {
             if let Some((program, lane)) = &mut self.lanes[id] {

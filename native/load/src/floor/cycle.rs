@@ -23,9 +23,9 @@ struct Cycle {
     received: usize,
 }
 
-/// Connects, trades once, says seven bytes and closes, as fast as one thread can.
+/// Connects, exchanges one request, sends a farewell of seven bytes and closes, as fast as one thread can.
 ///
-/// Source addresses are spread (see [`Sources`]): nobody is measured running out of ports.
+/// Source addresses are spread (see [`Sources`]): the loop does not run out of ports.
 pub fn connect_cycles(load: &Load) -> Result<Measured, FloorError> {
     load.check()?;
     let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;

@@ -1,4 +1,4 @@
-//! Why there is no floor to stand on.
+//! Why the raw loops fail.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Trading over open connections.
+//! Requests and responses over open connections.
 
 use std::io;
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use socket2::Socket;
 
-use super::{EVENTS, FloorError, Load, Measured, PATIENCE, wait, write};
+use super::{EVENTS, FloorError, Load, Measured, SILENCE_LIMIT, wait, write};
 use crate::record::clock::{now_ns, thread_cpu_ns};
 use crate::record::recorder::histogram;
 
@@ -21,7 +21,7 @@ struct Exchange {
     received: usize,
 }
 
-/// Trades requests for responses as fast as one thread can.
+/// Exchanges requests and responses as fast as one thread can.
 pub fn exchange(load: &Load) -> Result<Measured, FloorError> {
     load.check()?;
     let mut poll = Poll::new().map_err(FloorError::io("cannot create an epoll instance"))?;
@@ -72,7 +72,7 @@ fn open(load: &Load, poll: &Poll) -> Result<Vec<Exchange>, FloorError> {
     let failed = |source: io::Error| FloorError::Connect { target, source };
     (0..load.connections)
         .map(|place| {
-            let stream = TcpStream::connect_timeout(&target, PATIENCE).map_err(failed)?;
+            let stream = TcpStream::connect_timeout(&target, SILENCE_LIMIT).map_err(failed)?;
             stream.set_nodelay(true).and_then(|()| stream.set_nonblocking(true)).map_err(failed)?;
             poll.registry()
                 .register(&mut SourceFd(&stream.as_raw_fd()), Token(place), Interest::READABLE)

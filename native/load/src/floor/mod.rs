@@ -1,11 +1,11 @@
-//! The floor: what two raw loops trade on this machine, which is what everybody is held against.
+//! The floor: how fast two raw loops exchange bytes on this machine, the ceiling for every server and client.
 //!
 //! Nothing is parsed, looked up, checked or remembered. One thread each side, edge-triggered epoll, one
 //! read and one write per operation; a read that leaves room in its buffer has emptied the socket, so
-//! nobody asks again. The server ([`NullResponder`]) belongs in a process of its own, or its CPU
+//! there is no second read. The server ([`NullResponder`]) belongs in a process of its own, or its CPU
 //! counts as the client's.
 //!
-//! [`exchange`] trades over open connections, [`connect_cycles`] opens one for each operation.
+//! [`exchange`] uses open connections, [`connect_cycles`] opens one for each operation.
 //!
 //! # Accuracy
 //!
@@ -55,7 +55,7 @@ pub struct Sizes {
     pub response: usize,
 }
 
-/// What it came to.
+/// The result of a raw loop.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// Operations that were completed in time.
@@ -72,11 +72,11 @@ pub struct Measured {
 /// that one write always suffices.
 const MAX_BYTES: usize = 64 << 10;
 
-/// What a client says before it closes in [`connect_cycles`]: an LDAP unbind's bytes.
+/// What a client sends before it closes in [`connect_cycles`]: as many bytes as an LDAP unbind has.
 const FAREWELL_BYTES: usize = 7;
 
-/// How long the responder may say nothing at all.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the responder may stay silent.
+const SILENCE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Events taken from the kernel at once.
 const EVENTS: usize = 1024;
@@ -101,7 +101,7 @@ impl Load {
 /// Waits for events.
 #[inline]
 fn wait(poll: &mut Poll, events: &mut Events, target: SocketAddr) -> Result<(), FloorError> {
-    match poll.poll(events, Some(PATIENCE)) {
+    match poll.poll(events, Some(SILENCE_LIMIT)) {
         Ok(()) if events.is_empty() => Err(FloorError::Silent(target)),
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),

@@ -111,7 +111,7 @@ struct Connection {
     /// Bytes of a request that is not complete.
     begun: usize,
     /// Bytes of responses that the socket would not take.
-    owed: usize,
+    pending: usize,
 }
 
 impl Server {
@@ -142,7 +142,7 @@ impl Server {
             });
             let registered = self.poll.registry().register(&mut stream, Token(place), Interest::READABLE);
             match registered {
-                Ok(()) => self.connections[place] = Some(Connection { stream, begun: 0, owed: 0 }),
+                Ok(()) => self.connections[place] = Some(Connection { stream, begun: 0, pending: 0 }),
                 Err(_) => self.free.push(place),
             }
         }
@@ -155,8 +155,8 @@ impl Server {
             return 0;
         };
         let mut answered = 0;
-        let mut open = connection.owed == 0 || connection.pay(&self.responses).is_ok();
-        while open && connection.owed == 0 {
+        let mut open = connection.pending == 0 || connection.write_pending(&self.responses).is_ok();
+        while open && connection.pending == 0 {
             let Ok(read) = connection.stream.read(&mut self.space) else {
                 // Not now, or never again: the next event tells.
                 open = !event.is_read_closed() && !event.is_error();
@@ -165,16 +165,16 @@ impl Server {
             connection.begun += read;
             let complete = connection.begun / self.request;
             connection.begun -= complete * self.request;
-            connection.owed = complete * self.response;
+            connection.pending = complete * self.response;
             answered += complete as u64;
-            open = read > 0 && connection.pay(&self.responses).is_ok();
+            open = read > 0 && connection.write_pending(&self.responses).is_ok();
             if read < self.space.len() {
                 // The socket is empty. If the other side has closed, this was all.
                 open = open && !event.is_read_closed();
                 break;
             }
         }
-        if open && connection.owed > 0 {
+        if open && connection.pending > 0 {
             let registry = self.poll.registry();
             let both = Interest::READABLE | Interest::WRITABLE;
             open = registry.reregister(&mut connection.stream, Token(place), both).is_ok();
@@ -189,12 +189,12 @@ impl Server {
 }
 
 impl Connection {
-    /// Writes what is owed, as far as the socket takes it.
+    /// Writes what is pending, as far as the socket takes it.
     #[inline]
-    fn pay(&mut self, responses: &[u8]) -> io::Result<()> {
-        while self.owed > 0 {
-            match self.stream.write(&responses[..self.owed.min(responses.len())]) {
-                Ok(written) => self.owed -= written,
+    fn write_pending(&mut self, responses: &[u8]) -> io::Result<()> {
+        while self.pending > 0 {
+            match self.stream.write(&responses[..self.pending.min(responses.len())]) {
+                Ok(written) => self.pending -= written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
             }

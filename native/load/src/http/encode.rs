@@ -1,9 +1,9 @@
 //! From a step to the bytes that are sent.
 
-use super::cast::Person;
 use super::escape::push_number;
+use super::people_view::Person;
 use super::request::Request;
-use super::spec::{Does, Who};
+use super::spec::{Effect, PersonSelector};
 use super::{Http, LaneState, Stage};
 
 impl Http {
@@ -14,21 +14,21 @@ impl Http {
             // It was never answered and may yet take place: that person stays taken.
             (lane.held, lane.pending) = (None, None);
         }
-        if let Some(who) = request.who {
-            lane.asked = self.pick(request, who, lane);
+        if let Some(selector) = request.person {
+            lane.asked = self.pick(request, selector, lane);
         }
-        if request.does == Does::Update {
+        if request.effect == Effect::Update {
             if !is_mine(lane.asked, lane) {
-                self.ours.spoil(lane.asked.number);
+                self.owned_keys.mark_contested(lane.asked.number);
             }
             lane.draw = self.rng.u64(..);
             (lane.updating, lane.pending) = (true, None);
         }
-        let facts = self.cast.facts(request.asks, lane.asked, lane.draw, &lane.captured);
-        request.line.head.write(&facts, out);
+        let values = self.people_view.values(request.asks, lane.asked, lane.draw, &lane.captured);
+        request.line.head.write(&values, out);
         if let Some(body) = &request.line.body {
             self.scratch.clear();
-            body.write(&facts, &mut self.scratch);
+            body.write(&values, &mut self.scratch);
             push_number(out, self.scratch.len() as u64);
             out.extend_from_slice(b"\r\n\r\n");
             out.extend_from_slice(&self.scratch);
@@ -36,22 +36,22 @@ impl Http {
     }
 
     #[inline]
-    fn pick(&mut self, request: &Request, who: Who, lane: &mut LaneState) -> Person {
-        if request.does == Does::Create {
+    fn pick(&mut self, request: &Request, selector: PersonSelector, lane: &mut LaneState) -> Person {
+        if request.effect == Effect::Create {
             return self.newcomer(lane);
         }
-        let proves = request.does == Does::Read && !request.fresh.is_empty();
-        let person = match (lane.pending, who) {
+        let proves = request.effect == Effect::Read && !request.fresh.is_empty();
+        let person = match (lane.pending, selector) {
             // Whatever the step says: first the page that proves the update.
             (Some(person), _) if proves => person,
-            (_, Who::Own) => self.own(lane),
-            (_, Who::Current) if request.does == Does::Update => match lane.current {
+            (_, PersonSelector::Own) => self.own(lane),
+            (_, PersonSelector::Current) if request.effect == Effect::Update => match lane.current {
                 Some(person) if is_mine(person, lane) => person,
                 _ => self.own(lane),
             },
-            (_, Who::Random) => self.random(),
-            (_, Who::Current) => lane.current.unwrap_or_else(|| self.random()),
-            (_, Who::New) => lane.new.unwrap_or_else(|| self.random()),
+            (_, PersonSelector::Random) => self.random(),
+            (_, PersonSelector::Current) => lane.current.unwrap_or_else(|| self.random()),
+            (_, PersonSelector::New) => lane.new.unwrap_or_else(|| self.random()),
         };
         lane.current = Some(person);
         person
@@ -61,21 +61,21 @@ impl Http {
         Person::known(self.keys.draw(&mut self.rng))
     }
 
-    /// Somebody whom no other lane updates. Where everybody is taken it is one of them, and what they
-    /// are updated to is not proved any more.
+    /// A person whom no other lane updates. Where all are taken it is one of those, and the update is
+    /// not verified.
     fn own(&mut self, lane: &mut LaneState) -> Person {
         if let Some(before) = lane.held.take() {
-            self.ours.give_back(before);
+            self.owned_keys.give_back(before);
         }
-        let wish = self.keys.draw(&mut self.rng);
-        lane.held = self.ours.take(wish);
-        Person::known(lane.held.unwrap_or_else(|| self.ours.one(wish)))
+        let preferred = self.keys.draw(&mut self.rng);
+        lane.held = self.owned_keys.take(preferred);
+        Person::known(lane.held.unwrap_or_else(|| self.owned_keys.one(preferred)))
     }
 
     /// The next of the run's own people.
     fn newcomer(&mut self, lane: &LaneState) -> Person {
         // The configuration sees to it that programs that create have a ring.
-        let number = self.hand.as_mut().map(|hand| hand.take().person);
+        let number = self.ring.as_mut().map(|ring| ring.take().person);
         number.map_or(lane.asked, Person::known)
     }
 }

@@ -1,10 +1,10 @@
-//! What templates may name.
+//! The fields that templates may use.
 
 use people::visitor::Visitor;
 
 use super::escape::{Escape, push, push_number};
 
-/// A thing that templates may name.
+/// A field of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     /// The person's number, or what the site calls a person this run created.
@@ -78,15 +78,15 @@ const NAMES: [(&str, Field); 22] = {
     ]
 };
 
-/// What there is to put in their places.
+/// The values of all fields for one request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Facts<'a> {
+pub(super) struct FieldValues<'a> {
     pub(super) id: u64,
     /// The person, if the template asked for one.
     pub(super) visitor: &'a Visitor,
     pub(super) captured: &'a [u8],
     pub(super) draw: u64,
-    /// Whose city is moved to, if the template asked for it.
+    /// The visitor whose city an update moves to, if the template asks for it.
     pub(super) moved_to: &'a Visitor,
 }
 
@@ -108,15 +108,15 @@ impl Field {
     }
 
     #[inline]
-    pub(super) fn write(self, facts: &Facts<'_>, how: Escape, out: &mut Vec<u8>) {
+    pub(super) fn write(self, values: &FieldValues<'_>, how: Escape, out: &mut Vec<u8>) {
         match self {
-            Self::Id => push_number(out, facts.id),
-            Self::Property(property) => property.write(facts.visitor, how, out),
-            Self::Captured => push(out, facts.captured, how),
-            Self::Drawn(Drawn::Colour) => push_colour(out, facts.draw, how),
-            Self::Drawn(Drawn::Accent) => push_colour(out, facts.draw >> 24, how),
-            Self::Drawn(Drawn::City) => push(out, facts.moved_to.city.as_bytes(), how),
-            Self::Drawn(Drawn::Number) => push_number(out, facts.draw >> 34),
+            Self::Id => push_number(out, values.id),
+            Self::Property(property) => property.write(values.visitor, how, out),
+            Self::Captured => push(out, values.captured, how),
+            Self::Drawn(Drawn::Colour) => push_colour(out, values.draw, how),
+            Self::Drawn(Drawn::Accent) => push_colour(out, values.draw >> 24, how),
+            Self::Drawn(Drawn::City) => push(out, values.moved_to.city.as_bytes(), how),
+            Self::Drawn(Drawn::Number) => push_number(out, values.draw >> 34),
         }
     }
 }

@@ -1,22 +1,22 @@
-//! What lanes say when they speak HTTP/1.1, and what they make of the answers.
+//! HTTP/1.1: encoding requests, reading and verifying answers.
 //!
-//! A step is one request made from templates; the answer is compared with what is known of the person it
-//! is about. Nothing is pipelined, and redirects are not followed (they are statuses like others).
+//! A step is one request made from templates; the answer is compared with the known properties of the
+//! person it is about. Nothing is pipelined, and redirects are not followed (they are statuses like others).
 //!
-//! # Updates and what has to be seen of them
+//! # Verifying updates
 //!
-//! A lane updates only people whom no other lane updates: of those a thread calls its own (a residue
-//! class of their numbers) each lane holds one from the draw to the page that proves the update. That
-//! page is the lane's next one that knows how to tell (`fresh`), whatever person its step names. People
-//! whose update was never answered stay taken: it may still take place. Where nobody is left to take,
-//! people are updated all the same and what their pages show proves nothing: have more people than lanes.
+//! A lane updates only people whom no other lane updates: of those a thread owns (a residue class of
+//! their numbers) each lane holds one from the draw to the page that proves the update. That page is the
+//! lane's next one with `fresh` texts to look for, whatever person its step names. People whose update
+//! was never answered stay taken: it may still take place. Where all are taken, people are updated all
+//! the same and their pages prove nothing: use more people than lanes.
 
-mod cast;
 mod encode;
 mod escape;
 mod field;
 mod head;
-mod ours;
+mod owned_keys;
+mod people_view;
 mod receive;
 mod request;
 mod spec;
@@ -32,18 +32,18 @@ use people::visitor::Visitors;
 use wire::http::Body;
 
 use crate::choose::keys::Keys;
-use crate::choose::ring::Hand;
+use crate::choose::ring::RingCursor;
 use crate::config::Config;
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
 
 pub use request::Request;
-pub use spec::{Does, Step};
+pub use spec::{Effect, Step};
 pub(crate) use target::security;
 pub use target::{Target, TargetError};
 
-use cast::{Cast, Person};
 use head::Heads;
-use ours::Ours;
+use owned_keys::OwnedKeys;
+use people_view::{PeopleView, Person};
 
 /// Everything about a load on a site.
 pub type HttpConfig = Config<Target, Step>;
@@ -55,9 +55,9 @@ enum Stage {
     Head,
     /// The whole body, in one piece.
     Whole { length: u64 },
-    /// So many bytes nobody wants to look at.
+    /// A body that is not looked at.
     Skip { left: u64, length: u64 },
-    /// A body whose length is not known in advance.
+    /// A body of unknown length.
     Stream { body: Body, length: u64 },
 }
 
@@ -67,16 +67,16 @@ pub struct LaneState {
     stage: Stage,
     status: u16,
     keeps: bool,
-    /// Whom the request in flight is about.
+    /// The person that the request in flight is about.
     asked: Person,
     current: Option<Person>,
-    /// The one this lane created last.
+    /// The person this lane created last.
     new: Option<Person>,
-    /// The one nobody else updates.
+    /// The person this lane holds for updates.
     held: Option<u64>,
     /// An update is in flight.
     updating: bool,
-    /// The one whose next page must show what was updated.
+    /// The person whose next page must show the update.
     pending: Option<Person>,
     /// What the last update's values are made of.
     draw: u64,
@@ -85,7 +85,7 @@ pub struct LaneState {
     body: Vec<u8>,
 }
 
-/// What all threads' protocols have in common.
+/// What the protocols of all threads share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     visitors: Option<Arc<Visitors>>,
@@ -99,10 +99,10 @@ pub(crate) struct Http {
     keepalive: bool,
     verify: bool,
     keys: Keys,
-    hand: Option<Hand>,
+    ring: Option<RingCursor>,
     rng: fastrand::Rng,
-    cast: Cast,
-    ours: Ours,
+    people_view: PeopleView,
+    owned_keys: OwnedKeys,
     heads: Heads,
     /// Room for texts to look for, and for bodies to send.
     scratch: Vec<u8>,
@@ -113,7 +113,7 @@ impl Shared {
         config.target.check()?;
         let target = Arc::new(config.target.clone());
         let (size, threads, of) = (target.size, config.threads as u64, target.share.of);
-        if size < threads * of && does(&config.programs, Does::Update) {
+        if size < threads * of && any_has(&config.programs, Effect::Update) {
             return Err(TargetError::TooFew { size, threads, of });
         }
         Ok(Self { visitors, target, verify: config.verify, threads: config.threads as u64 })
@@ -136,16 +136,22 @@ impl Shared {
 }
 
 impl Http {
-    pub(crate) fn new(shared: Shared, keys: Keys, hand: Option<Hand>, seed: u64, thread: usize) -> Self {
+    pub(crate) fn new(
+        shared: Shared,
+        keys: Keys,
+        ring: Option<RingCursor>,
+        seed: u64,
+        thread: usize,
+    ) -> Self {
         let (place, stride) = shared.target.share.of_thread(thread as u64, shared.threads);
         Self {
             keepalive: shared.target.keepalive,
             verify: shared.verify,
             keys,
-            hand,
+            ring,
             rng: fastrand::Rng::with_seed(seed),
-            ours: Ours::new(shared.target.size, place, stride),
-            cast: Cast::new(shared.visitors, shared.target.size),
+            owned_keys: OwnedKeys::new(shared.target.size, place, stride),
+            people_view: PeopleView::new(shared.visitors, shared.target.size),
             heads: Heads::default(),
             scratch: Vec::new(),
         }
@@ -154,18 +160,18 @@ impl Http {
 
 /// Whether any program creates people.
 pub(crate) fn creates_people(programs: &[ProgramSpec<Step>]) -> bool {
-    does(programs, Does::Create)
+    any_has(programs, Effect::Create)
 }
 
-fn does(programs: &[ProgramSpec<Step>], what: Does) -> bool {
-    programs.iter().any(|program| any_does(&program.steps, what))
+fn any_has(programs: &[ProgramSpec<Step>], effect: Effect) -> bool {
+    programs.iter().any(|program| any_step_has(&program.steps, effect))
 }
 
-fn any_does(steps: &[program::Step<Step>], what: Does) -> bool {
+fn any_step_has(steps: &[program::Step<Step>], effect: Effect) -> bool {
     steps.iter().any(|step| match step {
-        program::Step::Repeat { steps, .. } => any_does(steps, what),
-        program::Step::Deck { branches } => branches.iter().any(|branch| any_does(&branch.steps, what)),
-        program::Step::Request { request: Step::Request(spec), .. } => spec.does == what,
+        program::Step::Repeat { steps, .. } => any_step_has(steps, effect),
+        program::Step::Deck { branches } => branches.iter().any(|branch| any_step_has(&branch.steps, effect)),
+        program::Step::Request { request: Step::Request(spec), .. } => spec.effect == effect,
         _ => false,
     })
 }

@@ -2,7 +2,7 @@
 
 use wire::http::{Body, Framing};
 
-use super::request::{Capturing, Request};
+use super::request::{CompiledCapture, Request};
 use super::{Http, LaneState, Stage, head};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
@@ -71,7 +71,7 @@ impl Protocol for Http {
                 let length = *length;
                 self.finish_pieces(request, lane, length, (0, 0))
             }
-            // Nobody knows how much is missing.
+            // How much is missing is unknown.
             Stage::Stream { .. } => Received::Broken(Failure::Closed),
         }
     }
@@ -81,7 +81,7 @@ impl Protocol for Http {
         lane.keeps
     }
 
-    /// HTTP has none.
+    /// HTTP has no farewell.
     fn farewell(&mut self, _lane: &mut LaneState, _out: &mut Vec<u8>) {}
 }
 
@@ -105,7 +105,7 @@ impl Http {
         }
         lane.status = head.status;
         lane.keeps = head.keep_alive && self.keepalive;
-        if let Some(Capturing::Cookie(name)) = &request.capture {
+        if let Some(CompiledCapture::Cookie(name)) = &request.capture {
             lane.captured.clear();
             let value = head::set_cookie(&bytes[..head.length], name);
             lane.captured.extend_from_slice(value.unwrap_or_default());

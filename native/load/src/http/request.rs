@@ -2,9 +2,9 @@
 
 use memchr::memmem;
 
-use super::cast::Needs;
 use super::escape::Escape;
-use super::spec::{Capture, Does, Identity, Match, RequestSpec, Statuses, Who};
+use super::people_view::Needs;
+use super::spec::{Capture, Effect, Identity, Match, PersonSelector, RequestSpec, Statuses};
 use super::target::{Target, is_header_name};
 use super::template::Template;
 
@@ -18,18 +18,18 @@ pub(super) type Finder = Box<memmem::Finder<'static>>;
 pub struct Request {
     /// Its number among all requests of the engine.
     pub(super) id: usize,
-    pub(super) does: Does,
-    /// Whom it is about, if anybody.
-    pub(super) who: Option<Who>,
+    pub(super) effect: Effect,
+    /// The person it is about, if any.
+    pub(super) person: Option<PersonSelector>,
     pub(super) line: Line,
     pub(super) asks: Needs,
     pub(super) looks: Needs,
     pub(super) statuses: Box<[u16]>,
     pub(super) length: Option<u64>,
-    pub(super) identity: Option<Whose>,
+    pub(super) identity: Option<OwnerCheck>,
     pub(super) contains: Box<[Needle]>,
     pub(super) fresh: Box<[Needle]>,
-    pub(super) capture: Option<Capturing>,
+    pub(super) capture: Option<CompiledCapture>,
 }
 
 /// What is sent.
@@ -51,9 +51,9 @@ pub(super) enum Needle {
     Written(Template, Option<Template>),
 }
 
-/// Where an answer says whose it is.
+/// Where an answer names the person it is about.
 #[derive(Debug)]
-pub(super) struct Whose {
+pub(super) struct OwnerCheck {
     pub(super) before: Finder,
     pub(super) value: Template,
     pub(super) other: Option<Template>,
@@ -62,7 +62,7 @@ pub(super) struct Whose {
 
 /// See [`Capture`].
 #[derive(Debug)]
-pub(super) enum Capturing {
+pub(super) enum CompiledCapture {
     Cookie(Vec<u8>),
     Text { before: Finder, until: Finder },
 }
@@ -75,24 +75,30 @@ impl Request {
         has_visitors: bool,
     ) -> Result<Self, String> {
         let line = line(spec, target)?;
-        let identity =
-            spec.expect.identity.as_ref().map(|whose| identity(whose, spec.matching)).transpose()?;
+        let identity = spec
+            .expect
+            .identity
+            .as_ref()
+            .map(|spec_identity| identity(spec_identity, spec.matching))
+            .transpose()?;
         let contains = needles(&spec.expect.contains, spec.matching)?;
         let fresh = needles(&spec.expect.fresh, spec.matching)?;
         let asks = || std::iter::once(&line.head).chain(&line.body);
         let looks = || {
             let needles = contains.iter().chain(&fresh).filter_map(Needle::template);
-            needles.chain(identity.iter().map(|whose| &whose.value))
+            needles.chain(identity.iter().map(|check| &check.value))
         };
         let (asks_needs, looks_needs) = (Needs::of(asks()), Needs::of(looks()));
         if !has_visitors && (asks_needs.visitors() || looks_needs.visitors()) {
-            return Err("it names properties of people, but the engine was given no visitors".to_owned());
+            return Err(
+                "it names properties of people, but the engine was started without visitors".to_owned()
+            );
         }
-        let names_somebody = asks().chain(looks()).flat_map(Template::fields).next().is_some();
+        let names_a_person = asks().chain(looks()).flat_map(Template::fields).next().is_some();
         Ok(Self {
             id,
-            does: spec.does,
-            who: who(spec, names_somebody)?,
+            effect: spec.effect,
+            person: person(spec, names_a_person)?,
             asks: asks_needs,
             looks: looks_needs,
             statuses: statuses(spec.expect.status.as_ref())?,
@@ -108,7 +114,7 @@ impl Request {
     /// Whether the answer's body is of interest.
     pub(super) fn reads_body(&self, verify: bool) -> bool {
         let looks = self.identity.is_some() || !self.contains.is_empty() || !self.fresh.is_empty();
-        (verify && looks) || matches!(self.capture, Some(Capturing::Text { .. }))
+        (verify && looks) || matches!(self.capture, Some(CompiledCapture::Text { .. }))
     }
 
     pub(super) fn accepts(&self, status: u16) -> bool {
@@ -128,19 +134,19 @@ impl Needle {
     }
 }
 
-/// Whom a request is about: what it does decides if it does not say, and nobody if it names nothing.
-fn who(spec: &RequestSpec, names_somebody: bool) -> Result<Option<Who>, String> {
-    match (spec.does, spec.person) {
-        (Does::Create, None | Some(Who::New)) => Ok(Some(Who::New)),
-        (Does::Create, _) => Err("a create is about \"new\": leave \"person\" out".to_owned()),
-        (Does::Update, None) => Ok(Some(Who::Own)),
-        (Does::Update, Some(Who::Random)) => {
+/// The person a request is about. The default depends on its effect; `None` if no template has a field.
+fn person(spec: &RequestSpec, names_a_person: bool) -> Result<Option<PersonSelector>, String> {
+    match (spec.effect, spec.person) {
+        (Effect::Create, None | Some(PersonSelector::New)) => Ok(Some(PersonSelector::New)),
+        (Effect::Create, _) => Err("a create is about \"new\": leave \"person\" out".to_owned()),
+        (Effect::Update, None) => Ok(Some(PersonSelector::Own)),
+        (Effect::Update, Some(PersonSelector::Random)) => {
             Err("an update is about \"own\", \"current\" or \"new\": others may be being updated".to_owned())
         }
-        (Does::Update, Some(person)) => Ok(Some(person)),
-        // A picture is nobody's: the person at hand stays at hand.
-        (Does::Read, _) if !names_somebody => Ok(None),
-        (Does::Read, person) => Ok(Some(person.unwrap_or(Who::Current))),
+        (Effect::Update, Some(person)) => Ok(Some(person)),
+        // A picture belongs to no person: the lane's current person stays.
+        (Effect::Read, _) if !names_a_person => Ok(None),
+        (Effect::Read, person) => Ok(Some(person.unwrap_or(PersonSelector::Current))),
     }
 }
 
@@ -247,17 +253,19 @@ fn finder(text: &str) -> Result<Finder, String> {
     Ok(Box::new(memmem::Finder::new(text.as_bytes()).into_owned()))
 }
 
-fn identity(whose: &Identity, matching: Match) -> Result<Whose, String> {
-    let (value, other) = written(&whose.value, matching)?;
+fn identity(identity: &Identity, matching: Match) -> Result<OwnerCheck, String> {
+    let (value, other) = written(&identity.value, matching)?;
     if value.text().is_some() {
-        return Err("\"identity\" is the same for everybody: name a field in its \"value\"".to_owned());
+        return Err("\"identity\" is the same for every person: name a field in its \"value\"".to_owned());
     }
-    Ok(Whose { before: finder(&whose.before)?, value, other, until: finder(&whose.until)? })
+    Ok(OwnerCheck { before: finder(&identity.before)?, value, other, until: finder(&identity.until)? })
 }
 
-fn capture(capture: &Capture) -> Result<Capturing, String> {
+fn capture(capture: &Capture) -> Result<CompiledCapture, String> {
     Ok(match capture {
-        Capture::Cookie { cookie } => Capturing::Cookie(cookie.as_bytes().to_vec()),
-        Capture::Text { before, until } => Capturing::Text { before: finder(before)?, until: finder(until)? },
+        Capture::Cookie { cookie } => CompiledCapture::Cookie(cookie.as_bytes().to_vec()),
+        Capture::Text { before, until } => {
+            CompiledCapture::Text { before: finder(before)?, until: finder(until)? }
+        }
     })
 }

@@ -12,30 +12,30 @@ pub enum Step {
     Request(Box<RequestSpec>),
 }
 
-/// Whom a step is about.
+/// The person a step is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Who {
-    /// Somebody drawn by the configured key choice.
+pub enum PersonSelector {
+    /// Drawn by the configured key choice.
     Random,
-    /// The same, but somebody whom no other lane updates.
+    /// Drawn likewise among those that no other lane updates.
     Own,
-    /// The one the step before was about.
+    /// The person of the step before.
     Current,
     /// In a create: the next of the run's own people. Elsewhere: the one this lane created last.
     New,
 }
 
-/// What a step does to the site.
+/// The effect of a step on the site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Does {
-    /// Nothing.
+pub enum Effect {
+    /// Changes nothing.
     #[default]
     Read,
-    /// Makes the site know one person more.
+    /// Creates a person.
     Create,
-    /// Changes what it knows of a person.
+    /// Changes a person.
     Update,
 }
 
@@ -61,7 +61,7 @@ pub struct RequestSpec {
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// Header lines beside those of the target.
+    /// Header lines in addition to those of the target.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// What is sent.
@@ -70,12 +70,12 @@ pub struct RequestSpec {
     /// What that is; a form unless it says otherwise.
     #[serde(default)]
     pub content_type: Option<String>,
-    /// Whom it is about; what it does decides if it does not say.
+    /// The person it is about; the default depends on `does`.
     #[serde(default)]
-    pub person: Option<Who>,
-    /// What it does.
-    #[serde(default)]
-    pub does: Does,
+    pub person: Option<PersonSelector>,
+    /// Its effect on the site.
+    #[serde(default, rename = "does")]
+    pub effect: Effect,
     /// How texts stand in the answer.
     #[serde(default, rename = "match")]
     pub matching: Match,
@@ -97,7 +97,7 @@ pub struct Expect {
     pub length: Option<u64>,
     /// What must be in it.
     pub contains: Vec<String>,
-    /// Whose it must be.
+    /// The person it must be about.
     pub identity: Option<Identity>,
     /// What must be in it after an update of its person.
     pub fresh: Vec<String>,
@@ -113,7 +113,7 @@ pub enum Statuses {
     Many(Vec<u16>),
 }
 
-/// Where an answer says whose it is.
+/// Where an answer names the person it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {

@@ -34,7 +34,7 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// Whom to trust where TLS is spoken.
+    /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<ClientSpec>,
 }
@@ -87,13 +87,13 @@ pub enum TargetError {
         /// Its value.
         value: String,
     },
-    /// Nobody to ask for.
+    /// A site without people.
     #[error("target.size is 0: give the number of people the site knows")]
     NoPeople,
     /// More than can be numbered.
     #[error("target.size is {0}: give fewer people")]
     TooMany(u64),
-    /// A thread would have nobody to update.
+    /// A thread would have no person to update.
     #[error(
         "target.size is {size}, but {threads} threads of {of} engines update people: give each at least one"
     )]

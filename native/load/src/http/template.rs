@@ -1,7 +1,7 @@
 //! Texts with fields in them: `user={id}`.
 
 use super::escape::Escape;
-use super::field::{Facts, Field};
+use super::field::{Field, FieldValues};
 
 /// A text with fields in it.
 #[derive(Debug, Clone, Default)]
@@ -71,11 +71,11 @@ impl Template {
     }
 
     #[inline]
-    pub(super) fn write(&self, facts: &Facts<'_>, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, values: &FieldValues<'_>, out: &mut Vec<u8>) {
         for part in &self.parts {
             match part {
                 Part::Text(text) => out.extend_from_slice(text),
-                Part::Field(field, how) => field.write(facts, *how, out),
+                Part::Field(field, how) => field.write(values, *how, out),
             }
         }
     }
@@ -93,10 +93,10 @@ mod tests {
             city: "Köln".into(),
             ..Visitor::default()
         };
-        let facts =
-            Facts { id: 42, visitor: &visitor, captured: b"k1", draw: 0x00ab_cdef, moved_to: &visitor };
+        let values =
+            FieldValues { id: 42, visitor: &visitor, captured: b"k1", draw: 0x00ab_cdef, moved_to: &visitor };
         let mut out = Vec::new();
-        Template::read(text, how).unwrap().write(&facts, &mut out);
+        Template::read(text, how).unwrap().write(&values, &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -1,4 +1,4 @@
-//! Answers in any pieces, and bytes that are none.
+//! Answers in any pieces, and bytes that are not answers.
 
 use std::sync::Arc;
 

@@ -1,18 +1,18 @@
-//! Whether an answer is the right one, and what follows from it (method rule 3).
+//! Verifying answers, and what follows for the lane (method rule 3).
 
 use memchr::memmem;
 
-use super::cast::Person;
 use super::encode::is_mine;
-use super::field::Facts;
-use super::request::{Capturing, Needle, Request, Whose};
-use super::spec::Does;
+use super::field::FieldValues;
+use super::people_view::Person;
+use super::request::{CompiledCapture, Needle, OwnerCheck, Request};
+use super::spec::Effect;
 use super::template::Template;
 use super::{Http, LaneState};
 use crate::record::failure::Failure;
 
 impl Http {
-    /// What is wrong with an answer: the worst first.
+    /// The failure of an answer, the worst kind first.
     #[inline]
     pub(super) fn judge(
         &mut self,
@@ -22,10 +22,10 @@ impl Http {
         length: u64,
     ) -> Option<Failure> {
         let (verify, body) = (self.verify, body.unwrap_or_default());
-        let facts = self.cast.facts(request.looks, lane.asked, lane.draw, &lane.captured);
-        let mut look = Look { body, facts, text: &mut self.scratch };
-        let whose = request.identity.as_ref().filter(|_| verify).map(|whose| look.whose(whose));
-        if whose == Some(Found::Others) {
+        let values = self.people_view.values(request.looks, lane.asked, lane.draw, &lane.captured);
+        let mut look = BodyCheck { body, values, text: &mut self.scratch };
+        let owner = request.identity.as_ref().filter(|_| verify).map(|check| look.owner(check));
+        if owner == Some(Owner::Another) {
             return Some(Failure::Leak);
         }
         if !request.accepts(lane.status) {
@@ -34,16 +34,16 @@ impl Http {
         if request.length.is_some_and(|wanted| wanted != length) {
             return Some(Failure::WrongLength);
         }
-        if whose == Some(Found::Nobodys) {
+        if owner == Some(Owner::Missing) {
             return Some(Failure::WrongAnswer);
         }
         if verify && !request.contains.iter().all(|needle| look.has(needle)) {
             return Some(Failure::WrongAnswer);
         }
         let must_be_fresh = verify
-            && request.does == Does::Read
+            && request.effect == Effect::Read
             && lane.pending == Some(lane.asked)
-            && !self.ours.is_spoilt(lane.asked.number);
+            && !self.owned_keys.is_contested(lane.asked.number);
         if must_be_fresh && !request.fresh.iter().all(|needle| look.has(needle)) {
             return Some(Failure::Stale);
         }
@@ -51,7 +51,7 @@ impl Http {
     }
 
     fn capture(&self, request: &Request, lane: &mut LaneState, body: &[u8]) -> Option<Failure> {
-        if let Some(Capturing::Text { before, until }) = &request.capture {
+        if let Some(CompiledCapture::Text { before, until }) = &request.capture {
             lane.captured.clear();
             lane.captured.extend_from_slice(between(body, before, until).unwrap_or_default());
         }
@@ -61,28 +61,28 @@ impl Http {
     /// What the lane knows after the answer.
     #[inline]
     pub(super) fn conclude(&mut self, request: &Request, lane: &mut LaneState, failure: Option<Failure>) {
-        match request.does {
-            Does::Read => {
+        match request.effect {
+            Effect::Read => {
                 let proved = matches!(failure, None | Some(Failure::Stale));
                 if proved && !request.fresh.is_empty() && lane.pending == Some(lane.asked) {
                     lane.pending = None;
                     if let Some(number) = lane.held.take() {
-                        self.ours.give_back(number);
+                        self.owned_keys.give_back(number);
                     }
                 }
             }
-            Does::Update => {
+            Effect::Update => {
                 lane.updating = false;
                 if failure.is_none() {
                     lane.pending = is_mine(lane.asked, lane).then_some(lane.asked);
                 } else {
                     // It was refused, or failed; whichever, it will not take place any more.
                     if let Some(number) = lane.held.take() {
-                        self.ours.give_back(number);
+                        self.owned_keys.give_back(number);
                     }
                 }
             }
-            Does::Create if failure.is_none() => {
+            Effect::Create if failure.is_none() => {
                 let number = lane.asked.number;
                 let id = match &request.capture {
                     Some(_) => std::str::from_utf8(&lane.captured).ok().and_then(|text| text.parse().ok()),
@@ -91,43 +91,43 @@ impl Http {
                 let person = Person { id: id.unwrap_or(lane.asked.id), number };
                 (lane.new, lane.current) = (Some(person), Some(person));
             }
-            Does::Create => {}
+            Effect::Create => {}
         }
     }
 }
 
-/// Whose an answer says it is.
+/// The person an answer names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Right,
-    Others,
-    Nobodys,
+enum Owner {
+    Asked,
+    Another,
+    Missing,
 }
 
 /// A body being looked into.
-struct Look<'a> {
+struct BodyCheck<'a> {
     body: &'a [u8],
-    facts: Facts<'a>,
+    values: FieldValues<'a>,
     text: &'a mut Vec<u8>,
 }
 
-impl Look<'_> {
+impl BodyCheck<'_> {
     #[inline]
-    fn whose(&mut self, whose: &Whose) -> Found {
-        let Some(found) = between(self.body, &whose.before, &whose.until) else { return Found::Nobodys };
+    fn owner(&mut self, check: &OwnerCheck) -> Owner {
+        let Some(found) = between(self.body, &check.before, &check.until) else { return Owner::Missing };
         let mut is = |template: &Template| {
             self.text.clear();
-            template.write(&self.facts, self.text);
+            template.write(&self.values, self.text);
             self.text == found
         };
-        if is(&whose.value) || whose.other.as_ref().is_some_and(is) { Found::Right } else { Found::Others }
+        if is(&check.value) || check.other.as_ref().is_some_and(is) { Owner::Asked } else { Owner::Another }
     }
 
     #[inline]
     fn has(&mut self, needle: &Needle) -> bool {
         let mut finds = |template: &Template| {
             self.text.clear();
-            template.write(&self.facts, self.text);
+            template.write(&self.values, self.text);
             memmem::find(self.body, self.text).is_some()
         };
         match needle {

@@ -5,7 +5,7 @@ use wire::ldap::{filter, oid, request as write};
 use super::frame::{CLASS_FILTER, options, write_person_filter};
 use super::names::Person;
 use super::request::{Request, value_of};
-use super::step::Who;
+use super::step::PersonSelector;
 use super::{LaneState, Ldap};
 use crate::protocol::Encoded;
 
@@ -38,8 +38,8 @@ impl Ldap {
         lane.entries = 0;
         lane.wrong = false;
         match request {
-            Request::Lookup { who, .. } => {
-                let person = self.pick(*who, lane);
+            Request::Lookup { person, .. } => {
+                let person = self.pick(*person, lane);
                 self.encode_lookup(id, person, request, lane, out);
             }
             Request::Bind { dn, password, sasl: Some(mechanism), .. } => {
@@ -56,21 +56,21 @@ impl Ldap {
                 let filter = |out: &mut Vec<u8>| out.extend_from_slice(filter);
                 write::write_search(out, id, base, options, filter, attributes);
             }
-            Request::Remove => self.encode_named(id, request, Who::Current, lane, out),
-            Request::Add { who }
-            | Request::Delete { who }
-            | Request::Modify { who, .. }
-            | Request::Refresh { who, .. }
-            | Request::Compare { who, .. } => self.encode_named(id, request, *who, lane, out),
+            Request::Remove => self.encode_named(id, request, PersonSelector::Current, lane, out),
+            Request::Add { person }
+            | Request::Delete { person }
+            | Request::Modify { person, .. }
+            | Request::Refresh { person, .. }
+            | Request::Compare { person, .. } => self.encode_named(id, request, *person, lane, out),
         }
         Encoded::Send
     }
 
-    /// Takes the next person to add; tells whether they have to be removed first.
+    /// Takes the next person to add; returns whether they have to be removed first.
     fn take_key(&mut self, lane: &mut LaneState) -> bool {
         // The configuration sees to it that programs that add have a ring.
-        let Some(hand) = &mut self.hand else { return false };
-        let key = hand.take();
+        let Some(ring) = &mut self.ring else { return false };
+        let key = ring.take();
         let person = Person { number: key.person, added: true };
         lane.current = Some(person);
         lane.new = Some(person);
@@ -78,11 +78,11 @@ impl Ldap {
     }
 
     #[inline]
-    fn pick(&mut self, who: Who, lane: &mut LaneState) -> Person {
-        let known = match who {
-            Who::Random => None,
-            Who::Current => lane.current,
-            Who::New => lane.new,
+    fn pick(&mut self, person: PersonSelector, lane: &mut LaneState) -> Person {
+        let known = match person {
+            PersonSelector::Random => None,
+            PersonSelector::Current => lane.current,
+            PersonSelector::New => lane.new,
         };
         let person = known.unwrap_or_else(|| Person { number: self.keys.draw(&mut self.rng), added: false });
         lane.current = Some(person);
@@ -130,7 +130,7 @@ impl Ldap {
         write::write_search(out, id, &self.shared.base, &options(names.scope(), 0), filter, attributes);
     }
 
-    /// Everybody: in ILS by its wildcard, else by class, or by the attribute of the template.
+    /// A search for all people: in ILS by its wildcard, else by class, or by the attribute of the template.
     fn encode_retrieve(&self, id: i32, attributes: &[Vec<u8>], size_limit: u32, out: &mut Vec<u8>) {
         let names = &self.shared.names;
         let filter = |out: &mut Vec<u8>| match names.template_attribute() {
@@ -156,11 +156,11 @@ impl Ldap {
         &mut self,
         id: i32,
         request: &Request,
-        who: Who,
+        person: PersonSelector,
         lane: &mut LaneState,
         out: &mut Vec<u8>,
     ) {
-        let person = self.pick(who, lane);
+        let person = self.pick(person, lane);
         let names = &self.shared.names;
         self.name.clear();
         names.write_dn(person, &mut self.name);

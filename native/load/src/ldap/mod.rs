@@ -1,4 +1,4 @@
-//! What lanes say when they speak LDAP, and what they make of the answers.
+//! LDAP: encoding requests, reading and verifying answers.
 
 mod encode;
 mod frame;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tls::ConfigError;
 
 use crate::choose::keys::Keys;
-use crate::choose::ring::Hand;
+use crate::choose::ring::RingCursor;
 use crate::config::Config;
 use crate::connection::security::{Security, Tls};
 use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
@@ -24,8 +24,8 @@ use crate::target_address::TargetAddress;
 
 pub use names::{NamesError, NamesSpec, Person};
 pub use request::Request;
+use step::PersonSelector;
 pub use step::Step;
-use step::Who;
 
 use names::{Names, Template};
 use verify::Verifier;
@@ -49,7 +49,7 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
-    /// How TLS is spoken, if it is.
+    /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
     /// Names of entries that are not the population's.
@@ -82,7 +82,7 @@ impl TargetAddress for Target {
 /// What makes connections to a target secure.
 pub(crate) fn security(target: &Target) -> Result<Option<Security>, ConfigError> {
     let made = target.tls.as_ref().map(|tls| {
-        let ask = tls.start.then_some(&start_tls::ASK);
+        let ask = tls.start.then_some(&start_tls::START_TLS);
         Security::new(&tls.trust, &target.host, &[], ask)
     });
     made.transpose()
@@ -95,7 +95,7 @@ pub struct LaneState {
     /// have the same size.
     id: u8,
     current: Option<Person>,
-    /// The one this lane added last.
+    /// The person this lane added last.
     new: Option<Person>,
     /// The DN that the answer to a lookup must have, if it is known.
     dn: Vec<u8>,
@@ -105,7 +105,7 @@ pub struct LaneState {
     wrong: bool,
 }
 
-/// What all threads' protocols have in common.
+/// What the protocols of all threads share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     names: Names,
@@ -120,7 +120,7 @@ pub(crate) struct Shared {
 pub(crate) struct Ldap {
     shared: Shared,
     keys: Keys,
-    hand: Option<Hand>,
+    ring: Option<RingCursor>,
     rng: fastrand::Rng,
     verifier: Verifier,
     /// Room for names.
@@ -164,16 +164,18 @@ impl Shared {
 }
 
 impl Ldap {
-    pub(crate) fn new(shared: Shared, keys: Keys, hand: Option<Hand>, seed: u64) -> Self {
+    pub(crate) fn new(shared: Shared, keys: Keys, ring: Option<RingCursor>, seed: u64) -> Self {
         let verifier = Verifier::new(shared.names.ils, shared.changed.clone());
         let rng = fastrand::Rng::with_seed(seed);
-        Self { shared, keys, hand, rng, verifier, name: Vec::new(), scratch: Vec::new() }
+        Self { shared, keys, ring, rng, verifier, name: Vec::new(), scratch: Vec::new() }
     }
 }
 
 /// Whether any program adds people of its own.
 pub(crate) fn adds_people(programs: &[ProgramSpec<Step>]) -> bool {
-    programs.iter().any(|program| any(&program.steps, &|step| *step == Step::Add { person: Who::New }))
+    programs
+        .iter()
+        .any(|program| any(&program.steps, &|step| *step == Step::Add { person: PersonSelector::New }))
 }
 
 fn changed_attributes(steps: &[program::Step<Step>]) -> Vec<String> {
@@ -199,10 +201,10 @@ fn any(steps: &[program::Step<Step>], is: &dyn Fn(&Step) -> bool) -> bool {
     })
 }
 
-/// `new` is the person a lane has added: without an add there is none.
+/// `new` is the person a lane has added, so a program that uses it needs an add.
 fn check_new(spec: &ProgramSpec<Step>) -> Result<(), ProgramError> {
-    let adds = any(&spec.steps, &|step| *step == Step::Add { person: Who::New });
-    let uses = any(&spec.steps, &|step| step.who() == Some(Who::New));
+    let adds = any(&spec.steps, &|step| *step == Step::Add { person: PersonSelector::New });
+    let uses = any(&spec.steps, &|step| step.person() == Some(PersonSelector::New));
     if adds || !uses {
         return Ok(());
     }

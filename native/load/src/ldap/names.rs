@@ -1,4 +1,4 @@
-//! Who is who: from the number of a person to the bytes of names.
+//! Names of people: from their number to the bytes of DNs and filter values.
 
 use std::sync::Arc;
 
@@ -27,9 +27,9 @@ pub enum NamesError {
     /// It would need escaping, which differs between names and filters.
     #[error("the name template {0:?} holds {1:?}, which is special in names: use letters, digits, . _ - @")]
     Special(String, char),
-    /// Nobody to look up.
+    /// A directory without entries.
     #[error("names.count is 0: say how many entries the directory holds")]
-    Nobody,
+    NoEntries,
 }
 
 /// A person: one of those that were there before, or one that the run has added.
@@ -62,7 +62,7 @@ impl Template {
             return Err(NamesError::Special(spec.template.clone(), c));
         }
         if spec.count == 0 {
-            return Err(NamesError::Nobody);
+            return Err(NamesError::NoEntries);
         }
         let [attribute, before, after, base] = [attribute, before, after, base].map(str::to_owned);
         Ok(Self { attribute, before, after, base })
@@ -96,7 +96,7 @@ fn write_decimal(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// What people are called in requests and answers.
+/// How people are named in requests and answers.
 #[derive(Clone)]
 pub(super) struct Names {
     pub(super) people: Option<Arc<Population>>,
@@ -171,13 +171,13 @@ impl Names {
         first.eq_ignore_ascii_case(scratch) && matches!(rest.first(), None | Some(b',' | b';' | b' ' | b'+'))
     }
 
-    /// The attribute that everybody has: what listing everybody filters by, if there is a template.
+    /// The naming attribute of the template, if there is one: a search for all people filters by it.
     pub(super) fn template_attribute(&self) -> Option<&[u8]> {
         self.template.as_ref().map(|template| template.attribute.as_bytes())
     }
 }
 
-/// Whether people are to be spoken of the ILS way.
+/// Whether requests name people as ILS does.
 pub(super) const fn is_ils(profile: Profile) -> bool {
     matches!(profile, Profile::Ils)
 }
@@ -245,7 +245,7 @@ mod tests {
             let error = template(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");
         }
-        let nobody = NamesSpec { template: "uid={i}".into(), count: 0 };
-        assert_eq!(Template::new(&nobody, "").unwrap_err(), NamesError::Nobody);
+        let empty = NamesSpec { template: "uid={i}".into(), count: 0 };
+        assert_eq!(Template::new(&empty, "").unwrap_err(), NamesError::NoEntries);
     }
 }

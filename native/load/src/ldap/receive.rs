@@ -1,4 +1,4 @@
-//! From the bytes of an answer to a verdict on it.
+//! Decoding answers and judging them.
 
 use wire::dn::Dn;
 use wire::ldap::frame::message_length;
@@ -7,7 +7,7 @@ use wire::ldap::{Attributes, Outcome, Reply, Response, ResultCode};
 
 use super::names::Person;
 use super::request::Request;
-use super::verify::Wanted;
+use super::verify::ExpectedAttributes;
 use super::{LaneState, Ldap};
 use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
@@ -79,10 +79,10 @@ impl Ldap {
                 }
                 _ => false,
             },
-            Request::Retrieve { wanted, .. } => self.is_somebody(wanted, dn, attributes),
-            // What a search of the user's own should bring, only its author knows.
+            Request::Retrieve { wanted, .. } => self.is_any_person(wanted, dn, attributes),
+            // What a custom search should return, only its author knows.
             Request::Search { .. } => attributes.check().is_ok(),
-            // Nothing else has entries for an answer.
+            // Other requests are answered without entries.
             _ => false,
         };
         lane.wrong = !right;
@@ -92,7 +92,7 @@ impl Ldap {
     fn is_right(
         &mut self,
         person: Person,
-        wanted: &Wanted,
+        wanted: &ExpectedAttributes,
         entry: (&[u8], Attributes<'_>),
         expected_dn: &[u8],
     ) -> bool {
@@ -107,7 +107,7 @@ impl Ldap {
     }
 
     /// Whether the entry is one of the population, by its own name.
-    fn is_somebody(&mut self, wanted: &Wanted, dn: &[u8], attributes: Attributes<'_>) -> bool {
+    fn is_any_person(&mut self, wanted: &ExpectedAttributes, dn: &[u8], attributes: Attributes<'_>) -> bool {
         let names = &self.shared.names;
         let Some(people) = names.people.as_deref().filter(|_| names.template.is_none()) else {
             return attributes.check().is_ok();
@@ -139,7 +139,7 @@ impl Ldap {
     fn is_right_count(&self, request: &Request, entries: u64, code: ResultCode) -> bool {
         match request {
             Request::Lookup { .. } => entries == 1,
-            // More than those who were there before may have been added.
+            // People may have been added since the start.
             Request::Retrieve { size_limit, .. } if code == ResultCode::SUCCESS => {
                 entries >= self.shared.count && (*size_limit == 0 || entries <= u64::from(*size_limit))
             }

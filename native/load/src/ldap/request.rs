@@ -6,8 +6,8 @@ use wire::ldap::{Attributes, ResultCode, filter_text, op, request as write};
 
 use super::frame::{Frame, options};
 use super::names::Names;
-use super::step::{Change, Step, Who};
-use super::verify::Wanted;
+use super::step::{Change, PersonSelector, Step};
+use super::verify::ExpectedAttributes;
 use crate::connection::sasl::Mechanism;
 
 /// The step that removes a person before it is added again, when the ring of adds has gone round.
@@ -23,7 +23,6 @@ pub enum Request {
     Bind {
         /// 2 or 3.
         version: u8,
-        /// Who.
         dn: Vec<u8>,
         /// With what.
         password: Vec<u8>,
@@ -32,12 +31,11 @@ pub enum Request {
     },
     /// See [`Step::Lookup`].
     Lookup {
-        /// Whom.
-        who: Who,
+        person: PersonSelector,
         /// The attributes asked for.
         attributes: Vec<Vec<u8>>,
         /// What that means for the answer.
-        wanted: Wanted,
+        wanted: ExpectedAttributes,
         /// The value of sttl, if the lookup prolongs.
         sttl: Option<Vec<u8>>,
         /// What makes the usual lookup quick to write; boxed to keep requests small.
@@ -46,33 +44,24 @@ pub enum Request {
     /// Takes the next person to add; removes them first if they were added before.
     Remove,
     /// See [`Step::Add`].
-    Add {
-        /// Whom.
-        who: Who,
-    },
+    Add { person: PersonSelector },
     /// See [`Step::Delete`].
-    Delete {
-        /// Whom.
-        who: Who,
-    },
+    Delete { person: PersonSelector },
     /// See [`Step::Modify`].
     Modify {
-        /// Whom.
-        who: Who,
+        person: PersonSelector,
         /// The encoded changes.
         changes: Vec<u8>,
     },
     /// See [`Step::Refresh`].
     Refresh {
-        /// Whom.
-        who: Who,
+        person: PersonSelector,
         /// How long.
         ttl_s: u32,
     },
     /// See [`Step::Compare`].
     Compare {
-        /// Whom.
-        who: Who,
+        person: PersonSelector,
         /// Which attribute.
         attribute: Vec<u8>,
     },
@@ -81,7 +70,7 @@ pub enum Request {
         /// The attributes asked for.
         attributes: Vec<Vec<u8>>,
         /// What that means for the answer.
-        wanted: Wanted,
+        wanted: ExpectedAttributes,
         /// Entries at most.
         size_limit: u32,
     },
@@ -117,7 +106,7 @@ impl Request {
     /// Whether the target did what was asked, as far as its result code says.
     pub(super) fn accepts(&self, code: ResultCode) -> bool {
         match self {
-            // Whoever used the key before may have removed it already.
+            // The lane that had this key before may have removed the entry already.
             Self::Remove => matches!(code, ResultCode::SUCCESS | ResultCode::NO_SUCH_OBJECT),
             Self::Compare { .. } => code == ResultCode::COMPARE_TRUE,
             // A server may have a limit of its own; how much came is counted in any case.
@@ -137,7 +126,7 @@ pub(super) fn lower(
     base: &[u8],
     count: u64,
 ) -> Result<Vec<(String, Request)>, String> {
-    check_who(step, names, count)?;
+    check_person(step, names, count)?;
     let request = match step {
         Step::Bind { version, .. } if !(2..=3).contains(version) => {
             return Err(format!("\"version\" is {version}: LDAP has versions 2 and 3"));
@@ -151,23 +140,23 @@ pub(super) fn lower(
         Step::Lookup { person, attributes, refresh_minutes } => {
             lower_lookup(*person, attributes, *refresh_minutes, names, base)?
         }
-        Step::Add { person: Who::New } => {
+        Step::Add { person: PersonSelector::New } => {
             // The key is taken by the removal, which is skipped as long as the ring has not gone round.
-            let add = Request::Add { who: Who::Current };
+            let add = Request::Add { person: PersonSelector::Current };
             return Ok(vec![(REMOVE.to_owned(), Request::Remove), (name.to_owned(), add)]);
         }
-        Step::Add { person } => Request::Add { who: *person },
-        Step::Delete { person } => Request::Delete { who: *person },
+        Step::Add { person } => Request::Add { person: *person },
+        Step::Delete { person } => Request::Delete { person: *person },
         Step::Modify { person, changes } => {
-            Request::Modify { who: *person, changes: encode_changes(changes)? }
+            Request::Modify { person: *person, changes: encode_changes(changes)? }
         }
-        Step::Refresh { person, ttl_s } => Request::Refresh { who: *person, ttl_s: *ttl_s },
+        Step::Refresh { person, ttl_s } => Request::Refresh { person: *person, ttl_s: *ttl_s },
         Step::Compare { person, attribute } => {
-            Request::Compare { who: *person, attribute: check_compare(names, attribute)? }
+            Request::Compare { person: *person, attribute: check_compare(names, attribute)? }
         }
         Step::Retrieve { attributes, size_limit } => Request::Retrieve {
             attributes: list(attributes),
-            wanted: Wanted::new(attributes),
+            wanted: ExpectedAttributes::new(attributes),
             size_limit: *size_limit,
         },
         Step::Search { base, scope, filter, attributes, expect_entries } => Request::Search {
@@ -182,7 +171,7 @@ pub(super) fn lower(
 }
 
 fn lower_lookup(
-    who: Who,
+    person: PersonSelector,
     attributes: &[String],
     refresh_minutes: Option<u32>,
     names: &Names,
@@ -192,14 +181,14 @@ fn lower_lookup(
         let remedy = "use the step \"refresh\", or the target profile \"ils\"";
         return Err(format!("\"refresh_minutes\" prolongs by searching, which only ILS does: {remedy}"));
     }
-    let wanted = Wanted::new(attributes);
+    let wanted = ExpectedAttributes::new(attributes);
     let attributes = list(attributes);
     let sttl = refresh_minutes.map(|minutes| minutes.to_string().into_bytes());
     let frame = match sttl {
         None => Frame::new(base, &options(names.scope(), 0), &attributes).map(Box::new),
         Some(_) => None,
     };
-    Ok(Request::Lookup { who, attributes, wanted, sttl, frame })
+    Ok(Request::Lookup { person, attributes, wanted, sttl, frame })
 }
 
 fn bytes(text: &String) -> Vec<u8> {
@@ -216,16 +205,16 @@ fn encode_filter(text: &str) -> Result<Vec<u8>, String> {
     Ok(encoded)
 }
 
-fn check_who(step: &Step, names: &Names, count: u64) -> Result<(), String> {
-    let Some(who) = step.who() else { return Ok(()) };
+fn check_person(step: &Step, names: &Names, count: u64) -> Result<(), String> {
+    let Some(person) = step.person() else { return Ok(()) };
     if matches!(step, Step::Add { .. }) && names.people.is_none() {
         return Err("adding people needs a population: start the engine with one".to_owned());
     }
-    if who != Who::New && count == 0 {
+    if person != PersonSelector::New && count == 0 {
         let remedy = "give the engine a population, or \"target\" \"names\" with a template and a count";
-        return Err(format!("there is nobody to pick from: {remedy}"));
+        return Err(format!("there are no people to pick from: {remedy}"));
     }
-    if matches!(step, Step::Add { .. }) && who != Who::New && names.template.is_some() {
+    if matches!(step, Step::Add { .. }) && person != PersonSelector::New && names.template.is_some() {
         return Err("only \"person\": \"new\" can be added to a directory with a name template".to_owned());
     }
     Ok(())

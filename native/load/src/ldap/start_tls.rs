@@ -4,14 +4,15 @@ use wire::ldap::frame::message_length;
 use wire::ldap::request::write_extended;
 use wire::ldap::{Reply, Response, ResultCode, oid, op};
 
-use crate::connection::security::Ask;
+use crate::connection::security::StartTls;
 use crate::record::failure::Failure;
 
 /// The longest answer that is read.
 const MAX_BYTES: usize = 4 << 10;
 
 /// How a directory is asked.
-pub(super) static ASK: Ask = Ask { request: |out| write_extended(out, 1, oid::START_TLS, None), granted };
+pub(super) static START_TLS: StartTls =
+    StartTls { request: |out| write_extended(out, 1, oid::START_TLS, None), granted };
 
 fn granted(bytes: &[u8]) -> Option<Result<(), Failure>> {
     let length = match message_length(bytes, MAX_BYTES) {

@@ -4,11 +4,11 @@ use serde::Deserialize;
 
 use crate::connection::sasl::Mechanism;
 
-/// Whom a step is about.
+/// The person a step is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Who {
-    /// Somebody drawn by the configured key choice.
+pub enum PersonSelector {
+    /// Drawn by the configured key choice.
     Random,
     /// The one the step before was about.
     Current,
@@ -20,7 +20,7 @@ pub enum Who {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
-    /// Say who one is; without fields, nobody in particular.
+    /// Bind; without fields, anonymously.
     Bind {
         /// The DN.
         #[serde(default)]
@@ -37,8 +37,7 @@ pub enum Step {
     },
     /// Find one person by name; the answer must be exactly that person.
     Lookup {
-        /// Whom.
-        person: Who,
+        person: PersonSelector,
         /// What of them; empty for everything.
         #[serde(default)]
         attributes: Vec<String>,
@@ -47,37 +46,28 @@ pub enum Step {
         refresh_minutes: Option<u32>,
     },
     /// Add a person.
-    Add {
-        /// Whom.
-        person: Who,
-    },
+    Add { person: PersonSelector },
     /// Delete a person.
-    Delete {
-        /// Whom.
-        person: Who,
-    },
+    Delete { person: PersonSelector },
     /// Change a person.
     Modify {
-        /// Whom.
-        person: Who,
+        person: PersonSelector,
         /// What about them.
         changes: Vec<Change>,
     },
     /// Keep a person online (RFC 2589).
     Refresh {
-        /// Whom.
-        person: Who,
+        person: PersonSelector,
         /// How long, in seconds.
         ttl_s: u32,
     },
-    /// Ask whether a person's attribute has the value it should have.
+    /// StartTls whether a person's attribute has the value it should have.
     Compare {
-        /// Whom.
-        person: Who,
+        person: PersonSelector,
         /// Which attribute.
         attribute: String,
     },
-    /// List everybody.
+    /// List all people.
     Retrieve {
         /// What of them; empty for everything.
         #[serde(default)]
@@ -155,8 +145,8 @@ const fn three() -> u8 {
 }
 
 impl Step {
-    /// Whom the step is about, if anybody.
-    pub const fn who(&self) -> Option<Who> {
+    /// The person the step is about, if any.
+    pub const fn person(&self) -> Option<PersonSelector> {
         match self {
             Self::Lookup { person, .. }
             | Self::Add { person }
@@ -200,7 +190,7 @@ mod tests {
     #[test]
     fn changes_read() {
         let text = r#"{"modify": {"person": "new", "changes": [{"op": "replace", "attribute": "l", "values": ["x"]}]}}"#;
-        let Step::Modify { person: Who::New, changes } = read(text) else { panic!("a modify") };
+        let Step::Modify { person: PersonSelector::New, changes } = read(text) else { panic!("a modify") };
         assert_eq!((changes[0].op, changes[0].values.len()), (ChangeOp::Replace, 1));
     }
 }

@@ -63,16 +63,16 @@ const SYNONYMS: [(&str, &str); 17] = [
 /// Classes that a server may add to an entry or leave unsaid.
 const UNSAID_CLASSES: [&[u8]; 2] = [b"top", b"dynamicObject"];
 
-/// Which attributes an answer must have.
+/// The attributes an answer must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExpectedAttributes {
     /// All that the person has.
     All,
     /// Those of them that are listed.
     Listed(Vec<String>),
 }
 
-impl Wanted {
+impl ExpectedAttributes {
     /// What a search's attribute list means (RFC 4511 section 4.5.1.8).
     pub fn new(attributes: &[String]) -> Self {
         if attributes.is_empty() || attributes.iter().any(|name| name == "*") {
@@ -106,13 +106,13 @@ impl Verifier {
 
     /// Whether the entry is this person, with everything wanted and nothing else.
     ///
-    /// `expected_dn` is the person's DN if it is at hand, or empty.
+    /// `expected_dn` is the person's DN if it is known, or empty.
     #[inline]
     pub(super) fn is_person(
         &mut self,
         people: &Population,
         person: Person,
-        wanted: &Wanted,
+        wanted: &ExpectedAttributes,
         (dn, attributes): (&[u8], Attributes<'_>),
         expected_dn: &[u8],
     ) -> bool {
@@ -149,12 +149,12 @@ impl Verifier {
         &mut self,
         people: &Population,
         person: Person,
-        wanted: &Wanted,
+        wanted: &ExpectedAttributes,
         attributes: Attributes<'_>,
     ) -> bool {
         self.expected.clear();
         people.write_attributes(person.number, &mut self.expected);
-        if *wanted == Wanted::All && is_list(&self.expected, attributes) {
+        if *wanted == ExpectedAttributes::All && is_list(&self.expected, attributes) {
             return true;
         }
         self.has_same_attributes(wanted, attributes).unwrap_or(false)
@@ -162,7 +162,11 @@ impl Verifier {
 
     /// Compares attribute by attribute, in any order.
     #[cold]
-    fn has_same_attributes(&self, wanted: &Wanted, given: Attributes<'_>) -> Result<bool, BerError> {
+    fn has_same_attributes(
+        &self,
+        wanted: &ExpectedAttributes,
+        given: Attributes<'_>,
+    ) -> Result<bool, BerError> {
         given.check()?;
         let mut reader = wire::ber::Reader::new(&self.expected);
         let expected = Attributes(reader.expect(wire::ber::tag::SEQUENCE)?);
@@ -171,7 +175,7 @@ impl Verifier {
         let mut in_order = given.iter();
         for attribute in expected.iter() {
             let attribute = attribute?;
-            if !wanted.has(attribute.name) || self.is_beside_the_point(attribute.name) {
+            if !wanted.has(attribute.name) || self.is_ignored(attribute.name) {
                 continue;
             }
             let next = in_order.next().transpose()?;
@@ -183,10 +187,10 @@ impl Verifier {
         }
         // Each found one is another one: if there are no more, there is nothing else and nothing twice.
         let names = given.iter().filter_map(Result::ok).map(|attribute| attribute.name);
-        Ok(names.filter(|name| !self.is_beside_the_point(name)).count() == found)
+        Ok(names.filter(|name| !self.is_ignored(name)).count() == found)
     }
 
-    fn is_beside_the_point(&self, name: &[u8]) -> bool {
+    fn is_ignored(&self, name: &[u8]) -> bool {
         let is = |known: &str| known.as_bytes().eq_ignore_ascii_case(name);
         // An ILS entry's class is in its name; what the server says of it is its own.
         (self.ils && is("objectClass"))

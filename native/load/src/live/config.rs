@@ -1,4 +1,4 @@
-//! Where to write, and as whom.
+//! Which server to seed, and as which user.
 
 use people::Population;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use super::error::{LiveError, MAX_CONNECTIONS, MAX_WINDOW};
 use crate::connection::sasl::Mechanism;
 use crate::connection::security::Tls;
 
-/// A live directory.
+/// The server to seed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -17,19 +17,19 @@ pub struct Config {
     pub host: String,
     /// TCP port.
     pub port: u16,
-    /// Where people go; the population says it too, and both have to agree.
+    /// Where people go; must be the base of the population.
     #[serde(default)]
     pub base: Option<String>,
-    /// Who writes; nobody in particular if missing.
+    /// The bind DN; anonymous if missing.
     #[serde(default)]
     pub bind_dn: Option<String>,
-    /// With what password.
+    /// Its password.
     #[serde(default)]
     pub password: Option<Secret>,
     /// By which mechanism; a simple bind without.
     #[serde(default)]
     pub sasl: Option<Mechanism>,
-    /// How TLS is spoken, if it is.
+    /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<Tls>,
     /// Connections at most.
@@ -38,7 +38,7 @@ pub struct Config {
     /// Requests outstanding on each connection at most.
     #[serde(default = "default_window")]
     pub window: usize,
-    /// How long the server may answer nothing.
+    /// How long the server may stay silent.
     #[serde(default = "default_timeout_ms")]
     pub timeout_ms: u64,
 }
@@ -80,7 +80,7 @@ impl Config {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Who binds with what; `None` for anonymous.
+    /// Bind DN and password; `None` for anonymous.
     pub(super) fn credentials(&self) -> Option<(&str, &[u8])> {
         let dn = self.bind_dn.as_deref().filter(|dn| !dn.is_empty())?;
         Some((dn, self.password.as_ref().map_or(&b""[..], Secret::as_bytes)))
@@ -105,7 +105,7 @@ impl Config {
     }
 }
 
-/// `None` for what is no name.
+/// `None` for what is not a DN.
 fn normal(dn: &str) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     Dn::parse(dn.as_bytes()).ok()?.write_normal(&Plain, &mut out);

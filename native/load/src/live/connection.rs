@@ -1,4 +1,4 @@
-//! One connection: what is outstanding on it, and what is asked next.
+//! One connection and the requests outstanding on it.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) struct Connection {
     pub(super) out: Vec<u8>,
     pub(super) sent: usize,
     pub(super) inbox: Inbox,
-    /// Whom the request with the id one higher is about.
+    /// The person of the request with the id one higher, by slot.
     pub(super) slots: Vec<Option<u64>>,
     pub(super) free: Vec<usize>,
 }
@@ -33,12 +33,12 @@ impl Connection {
         }
     }
 
-    /// The first person who has been asked for and not answered.
+    /// The first person with a request outstanding.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.slots.iter().flatten().copied().min()
     }
 
-    /// Asks for the next person, if a window has room and there is anybody.
+    /// Writes the request for the next person, if the window has room and there is one.
     pub(super) fn ask_one(&mut self, work: &mut Work<'_>, people: &mut Range<u64>) -> bool {
         let Some(&slot) = self.free.last() else { return false };
         let Some(person) = people.next() else { return false };
@@ -63,7 +63,7 @@ impl Connection {
     }
 }
 
-/// How an operation ended; nothing, if a search has found something and goes on.
+/// The outcome of an operation; `None` for an entry of a search that goes on.
 pub(super) fn final_outcome<'a, 'r>(
     server: &str,
     tag: u8,

@@ -1,4 +1,4 @@
-//! Why people do not get into a directory, or out of it.
+//! Why seeding a directory fails.
 
 use std::io;
 
@@ -14,14 +14,14 @@ pub(super) const MAX_WINDOW: usize = 65_536;
 /// Why the work stopped. What was done by then stays done; doing it again skips it.
 #[derive(Debug, thiserror::Error)]
 pub enum LiveError {
-    /// A number without sense.
+    /// A number out of range.
     #[error("{0} connections cannot be kept busy; ask for 1 to {MAX_CONNECTIONS}")]
     Connections(usize),
-    /// A number without sense.
+    /// A number out of range.
     #[error("a window of {0} requests cannot be kept; ask for 1 to {MAX_WINDOW}")]
     Window(usize),
     /// RFC 4513 section 5.1.2: such a bind would succeed and be anonymous.
-    #[error("there is no password for {0}; give it one, or leave the bind DN out to write anonymously")]
+    #[error("{0} has no password; give one, or leave the bind DN out to write anonymously")]
     NoPassword(String),
     /// The population is another base's.
     #[error("the directory's base is {base:?}, but the people are under {people:?}; make them for that base")]
@@ -69,14 +69,14 @@ pub enum LiveError {
         answer: String,
     },
     /// It hung up.
-    #[error("{server} closed the connection{said}; look into its log, and run it again to go on")]
+    #[error("{server} closed the connection{notice}; look into its log, and run it again to go on")]
     Closed {
         /// Where.
         server: String,
-        /// What it said before, if anything.
-        said: String,
+        /// Its notice of disconnection, if it sent one.
+        notice: String,
     },
-    /// It says nothing any more.
+    /// No answer within the timeout.
     #[error("{server} has not answered for {seconds} s; is it overloaded? Run it again to go on")]
     Silent {
         /// Where.
@@ -84,7 +84,7 @@ pub enum LiveError {
         /// For how long.
         seconds: u64,
     },
-    /// What came is not LDAP.
+    /// Bytes that are not LDAP.
     #[error("{server} does not answer in LDAP ({what}); is it the right port?")]
     NotLdap {
         /// Where.
@@ -93,12 +93,12 @@ pub enum LiveError {
         what: String,
     },
     /// The bind failed.
-    #[error("{server} refuses to bind {who}: {answer}; {}", remedy(*.code, "bind"))]
+    #[error("{server} refuses to bind {dn}: {answer}; {}", remedy(*.code, "bind"))]
     Bind {
         /// Where.
         server: String,
-        /// Who.
-        who: String,
+        /// The bind DN.
+        dn: String,
         /// Its result code.
         code: ResultCode,
         /// Name and diagnostic.
@@ -116,8 +116,8 @@ pub enum LiveError {
         /// Name and diagnostic.
         answer: String,
     },
-    /// The people are there, if at all, and not shown.
-    #[error("{server} does not show who is below {base:?}: {answer}; {}", remedy(*.code, "show"))]
+    /// The search for people was refused.
+    #[error("{server} does not show the people below {base:?}: {answer}; {}", remedy(*.code, "show"))]
     Unseen {
         /// Where.
         server: String,
@@ -128,7 +128,7 @@ pub enum LiveError {
         /// Name and diagnostic.
         answer: String,
     },
-    /// The caller has had enough.
+    /// The caller stopped the work.
     #[error("interrupted; run it again")]
     Interrupted,
     /// No entry goes with the base.
@@ -141,7 +141,7 @@ pub enum LiveError {
         server: String,
         /// What was asked.
         verb: &'static str,
-        /// Whom for.
+        /// The entry's DN.
         dn: String,
         /// Its result code.
         code: ResultCode,
@@ -150,7 +150,7 @@ pub enum LiveError {
     },
 }
 
-/// What a server said: the code's name, and its own words.
+/// A server's result: the code's name and the diagnostic.
 pub(super) fn answer(outcome: &Outcome<'_>) -> String {
     if outcome.diagnostic.is_empty() {
         outcome.code.to_string()
@@ -172,14 +172,14 @@ fn remedy(code: ResultCode, verb: &str) -> &'static str {
         | ResultCode::OBJECT_CLASS_VIOLATION
         | ResultCode::INVALID_ATTRIBUTE_SYNTAX => "load the schema of `sitebench ils schema` into it",
         ResultCode::NO_SUCH_OBJECT if verb == "show" => "name the entry above the people with --base",
-        ResultCode::SIZE_LIMIT_EXCEEDED => "bind as somebody whom the server's limits do not hold",
+        ResultCode::SIZE_LIMIT_EXCEEDED => "bind as a user without a size limit",
         ResultCode::NO_SUCH_OBJECT => "create the entry above it",
         ResultCode::UNWILLING_TO_PERFORM | ResultCode::REFERRAL => {
             "write to the server that holds this base for writing"
         }
         ResultCode::BUSY | ResultCode::UNAVAILABLE => "run it again to go on when the server has recovered",
         ResultCode::ADMIN_LIMIT_EXCEEDED | ResultCode::TIME_LIMIT_EXCEEDED => {
-            "raise the server's limits for whoever binds"
+            "raise the server's limits for the bind DN"
         }
         _ => "look into the server's log, and run it again to go on",
     }

@@ -1,4 +1,4 @@
-//! Bytes that have come, cut into answers.
+//! Received bytes, cut into answers.
 
 use wire::ldap::frame::message_length;
 use wire::ldap::{Reply, Response};
@@ -11,7 +11,7 @@ const MAX_ANSWER_BYTES: usize = 1 << 20;
 /// Room for a few hundred answers at a time.
 const SPACE: usize = 64 << 10;
 
-/// Bytes that have come and have not been read.
+/// Received bytes that have not been read.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
@@ -53,7 +53,7 @@ impl Inbox {
             let response = Response::decode(&rest[..length]);
             let response = response.map_err(|error| not_ldap(server, &error.to_string()))?;
             if response.id == 0 {
-                return Err(farewell(server, &response));
+                return Err(disconnection_notice(server, &response));
             }
             read(&response)?;
             at += length;
@@ -69,10 +69,10 @@ pub(super) fn not_ldap(server: &str, what: &str) -> LiveError {
 }
 
 /// A notice of disconnection (RFC 4511 section 4.4.1), the only unsolicited one there is.
-fn farewell(server: &str, response: &Response<'_>) -> LiveError {
-    let said = match response.reply {
+fn disconnection_notice(server: &str, response: &Response<'_>) -> LiveError {
+    let notice = match response.reply {
         Reply::Done { outcome, .. } => format!(", saying {}", super::error::answer(&outcome)),
         _ => String::new(),
     };
-    LiveError::Closed { server: server.to_owned(), said }
+    LiveError::Closed { server: server.to_owned(), notice }
 }

@@ -1,9 +1,9 @@
-//! People into and out of a live directory, pipelined.
+//! Seeding a live directory: adds and deletes people, pipelined.
 //!
 //! [`seed`] adds people and [`remove`] deletes them, over a few connections with a window of
 //! outstanding requests each, so that a server far away or one that commits each write to disk is not
-//! waited for. Both may be repeated at any time: who is there already counts as added, and who is gone
-//! as deleted.
+//! waited for. Both may be repeated at any time: people who are there already count as added, and
+//! people who are gone as deleted.
 //!
 //! Progress is reported about ten times a second, also while nothing moves, as the number of people
 //! **done without a gap**: a caller that stops can go on from there. One that was killed asks [`count`].
@@ -62,8 +62,8 @@ pub fn seed(
 
 /// How many of the first `size` people are there without a gap, however the seeding ended.
 ///
-/// Bisection finds somebody behind whom there is nobody; only the [`pipeline::REACH`] people before may be
-/// there in part, and each of them is looked for.
+/// Bisection finds a person after whom all are missing; of the [`pipeline::REACH`] people before them some
+/// may be missing, so each of these is looked for.
 pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, LiveError> {
     config.check(people)?;
     let mut session = Session::open(config)?;
@@ -83,7 +83,7 @@ pub fn count(config: &Config, people: &Population, size: u64) -> Result<u64, Liv
     Ok(if found.changed == low - unsure.start { low } else { unsure.start })
 }
 
-/// Reads everybody who is below the people's base.
+/// Reads all people below the people's base.
 pub fn contents(config: &Config, people: &Population, progress: Progress<'_>) -> Result<Contents, LiveError> {
     config.check(people)?;
     let mut count = Count::default();

@@ -1,4 +1,4 @@
-//! One person, as a request.
+//! The request about one person.
 
 use people::{Population, Profile};
 use wire::ber::{self, Reader, tag};
@@ -26,11 +26,11 @@ enum Kind {
 /// What an answer means for the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// It is done now; of who is looked for, found.
+    /// Done now; in a search, found.
     Changed,
-    /// It was so before; of who is looked for, not there.
-    AsItWas,
-    /// It is not done.
+    /// It was so before; in a search, missing.
+    Unchanged,
+    /// Not done.
     Refused,
 }
 
@@ -72,8 +72,8 @@ impl<'p> Work<'p> {
     pub(super) const fn meaning(&self, code: ResultCode) -> Meaning {
         match (self.kind, code) {
             (_, ResultCode::SUCCESS) => Meaning::Changed,
-            (Kind::Add, ResultCode::ENTRY_ALREADY_EXISTS) => Meaning::AsItWas,
-            (Kind::Delete | Kind::Find, ResultCode::NO_SUCH_OBJECT) => Meaning::AsItWas,
+            (Kind::Add, ResultCode::ENTRY_ALREADY_EXISTS) => Meaning::Unchanged,
+            (Kind::Delete | Kind::Find, ResultCode::NO_SUCH_OBJECT) => Meaning::Unchanged,
             _ => Meaning::Refused,
         }
     }
@@ -106,7 +106,7 @@ impl<'p> Work<'p> {
 
 /// Appends the AttributeList of person `i`.
 ///
-/// ILS clients say what an entry is in its DN only; other directories want to hear it as an attribute.
+/// ILS clients give the class of an entry in its DN only; other directories need the attribute.
 fn write_attributes(people: &Population, i: u64, out: &mut Vec<u8>) {
     if people.spec().profile != Profile::Ils {
         return people.write_attributes(i, out);

@@ -20,17 +20,17 @@ use super::{Config, LiveError, Progress, Report};
 /// How often progress is reported.
 pub(super) const REPORT: Duration = Duration::from_millis(100);
 
-/// How long outstanding requests are waited for after the caller has had enough.
+/// How long outstanding requests are waited for after the caller has stopped the work.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Nobody is asked for who is so far behind the first without an answer, so that what a kill leaves is found
-/// again by looking at so many people. All windows together are a sixteenth of it.
+/// The distance from the first unanswered person to the last one asked for is at most this, so that
+/// after a kill only so many people have to be looked at. All windows together are a sixteenth of it.
 pub(super) const REACH: u64 = 4_096;
 
 /// Bytes of requests prepared ahead for one connection.
 const AHEAD: usize = 256 << 10;
 
-/// Does the work for everybody in `range`.
+/// Does the work for all people in `range`.
 pub(super) fn run(
     config: &Config,
     work: Work<'_>,
@@ -41,10 +41,10 @@ pub(super) fn run(
     let mut pipeline = Pipeline::new(config, work, range, sessions)?;
     let result = pipeline.pump(progress);
     let report = Report { done: pipeline.done(), changed: pipeline.changed };
-    // Whatever happens now, the last word about progress has been said.
+    // The last report: a `Break` from it has nothing left to stop.
     let _ = progress(report.done);
     result?;
-    pipeline.leave();
+    pipeline.unbind();
     Ok(report)
 }
 
@@ -92,7 +92,7 @@ impl<'p> Pipeline<'p> {
         })
     }
 
-    /// Asks and listens until everybody is done, or the caller has had enough.
+    /// Sends requests and reads answers until all are done, or the caller stops it.
     fn pump(&mut self, progress: Progress<'_>) -> Result<(), LiveError> {
         let mut events = Events::with_capacity(64);
         let mut reported = Instant::now();
@@ -104,7 +104,7 @@ impl<'p> Pipeline<'p> {
             }
             self.wait(&mut events, REPORT.saturating_sub(reported.elapsed()))?;
             for event in &events {
-                self.listen(event.token().0)?;
+                self.read(event.token().0)?;
             }
             if reported.elapsed() >= REPORT {
                 reported = Instant::now();
@@ -131,7 +131,7 @@ impl<'p> Pipeline<'p> {
         }
     }
 
-    /// The first person who has been asked for and not answered.
+    /// The first person with a request outstanding.
     fn oldest(&self) -> Option<u64> {
         self.connections.iter().filter_map(Connection::oldest).min()
     }
@@ -144,7 +144,7 @@ impl<'p> Pipeline<'p> {
     /// Fills every window and sends what the sockets take.
     fn ask(&mut self) -> Result<(), LiveError> {
         if self.oldest().is_none() {
-            // Nothing was outstanding, so nobody owed an answer until now.
+            // Nothing was outstanding, so the timeout starts now.
             self.last_answer = Instant::now();
         }
         for place in 0..self.connections.len() {
@@ -156,8 +156,8 @@ impl<'p> Pipeline<'p> {
             {}
             self.next = people.start;
             if let Err(source) = connection.flush() {
-                // A server that hangs up may have said why.
-                self.listen(place)?;
+                // A server that hangs up may have sent the reason.
+                self.read(place)?;
                 return Err(broken(&self.server, source));
             }
         }
@@ -165,12 +165,12 @@ impl<'p> Pipeline<'p> {
     }
 
     /// Reads every answer that has come, up to the end of the connection if that has come too.
-    fn listen(&mut self, place: usize) -> Result<(), LiveError> {
+    fn read(&mut self, place: usize) -> Result<(), LiveError> {
         loop {
             let connection = &mut self.connections[place];
             match connection.stream.read(connection.inbox.space()) {
                 Ok(0) => {
-                    return Err(LiveError::Closed { server: self.server.clone(), said: String::new() });
+                    return Err(LiveError::Closed { server: self.server.clone(), notice: String::new() });
                 }
                 Ok(read) => connection.inbox.came(read),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -178,11 +178,11 @@ impl<'p> Pipeline<'p> {
                 Err(source) => return Err(broken(&self.server, source)),
             }
             self.last_answer = Instant::now();
-            self.digest(place)?;
+            self.take_answers(place)?;
         }
     }
 
-    fn digest(&mut self, place: usize) -> Result<(), LiveError> {
+    fn take_answers(&mut self, place: usize) -> Result<(), LiveError> {
         let Self { server, work, changed, connections, .. } = self;
         let Connection { inbox, slots, free, .. } = &mut connections[place];
         inbox.take(server, |response| {
@@ -191,7 +191,7 @@ impl<'p> Pipeline<'p> {
                 return Err(not_ldap(server, "an answer to nothing that was asked"));
             };
             let Some(meaning) = judge(server, work, person, response)? else { return Ok(()) };
-            // Whoever is refused keeps the slot, and so is not counted as done.
+            // A person who is refused keeps the slot, and so is not counted as done.
             *changed += u64::from(meaning == Meaning::Changed);
             slots[slot] = None;
             free.push(slot);
@@ -199,8 +199,8 @@ impl<'p> Pipeline<'p> {
         })
     }
 
-    /// Says goodbye; nobody minds if it is not heard.
-    fn leave(mut self) {
+    /// Unbinds; a failure to do so changes nothing.
+    fn unbind(mut self) {
         for connection in &mut self.connections {
             write_unbind(&mut connection.out, connection.slots.len() as i32 + 1);
             let _ = connection.flush();
@@ -242,7 +242,7 @@ fn broken(server: &str, source: io::Error) -> LiveError {
     }
     match source.kind() {
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => {
-            LiveError::Closed { server, said: String::new() }
+            LiveError::Closed { server, notice: String::new() }
         }
         _ => LiveError::Broken { server, source },
     }

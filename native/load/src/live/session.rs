@@ -1,4 +1,4 @@
-//! One question at a time: what has to be settled before people are written.
+//! One request at a time: what has to be done before people are written.
 
 use std::io::{self, Write};
 use std::net::TcpStream;
@@ -43,7 +43,7 @@ struct Answer {
 }
 
 impl Session {
-    /// Connects, and binds if the configuration says as whom.
+    /// Connects, and binds if the configuration has a bind DN.
     pub(super) fn open(config: &Config) -> Result<Self, LiveError> {
         let stream = connect(config)?;
         let timeout = Duration::from_millis(config.timeout_ms.max(1));
@@ -59,7 +59,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The connection, for whoever goes on with it. Nothing is outstanding on it.
+    /// The connection, with nothing outstanding on it.
     pub(super) fn into_stream(self) -> Stream<TcpStream> {
         self.stream
     }
@@ -71,7 +71,7 @@ impl Session {
                 return Err(LiveError::StartTls { server: self.server.clone(), answer: text });
             }
             if !self.inbox.is_empty() {
-                // Said in the clear, it would pass for a part of what the server says under TLS.
+                // Sent in the clear, it would pass for a part of what the server sends under TLS.
                 return Err(not_ldap(&self.server, "something came behind the answer to StartTLS"));
             }
         }
@@ -82,11 +82,11 @@ impl Session {
         }
     }
 
-    /// Says who it is, if that is anybody.
+    /// Binds, unless the configuration is for an anonymous connection.
     fn bind(&mut self, config: &Config) -> Result<(), LiveError> {
         let (dn, password) = match (config.credentials(), config.sasl) {
             (Some(known), _) => known,
-            (None, Some(_)) => ("whoever the certificate is for", &b""[..]),
+            (None, Some(_)) => ("the certificate's owner", &b""[..]),
             (None, None) => return Ok(()),
         };
         let Answer { code, text } = self.ask(|out, id| match config.sasl {
@@ -96,7 +96,7 @@ impl Session {
         if code == ResultCode::SUCCESS {
             return Ok(());
         }
-        Err(LiveError::Bind { server: self.server.clone(), who: dn.to_owned(), code, answer: text })
+        Err(LiveError::Bind { server: self.server.clone(), dn: dn.to_owned(), code, answer: text })
     }
 
     /// Adds whatever of the entries above the people is missing.
@@ -132,7 +132,7 @@ impl Session {
         let found = self.ask(|out, id| {
             write_search(out, id, dn.as_bytes(), &ENTRY_ITSELF, any, [&b"1.1"[..]]);
         })?;
-        // Whoever may not look may still write: anything but success leaves it to the adds.
+        // A user without read access may still write: anything but success leaves it to the adds.
         Ok(found.code == ResultCode::SUCCESS)
     }
 
@@ -186,7 +186,9 @@ impl Session {
                 return Ok(answer);
             }
             match self.stream.read_some(self.inbox.space()) {
-                Ok(0) => return Err(LiveError::Closed { server: self.server.clone(), said: String::new() }),
+                Ok(0) => {
+                    return Err(LiveError::Closed { server: self.server.clone(), notice: String::new() });
+                }
                 Ok(read) => self.inbox.came(read),
                 Err(source) => return Err(self.broken(source)),
             }

@@ -1,4 +1,4 @@
-//! Getting there.
+//! Connecting to a server.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};

@@ -47,12 +47,12 @@ pub(crate) enum Op<R> {
     },
 }
 
-/// Who sees to it that requests have a connection.
+/// When a program opens its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Connects {
     /// The program's own steps.
     Steps,
-    /// Each request opens one if there is none.
+    /// Before each request, unless one is open.
     WhenDown,
     /// Each request opens one of its own.
     Always,

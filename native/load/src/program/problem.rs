@@ -52,7 +52,7 @@ pub enum Problem {
     #[error("\"repeat\" and \"deck\" nest more than {MAX_DEPTH} deep")]
     TooDeep,
     /// What is counted does not exist.
-    #[error("it counts {counts:?}, which is none of its steps: use one of {steps}, or \"{SEQUENCE}\"")]
+    #[error("it counts {counts:?}, which is not one of its steps: use one of {steps}, or \"{SEQUENCE}\"")]
     NothingCounted {
         /// What was asked for.
         counts: String,

@@ -8,7 +8,7 @@ use tls::Fault;
 /// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
-    /// Nobody listens there, or it was turned away.
+    /// Nothing listens there, or the connection was turned away.
     ConnectRefused,
     /// No connection within the time allowed.
     ConnectTimeout,
@@ -28,21 +28,21 @@ pub enum Failure {
     Tls(Fault),
     /// Anything else the kernel refuses.
     Io,
-    /// What came is not the protocol.
+    /// Bytes that are not of the protocol.
     Malformed,
     /// An answer, but not the right one (method rule 3).
     WrongAnswer,
     /// Another person's answer: worse than a wrong one (method rule 3).
     Leak,
-    /// An answer that does not know of an update answered before.
+    /// An answer that lacks an update confirmed before.
     Stale,
     /// An answer of another length.
     WrongLength,
-    /// An answer that ends before it is as long as it said.
+    /// An answer shorter than its announced length.
     Truncated,
-    /// HTTP's word for it.
+    /// An HTTP status code that was not expected.
     Status(u16),
-    /// The target's own word for it, as its protocol names it.
+    /// A result code of the target, by its name in the protocol.
     Result(&'static str),
 }
 

@@ -27,7 +27,7 @@ use hdrhistogram::{AdditionError, CreationError, Histogram};
 use crate::record::clock::SECOND;
 use crate::record::failure::Failure;
 
-/// Longer times count as this long. Nobody waits an hour for an answer.
+/// Longer times count as this long: an hour is beyond any timeout.
 const LONGEST_NS: u64 = 3600 * SECOND;
 
 /// Method rule 1.
@@ -38,7 +38,7 @@ pub fn histogram() -> Result<Histogram<u64>, CreationError> {
     Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
 }
 
-/// Which recorder.
+/// The index of a recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Slot(pub(crate) u16);
 

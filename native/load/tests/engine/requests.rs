@@ -149,8 +149,8 @@ fn step_refusal(step: Value) -> String {
 
 #[test]
 fn what_cannot_be_run_is_refused_with_the_reason_and_the_remedy() {
-    let nobody = refusal(|_| (), false);
-    assert!(nobody.contains("there is nobody to pick from: give the engine a population"), "{nobody}");
+    let empty = refusal(|_| (), false);
+    assert!(empty.contains("there are no people to pick from: give the engine a population"), "{empty}");
     for (step, expected) in [
         (json!({"op": "lookup", "person": "new"}), "no \"add\" of \"new\""),
         (json!({"op": "lookup", "person": "random", "refresh_minutes": 5}), "only ILS does"),

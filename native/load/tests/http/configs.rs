@@ -21,7 +21,7 @@ fn steps_that_make_no_sense_are_refused() {
         (changed("headers", json!({"A": "b\r\nC: d"})), "is no header line"),
         (changed("expect", json!({"status": 99})), "no final status"),
         (changed("expect", json!({"contains": [""]})), "empty text"),
-        (changed("expect", json!({"identity": {"before": "x", "value": "y"}})), "the same for everybody"),
+        (changed("expect", json!({"identity": {"before": "x", "value": "y"}})), "the same for every person"),
         (update("random"), "others may be being updated"),
     ] {
         let error = try_start(&config(&site, "sequence", json!([step]))).err().expect(expected).to_string();

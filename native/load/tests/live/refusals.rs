@@ -1,4 +1,4 @@
-//! What is said when it does not go well.
+//! Messages of refusals and lost connections.
 
 use std::net::TcpListener;
 use std::ops::ControlFlow;
@@ -149,7 +149,7 @@ fn a_configuration_that_makes_no_sense_is_refused_before_anybody_is_asked() {
     assert_eq!(with(|c| c.connections = 0), "0 connections cannot be kept busy; ask for 1 to 256");
     assert_eq!(
         with(|c| c.bind_dn = Some("cn=admin".to_owned())),
-        "there is no password for cn=admin; give it one, or leave the bind DN out to write anonymously"
+        "cn=admin has no password; give one, or leave the bind DN out to write anonymously"
     );
     assert_eq!(
         with(|c| c.base = Some("ou=people,dc=example,dc=com".to_owned())),

@@ -53,7 +53,7 @@ struct Locale {
 }
 
 impl Paper {
-    /// Encodes the pools. Fails with the name of a locale whose values leave no room for text.
+    /// Encodes the pools. Fails with the name of a locale that leaves no room for text.
     pub(crate) fn new(pools: &[&LocalePools]) -> Result<Self, String> {
         let mut object_class = Vec::new();
         write_multi_attribute("objectClass", &["top", OBJECT_CLASS], &mut object_class);
@@ -105,7 +105,7 @@ const fn list_room(dn_element: usize) -> usize {
     ANSWER_BYTES - DONE_BYTES - ENTRY_HEADER_BYTES - LIST_HEADER_BYTES - dn_element
 }
 
-/// What NetMeeting announces of itself (the attributes of its MODIFY), the same for everybody.
+/// What NetMeeting announces of itself (the attributes of its MODIFY), the same for every person.
 fn application() -> Vec<u8> {
     let mut out = Vec::new();
     write_attribute("sFlags", b"1", &mut out);

@@ -44,7 +44,7 @@ struct Locale {
 }
 
 impl Small {
-    /// Encodes the pools. Fails with the name of a locale whose names are all too long.
+    /// Encodes the pools. Fails with the name of a locale that has too long names only.
     pub(crate) fn new(pools: &[&LocalePools]) -> Result<Self, String> {
         let mut object_class = Vec::new();
         write_attribute("objectClass", OBJECT_CLASS.as_bytes(), &mut object_class);

@@ -3,7 +3,7 @@
 //!
 //! A visitor is the same person as the entry of that number in the paper profile: name, mail, city,
 //! country, company and occupation are drawn by the same draws from the same pools. Colours,
-//! sections, interests and the rest are drawn beside them.
+//! sections, interests and the rest are drawn in addition.
 
 mod choices;
 mod identity;

@@ -31,7 +31,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 
 impl Answer<'_> {
-    /// An answer with a body that `write` appends, whose length is known.
+    /// An answer with a body of known length that `write` appends.
     #[inline]
     pub(crate) fn sized(
         &mut self,
@@ -89,7 +89,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Somebody is now the user with this number.
+    /// The browser is now the user with this number.
     pub(crate) fn created(&mut self, id: u64) {
         let cookie = cookie(id);
         let mut body = Vec::new();

@@ -21,7 +21,7 @@ pub(crate) enum Route {
     WrongMethod(&'static str),
     /// 404.
     NotFound,
-    /// 501: a method nobody here knows.
+    /// 501: an unknown method.
     UnknownMethod,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn route(method: &str, path: &str) -> Route {
         _ if is_known(method) => return Route::NotFound,
         _ => return Route::UnknownMethod,
     };
-    // "GET" and "HEAD" do not end alike, so no method is found within another.
+    // "GET" and "HEAD" end differently, so no method is found within another.
     match method {
         "GET" | "HEAD" | "POST" if allowed.contains(method) => Route::Found(target),
         _ if is_known(method) => Route::WrongMethod(allowed),

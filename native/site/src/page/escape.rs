@@ -1,4 +1,4 @@
-//! Texts of strangers in HTML.
+//! Escaping texts in HTML.
 
 /// Appends `text` as HTML, in text or in a quoted attribute, taking at most `most` bytes.
 ///

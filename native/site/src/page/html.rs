@@ -23,7 +23,7 @@ impl<'o> Html<'o> {
         self
     }
 
-    /// Somebody's text, at most this many bytes of it.
+    /// Text of a person, escaped, at most this many bytes of it.
     #[inline]
     pub(super) fn text(&mut self, text: &str, most: usize) -> &mut Self {
         push_escaped(self.out, text, most);

@@ -1,4 +1,4 @@
-//! The personalized page: exactly the size of paper 002, whoever it is for.
+//! The personalized page: exactly the size of paper 002 for every person.
 
 mod articles;
 mod colour;
@@ -42,7 +42,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// What a page ends with; the archive text before it takes up what is left.
 const END: &str = "</article></div></main></body></html>\n";
-/// Says that the archive text goes on.
+/// Marks that the archive text goes on.
 const MORE: &str = "&hellip;";
 
 /// Appends the page of `person`: exactly [`PAGE_BYTES`] bytes of UTF-8.
@@ -86,7 +86,7 @@ fn head(html: &mut Html<'_>, person: &Person<'_>, background: &str, accent: &str
     html.raw("\" data-language=\"").text(person.language, room::LANGUAGE);
 }
 
-/// The properties as attributes, for whoever checks the page, and as a greeting.
+/// The properties as attributes, for clients that verify the page, and as a greeting.
 fn facts(html: &mut Html<'_>, person: &Person<'_>, chosen: &Chosen) {
     html.raw("\" data-sections=\"");
     for (n, section) in chosen.sections().enumerate() {

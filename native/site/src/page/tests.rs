@@ -1,4 +1,4 @@
-//! The page has its size, and nobody's text breaks it.
+//! The page has its size, and no person's text breaks it.
 
 use super::*;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn longest() -> String {
     "\"".repeat(400)
 }
 
-/// The person whose page leaves the least room: every text at its limit, the longest sections.
+/// The person with the page that leaves the least room: every text at its limit, the longest sections.
 fn fullest<'a>(text: &'a str, items: &'a str, sections: &'a str) -> Person<'a> {
     Person {
         id: u64::MAX,

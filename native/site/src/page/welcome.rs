@@ -1,4 +1,4 @@
-//! Pages for those the site does not know: small, and not counted.
+//! Pages for people the site does not know: small, and not counted.
 
 use super::STYLE;
 use super::html::Html;

@@ -1,4 +1,4 @@
-//! Filling a UPD: rows in the order of their keys into a file nobody else sees, which takes its
+//! Filling a UPD: rows in the order of their keys into a file that nothing else opens, which takes its
 //! place when it is whole.
 
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ const ROWS_PER_REPORT: u64 = 4_096;
 /// Why there is no new UPD. A file that was there before is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The caller's progress said stop.
+    /// The caller's progress function stopped it.
     #[error("building {path} was cancelled; nothing was changed", path = .0.display())]
     Cancelled(PathBuf),
     /// No room.
@@ -85,7 +85,7 @@ impl Site {
         }
     }
 
-    /// The file is on the disk before its name is, and the name before anybody hears of it.
+    /// The file is on the disk before its name is, and the name before the caller returns.
     fn move_in(&self) -> Result<(), BuildError> {
         let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all());
         sync(&self.temporary).map_err(|error| self.file(error))?;
@@ -134,7 +134,7 @@ fn fill(
     manifest: &Manifest,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> rusqlite::Result<ControlFlow<()>> {
-    // Nobody else knows the file, and a failure throws it away: no journal, no sync, no locks, no
+    // Nothing else opens the file, and a failure throws it away: no journal, no sync, no locks, no
     // mutex (docs/decisions/0020).
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -4,7 +4,7 @@
 use super::commits::Commits;
 use super::person::{Person, TEXTS};
 
-/// One place for all people whose number leaves the same remainder; the youngest has it.
+/// One place for all people with numbers of the same remainder; the last one read has it.
 #[derive(Debug)]
 pub(crate) struct Cache {
     places: Vec<Option<Kept>>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// People share a version with others whose number leaves the same remainder: a change of one
+/// People with numbers of the same remainder share a version: a change of one
 /// makes readers with a cache read the others again, which costs them a read and nothing else.
 const STRIPES: usize = 4_096;
 
@@ -26,9 +26,9 @@ impl Default for Commits {
 }
 
 impl Commits {
-    /// Called after a commit that changed these people, and before anybody hears of it.
+    /// Called after a commit that changed these people, and before any of them is answered.
     ///
-    /// Commits are counted before versions: who sees a new version takes a new snapshot too, and
+    /// Commits are counted before versions: a reader that sees a new version takes a new snapshot too, and
     /// does not keep an old row under it.
     pub(super) fn note(&self, changed: impl Iterator<Item = u64>) {
         self.0.commits.fetch_add(1, Ordering::SeqCst);

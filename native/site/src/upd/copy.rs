@@ -27,11 +27,11 @@ pub enum CopyError {
 /// Every point starts from the same file: what a point before it has created and changed is gone.
 /// Not while a site serves `to`.
 pub fn copy(from: &Path, to: &Path) -> Result<u64, CopyError> {
-    let log = beside(from, "-wal");
+    let log = sibling(from, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         return Err(CopyError::InUse(from.to_owned()));
     }
-    let temporary = beside(to, &format!(".copying-{}", std::process::id()));
+    let temporary = sibling(to, &format!(".copying-{}", std::process::id()));
     let copied = fs::copy(from, &temporary)
         // What the kernel writes back while the point runs would be in its numbers.
         .and_then(|bytes| File::open(&temporary)?.sync_all().map(|()| bytes))
@@ -48,7 +48,7 @@ pub fn copy(from: &Path, to: &Path) -> Result<u64, CopyError> {
 /// one.
 pub(super) fn remove_logs(path: &Path) -> io::Result<()> {
     for suffix in ["-wal", "-shm", "-journal"] {
-        match fs::remove_file(beside(path, suffix)) {
+        match fs::remove_file(sibling(path, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -56,7 +56,7 @@ pub(super) fn remove_logs(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn sibling(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);
     PathBuf::from(name)

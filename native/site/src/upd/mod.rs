@@ -16,7 +16,7 @@
 //!
 //! Under `normal` the log is synced before a checkpoint only: after a loss of power the database is
 //! whole, but the transactions since then may be gone. Under `full` every transaction is synced
-//! before it is answered; one sync serves everybody who was waiting.
+//! before it is answered; one sync serves all that were waiting.
 
 mod build;
 mod cache;

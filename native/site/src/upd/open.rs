@@ -1,4 +1,4 @@
-//! Opening a UPD, and saying what is wrong with a file that is none.
+//! Opening a UPD, with an error for every way a file is not one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ pub enum OpenError {
         /// What gives it away.
         why: String,
     },
-    /// Somebody else holds it.
+    /// Another process holds it.
     #[error("{path} is locked by another process; end that one or serve a copy", path = .0.display())]
     Locked(PathBuf),
     /// The system refuses.

@@ -6,7 +6,7 @@ use super::commits::Commits;
 use super::person::Person;
 use super::schema::SELECT_PERSON;
 
-/// Reads rows, several under one snapshot while nobody commits: beginning and ending a snapshot
+/// Reads rows, several under one snapshot while nothing is committed: beginning and ending a snapshot
 /// takes three system calls, and longer than the reading itself (docs/decisions/0020).
 #[derive(Debug)]
 pub(crate) struct Reader<'c> {
@@ -29,7 +29,7 @@ impl<'c> Reader<'c> {
         })
     }
 
-    /// Shows the person with this number to `show`; `None` if there is none.
+    /// Passes the person with this number to `show`; `None` if no person has it.
     pub(crate) fn read<T>(
         &mut self,
         id: u64,

@@ -65,7 +65,7 @@ pub(crate) enum Outcome {
     Created(u64),
     /// Stored.
     Updated,
-    /// Nobody has that number.
+    /// No person has that number.
     Unknown,
     /// Not stored: the disk is full or does not work, or another process holds the database.
     Failed,
@@ -78,7 +78,7 @@ pub(crate) struct Done<T> {
     pub(crate) outcome: Outcome,
 }
 
-/// The writing thread. It ends when nobody can send it anything any more.
+/// The writing thread. It ends when all senders are gone.
 #[derive(Debug)]
 pub(crate) struct Writer<T> {
     thread: JoinHandle<()>,
@@ -112,11 +112,11 @@ impl<T: Send + 'static> Writer<T> {
         self.jobs.clone()
     }
 
-    /// Waits until everything sent has been written. Whoever reads has closed the database by now: the
+    /// Waits until everything sent has been written. All readers have closed the database by now: the
     /// log goes with the last that closes it, if that one may write.
     pub(crate) fn join(self) {
         drop(self.jobs);
-        // A thread that panicked has said so.
+        // A panic has been printed by its thread.
         let _ = self.thread.join();
     }
 }
@@ -138,7 +138,7 @@ fn serve<T>(
         since_checkpoint += batch.len();
         let written = write_all(db, size, &batch);
         commits.note(batch.iter().filter_map(|job| job.write.changes()));
-        // Said when it begins and when it is over: a full disk refuses thousands a second.
+        // Logged when it begins and when it is over: a full disk refuses thousands a second.
         match &written {
             Err(error) if !failing => eprintln!("the site stores no writes: {error}"),
             Ok(_) if failing => eprintln!("the site stores writes again"),
@@ -152,7 +152,7 @@ fn serve<T>(
         // The log is what fills a disk: once it is in the database, it begins anew where it began.
         if failing || since_checkpoint >= CHECKPOINT_WRITES {
             since_checkpoint = 0;
-            // Passive: nobody waits for it. What it cannot do now, the next one does.
+            // Passive: readers and writers do not wait for it. What it cannot do now, the next one does.
             checkpoint(db, "PASSIVE");
         }
     }

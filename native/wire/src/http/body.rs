@@ -14,10 +14,10 @@ pub enum Framing {
 /// Why bytes are no chunked body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// A chunk's size line that is none.
+    /// A malformed chunk size.
     #[error("a chunk without a size in hexadecimal digits")]
     BadChunkSize,
-    /// A chunk that does not end where it said.
+    /// A chunk that does not end after its size.
     #[error("a chunk that is longer than it said")]
     BadChunkEnd,
     /// A line that ends otherwise: what another reader ends elsewhere smuggles requests past it.

@@ -36,7 +36,7 @@ impl<'a> Controls<'a> {
         std::iter::from_fn(move || read_control(&mut reader).ok())
     }
 
-    /// Whether there are none.
+    /// Whether the message has no controls.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -39,9 +39,9 @@ pub enum Operation<'a> {
 pub struct BindRequest<'a> {
     /// The protocol version asked for.
     pub version: i64,
-    /// Who binds.
+    /// The bind DN.
     pub name: &'a [u8],
-    /// With what.
+    /// Password or SASL credentials.
     pub credentials: Credentials<'a>,
 }
 

@@ -208,7 +208,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// An attribute description or a matching rule; empty if there is none.
+    /// An attribute description or a matching rule, possibly empty.
     fn description(&mut self) -> &'t [u8] {
         let rest = &self.text[self.at..];
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.;_".contains(&byte);

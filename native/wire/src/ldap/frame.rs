@@ -23,7 +23,7 @@ pub enum FrameError {
 
 /// The length of the first message in `bytes`, header included: `None` while it is not all there.
 ///
-/// The claimed length is checked before the bytes have come, so nobody allocates for a lie.
+/// The claimed length is checked before the bytes have come, so no memory is allocated for a false length.
 #[inline]
 pub fn message_length(bytes: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
     match bytes.first() {

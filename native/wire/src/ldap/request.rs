@@ -29,7 +29,7 @@ pub fn write_bind(out: &mut Vec<u8>, id: i32, version: u8, name: &[u8], password
     });
 }
 
-/// Appends a SASL bind (RFC 4511 section 4.2) with its first response; who binds is said in there.
+/// Appends a SASL bind (RFC 4511 section 4.2) with its first response, which carries the identity.
 pub fn write_sasl_bind(out: &mut Vec<u8>, id: i32, mechanism: &[u8], credentials: &[u8]) {
     write_message(out, id, |out| {
         ber::write_nested(out, op::BIND_REQUEST, |out| {

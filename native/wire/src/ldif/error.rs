@@ -25,7 +25,7 @@ pub enum Problem {
     /// No colon after an attribute description.
     #[error("{0:?} is not 'attribute: value'")]
     NotAttributeValue(String),
-    /// What comes after `::` is none.
+    /// The text after `::` is not base64.
     #[error("the value of {0} is not base64, as its '::' says; write ':' for plain text")]
     NotBase64(String),
     /// `:<`

@@ -1,6 +1,6 @@
 //! LDIF, read line by line (RFC 2849).
 //!
-//! Whoever holds the file feeds its lines; memory is that of the longest record, whatever the file's
+//! The caller feeds the lines of the file; memory is that of the longest record, whatever the file's
 //! size. Records are borrowed from the parser until the next line is fed.
 //!
 //! ```

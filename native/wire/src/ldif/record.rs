@@ -4,7 +4,7 @@ use super::error::{LdifError, Problem};
 use super::line::{Line, excerpt};
 use crate::ber::{self, tag};
 
-/// A record: whose it is and what it says.
+/// A record: the DN of its entry, and its content or change.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'p> {
     /// The line of the file where it begins.

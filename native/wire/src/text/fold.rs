@@ -42,7 +42,7 @@ fn fold_by_tables(c: char) -> impl Iterator<Item = char> {
 }
 
 /// The case folding of a character that neither the mapping nor any normalisation touches, alone or
-/// beside others like it; `None` where the tables have to be asked.
+/// next to others like it; `None` where the tables have to be asked.
 #[inline]
 pub(super) const fn simple(c: char) -> Option<char> {
     let shift = match c {

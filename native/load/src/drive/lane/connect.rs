@@ -3,7 +3,7 @@
 use mio::Interest;
 
 use super::{Connect, Current, Fate, Lane, Phase};
-use crate::connection::link::{Link, Sent};
+use crate::connection::link::{Link, WriteOutcome};
 use crate::drive::context::{Context, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
@@ -52,7 +52,7 @@ impl<S: Default + Send> Lane<S> {
             Ok(false) => return Fate::Runs,
             Err(failure) => return self.connect_failed(failure, program, context, now_ns),
         }
-        if self.link.is_guarded() && self.watch(Interest::READABLE, context).is_err() {
+        if self.link.uses_tls() && self.watch(Interest::READABLE, context).is_err() {
             return self.connect_failed(Failure::Io, program, context, now_ns);
         }
         context.deadlines[self.id as usize] = NEVER;
@@ -114,18 +114,21 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
     ) -> Result<usize, Failure> {
         if let Link::Down(reason) = self.link {
-            // Without a reason it was us who hung up, after an answer that was the last.
+            // Without a reason this side closed, after an answer that was the last on its connection.
             return reason.map_or(Ok(0), Err);
         }
         // Behind the requests that wait there for their batch.
         let start = context.out.len();
         context.protocol.farewell(&mut self.state, &mut context.out);
-        let sent =
-            if start == context.out.len() { Ok(Sent::Later) } else { self.link.send(&context.out[start..]) };
+        let sent = if start == context.out.len() {
+            Ok(WriteOutcome::WouldBlock)
+        } else {
+            self.link.send(&context.out[start..])
+        };
         context.out.truncate(start);
         match sent? {
-            Sent::Bytes(n) => Ok(n),
-            Sent::Later => Ok(0),
+            WriteOutcome::Bytes(n) => Ok(n),
+            WriteOutcome::WouldBlock => Ok(0),
         }
     }
 

@@ -6,7 +6,7 @@ use mio::Interest;
 use mio::event::Event;
 
 use super::{Current, Fate, Lane, Phase};
-use crate::connection::link::{Got, Link, Sent};
+use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
 use crate::drive::batch::Staged;
 use crate::drive::context::{BUFFER_BYTES, Context};
 use crate::program::{Op, Program};
@@ -78,7 +78,7 @@ impl<S: Default + Send> Lane<S> {
     ) -> Result<(), Failure> {
         let opening = self.link.is_opening();
         let sent = self.link.send(&context.out[place.clone()])?;
-        if opening && sent == Sent::Later {
+        if opening && sent == WriteOutcome::WouldBlock {
             self.outbox.extend_from_slice(&context.out[place]);
             self.phase = Phase::Opening;
             context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
@@ -89,7 +89,7 @@ impl<S: Default + Send> Lane<S> {
             self.link_is_up(context, self.now.started_ns);
             self.watch(Interest::READABLE, context)?;
         }
-        let n = if let Sent::Bytes(n) = sent { n } else { 0 };
+        let n = if let WriteOutcome::Bytes(n) = sent { n } else { 0 };
         if n == place.len() {
             return Ok(());
         }
@@ -101,8 +101,8 @@ impl<S: Default + Send> Lane<S> {
     pub(super) fn flush<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Result<(), Failure> {
         while !self.outbox.is_empty() {
             match self.link.send(&self.outbox)? {
-                Sent::Bytes(n) => drop(self.outbox.drain(..n)),
-                Sent::Later => return Ok(()),
+                WriteOutcome::Bytes(n) => drop(self.outbox.drain(..n)),
+                WriteOutcome::WouldBlock => return Ok(()),
             }
         }
         self.watch(Interest::READABLE, context)
@@ -119,9 +119,9 @@ impl<S: Default + Send> Lane<S> {
             let kept = self.inbox.len();
             context.load(&self.inbox);
             let n = match self.link.receive(&mut context.buffer[kept..]) {
-                Ok(Got::Bytes(0)) => return self.ended(program, context),
-                Ok(Got::Bytes(n)) => n,
-                Ok(Got::Later) => return Fate::Runs,
+                Ok(ReadOutcome::Bytes(0)) => return self.ended(program, context),
+                Ok(ReadOutcome::Bytes(n)) => n,
+                Ok(ReadOutcome::WouldBlock) => return Fate::Runs,
                 Err(failure) => return self.lost(failure, program, context),
             };
             let emptied = kept + n < context.buffer.len() && !to_the_end;
@@ -154,7 +154,7 @@ impl<S: Default + Send> Lane<S> {
     /// Reads an answer into `space` for a batch; `None` where this lane is not one that simply waits for
     /// an answer.
     #[inline]
-    pub(crate) fn fetch(&mut self, event: &Event, space: &mut [u8]) -> Option<Result<Got, Failure>> {
+    pub(crate) fn fetch(&mut self, event: &Event, space: &mut [u8]) -> Option<Result<ReadOutcome, Failure>> {
         let plain = self.phase == Phase::Asking
             && self.inbox.is_empty()
             && self.outbox.is_empty()
@@ -162,7 +162,7 @@ impl<S: Default + Send> Lane<S> {
             && !event.is_read_closed()
             && !event.is_error();
         plain.then(|| match self.link.receive(space) {
-            Ok(Got::Bytes(0)) => Err(Failure::Closed),
+            Ok(ReadOutcome::Bytes(0)) => Err(Failure::Closed),
             got => got,
         })
     }

@@ -13,7 +13,7 @@
 //! the pass: the lane sleeps (10 ms, doubled up to 1 s while failures go on) and starts over.
 //!
 //! Per small operation there is one write, one read and at most two looks at the clock. A read shorter
-//! than the room it had has emptied the socket, so there is no second one to be told so (epoll(7),
+//! than the room it had has emptied the socket, so a second read that returns EAGAIN is saved (epoll(7),
 //! edge-triggered). Nagle's algorithm needs no switching off: with one request in flight there is never
 //! a small segment that is not acknowledged when the next is written.
 
@@ -245,7 +245,7 @@ impl<S: Default + Send> Lane<S> {
     /// loopback it is written along with connecting, unless a handshake has to come between.
     fn goes_before<R>(&self, op: Option<&Op<R>>) -> bool {
         match op {
-            Some(Op::Exchange { .. }) => !self.link.is_guarded(),
+            Some(Op::Exchange { .. }) => !self.link.uses_tls(),
             Some(
                 Op::Loop { .. } | Op::Again { .. } | Op::Ensure { .. } | Op::Deal { .. } | Op::Jump { .. },
             ) => true,
@@ -284,7 +284,7 @@ impl<S: Default + Send> Lane<S> {
         }
     }
 
-    /// Gives up the operation in flight, whose time is over.
+    /// Gives up the operation in flight, which is past its deadline.
     pub(crate) fn expire<P: Protocol<Lane = S>>(
         &mut self,
         program: &Program<P::Request>,

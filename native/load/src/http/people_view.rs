@@ -1,18 +1,18 @@
-//! The people templates speak of.
+//! The people that templates have fields of.
 
 use std::sync::Arc;
 
 use people::visitor::{Visitor, Visitors};
 
-use super::field::Facts;
+use super::field::FieldValues;
 use super::template::Template;
 
-/// Somebody.
+/// A person of the site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Person {
     /// What the site calls them.
     pub(super) id: u64,
-    /// Whose properties they have.
+    /// The number that their properties are derived from.
     pub(super) number: u64,
 }
 
@@ -22,7 +22,7 @@ impl Person {
     }
 }
 
-/// What some templates need to know of a person.
+/// The properties of a person that some templates use.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Needs {
     visitor: bool,
@@ -43,21 +43,21 @@ impl Needs {
     }
 }
 
-/// One thread's view of the people: those it looked at last are kept.
-pub(super) struct Cast {
+/// One thread's view of the people: keeps the last visitor it derived.
+pub(super) struct PeopleView {
     visitors: Option<Arc<Visitors>>,
     size: u64,
-    last: Seen,
-    moved: Seen,
+    last: CachedVisitor,
+    moved: CachedVisitor,
 }
 
 #[derive(Default)]
-struct Seen {
+struct CachedVisitor {
     number: Option<u64>,
     visitor: Visitor,
 }
 
-impl Seen {
+impl CachedVisitor {
     #[inline]
     fn look(&mut self, visitors: &Visitors, number: u64) {
         if self.number != Some(number) {
@@ -67,20 +67,20 @@ impl Seen {
     }
 }
 
-impl Cast {
+impl PeopleView {
     pub(super) fn new(visitors: Option<Arc<Visitors>>, size: u64) -> Self {
-        Self { visitors, size, last: Seen::default(), moved: Seen::default() }
+        Self { visitors, size, last: CachedVisitor::default(), moved: CachedVisitor::default() }
     }
 
     /// Looks up what `needs` names of `person`.
     #[inline]
-    pub(super) fn facts<'a>(
+    pub(super) fn values<'a>(
         &'a mut self,
         needs: Needs,
         person: Person,
         draw: u64,
         captured: &'a [u8],
-    ) -> Facts<'a> {
+    ) -> FieldValues<'a> {
         if let Some(visitors) = &self.visitors {
             if needs.visitor {
                 self.last.look(visitors, person.number);
@@ -89,6 +89,12 @@ impl Cast {
                 self.moved.look(visitors, (draw >> 8) % self.size);
             }
         }
-        Facts { id: person.id, visitor: &self.last.visitor, captured, draw, moved_to: &self.moved.visitor }
+        FieldValues {
+            id: person.id,
+            visitor: &self.last.visitor,
+            captured,
+            draw,
+            moved_to: &self.moved.visitor,
+        }
     }
 }

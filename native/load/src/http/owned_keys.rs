@@ -1,0 +1,92 @@
+//! The people that the lanes of one thread may update, one lane at a time each.
+
+use std::collections::HashSet;
+
+/// People `place`, `place + stride`, ... below `size`, and which of them are taken.
+///
+/// Threads, and engines that share a site, start at different places: no coordination is needed.
+#[derive(Debug)]
+pub(super) struct OwnedKeys {
+    size: u64,
+    place: u64,
+    stride: u64,
+    taken: HashSet<u64>,
+    /// Those of the taken that another lane updated all the same.
+    contested: HashSet<u64>,
+}
+
+impl OwnedKeys {
+    pub(super) fn new(size: u64, place: u64, stride: u64) -> Self {
+        Self { size, place, stride, taken: HashSet::new(), contested: HashSet::new() }
+    }
+
+    /// Takes the one nearest to `preferred` from there on; `None` if all are taken.
+    pub(super) fn take(&mut self, preferred: u64) -> Option<u64> {
+        let count = self.size.saturating_sub(self.place).div_ceil(self.stride);
+        if self.taken.len() as u64 >= count {
+            return None;
+        }
+        let mut number = preferred / self.stride * self.stride + self.place;
+        loop {
+            if number >= self.size {
+                number = self.place;
+            }
+            if self.taken.insert(number) {
+                return Some(number);
+            }
+            number += self.stride;
+        }
+    }
+
+    /// The one nearest to `preferred`, taken or not.
+    pub(super) fn one(&self, preferred: u64) -> u64 {
+        let number = preferred / self.stride * self.stride + self.place;
+        if number < self.size { number } else { self.place }
+    }
+
+    /// Marks a person who is updated although another lane may hold them: from now on their page proves
+    /// nothing.
+    pub(super) fn mark_contested(&mut self, number: u64) {
+        self.taken.insert(number);
+        self.contested.insert(number);
+    }
+
+    pub(super) fn is_contested(&self, number: u64) -> bool {
+        !self.contested.is_empty() && self.contested.contains(&number)
+    }
+
+    /// Gives one back.
+    pub(super) fn give_back(&mut self, number: u64) {
+        if !self.is_contested(number) {
+            self.taken.remove(&number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_taken_twice_by_anybody() {
+        let mut threads: Vec<_> = (0..3).map(|place| OwnedKeys::new(100, place, 3)).collect();
+        let mut taken = Vec::new();
+        for owned_keys in &mut threads {
+            taken.extend(std::iter::from_fn(|| owned_keys.take(50)));
+        }
+        taken.sort_unstable();
+        assert_eq!(taken, (0..100).collect::<Vec<_>>());
+        threads[50 % 3].give_back(50);
+        assert_eq!(threads[50 % 3].take(7), Some(50));
+        threads[50 % 3].mark_contested(50);
+        threads[50 % 3].give_back(50);
+        assert_eq!(threads[50 % 3].take(7), None, "contested people are not given out again");
+    }
+
+    #[test]
+    fn a_thread_may_have_nobody() {
+        assert_eq!(OwnedKeys::new(2, 2, 3).take(0), None);
+        assert_eq!(OwnedKeys::new(2, 5, 6).take(1), None);
+        assert_eq!(OwnedKeys::new(2, 1, 3).take(1), Some(1));
+    }
+}
