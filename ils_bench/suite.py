@@ -7,7 +7,7 @@ from sitebench.suite import Suite
 SUITE = Suite(
     name="ils",
     title="Directory of online users",
-    help="Measure, fill and serve directories of online users.",
+    help="Measure, fill and serve LDAP directories.",
     commands="ils_bench.cli:app",
     operations={
         "connect": "ConnectUser",

@@ -7,7 +7,7 @@ from sitebench.suite import Suite
 SUITE = Suite(
     name="ps",
     title="Personalized site",
-    help="Measure, serve and fill a personalized site.",
+    help="Measure, serve and fill web sites with personal pages.",
     commands="ps_bench.cli:app",
     operations={
         "scenario": "ScenarioUser",

@@ -1,7 +1,7 @@
-"""The command line's root. What the suites add to it they say themselves (`sitebench.suite`).
+"""The root of the command line; suites add their commands through `sitebench.suite`.
 
-Importing it must stay quick (completion runs it at every key): no Locust, no ldap3, no Faker, and
-of a group only its name and its help until one of its commands is asked for.
+Importing it must stay quick, because completion does so at every key: no Locust, no ldap3, no
+Faker, and a suite's commands only when one of them is needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pkgutil import resolve_name
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 from typer.main import get_group
 
 from sitebench.cli.compare import compare
@@ -25,11 +25,11 @@ from sitebench.cli.worker import worker
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
 from sitebench.suite import suites
 
-_FIRST_STEPS = "   |   ".join(f"sitebench {each.name} sweep --sizes 1k,10k" for each in suites())
+_EXAMPLES = "\n\n".join(f"sitebench {each.name} sweep --sizes 1k,10k" for each in suites())
 
 app = typer.Typer(
-    help="Load tester for LDAP directories and web sites of online users. It measures so that the "
-    f"numbers say what the target can do, not the tester.\n\nFirst steps: {_FIRST_STEPS}",
+    help="Load tester for LDAP directories and web sites. It tells for every number whether the "
+    f"target or the tester was the limit.\n\n{_EXAMPLES}",
     no_args_is_help=True,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,16 +63,17 @@ def _add_group(name: str, explanation: str, commands: str) -> None:
 
 for _suite in suites():
     _add_group(_suite.name, _suite.help, _suite.commands)
-    if _suite.calibrate is not None:
-        app.command("calibrate", rich_help_panel="This machine")(resolve_name(_suite.calibrate))
 _add_group(
     "plan", "Plan capacity: people per machine, machines per community.", "sitebench.cli.plan:app"
 )
-app.command(rich_help_panel="This machine")(worker)
-app.command(rich_help_panel="Results")(compare)
 app.command(rich_help_panel="Results")(report)
+app.command(rich_help_panel="Results")(compare)
 app.command(rich_help_panel="Results")(resume)
 app.command(rich_help_panel="Results")(export)
+for _suite in suites():
+    if _suite.calibrate is not None:
+        app.command("calibrate", rich_help_panel="This machine")(resolve_name(_suite.calibrate))
+app.command(rich_help_panel="This machine")(worker)
 
 
 def _version(asked: bool) -> None:
@@ -87,17 +88,30 @@ def _version(asked: bool) -> None:
 def root(
     _: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_version, is_eager=True, help="Print the version and exit."
-        ),
+        typer.Option("--version", callback=_version, is_eager=True, help="Version of sitebench."),
     ] = False,
 ) -> None:
-    """Hold the options of every command."""
+    """Take the options of every command."""
+
+
+def _hide_types_of_flags() -> None:
+    """Show flags without `<bool>`, also --help and --install-completion, which typer adds."""
+    display = TyperOption.display_type_rich
+
+    def display_value(self: TyperOption, ctx: Any) -> str | None:
+        return None if self.is_flag else display(self, ctx)
+
+    TyperOption.display_type_rich = display_value  # type: ignore[method-assign]
+
+
+# Older versions of typer show no type of a flag.
+if hasattr(TyperOption, "display_type_rich"):
+    _hide_types_of_flags()
 
 
 def main() -> None:
-    """Run the command line; everything a person can mend is one line and its remedy."""
-    # Whoever ends us wants what Ctrl-C gives a person: targets stopped, what was measured kept.
+    """Run the command line; a SitebenchError is printed as one line and its remedy."""
+    # SIGTERM does what Ctrl-C does: targets are stopped, results so far are kept.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()

@@ -1,4 +1,4 @@
-"""`sitebench plan`: how many people a machine serves, and how many machines a community needs."""
+"""`sitebench plan`: people per machine, and machines for a community."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ app = typer.Typer(
 )
 
 ALONE = (
-    "each operation met the objective when it was measured alone; in a mix they wait for each other"
+    "each operation met the objective when measured alone; in a mix they also wait for each other"
 )
 
 Run = Annotated[
     Path | None,
-    typer.Argument(help="Run file to take the rates from; without it, 1997's.", metavar="RUN"),
+    typer.Argument(help="Run file to take the rates from (default: 1997's rates).", metavar="RUN"),
 ]
 
 
@@ -54,9 +54,11 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
 
     typed = options.typed_in()
     if sum(each is not None for each in (run, typed, options.preset)) > 1:
-        raise BadInput("rates come from one place", "give one of RUN, typed-in rates and --preset")
+        raise BadInput(
+            "rates are given more than once", "give one of RUN, typed-in rates and --preset"
+        )
     if options.target is not None and run is None:
-        raise BadInput("--target chooses among the targets of a run", "name the run file too")
+        raise BadInput("--target needs RUN", "name the run file too, or leave --target out")
     rates: Mapping[str, Sequence[RateTable]] = {}
     machine = ""
     if run is not None:
@@ -93,7 +95,7 @@ def _scenario(options: PlanOptions, *, estimated: bool) -> Scenario:
 
 
 def _beside(suite: PlanSuite, options: PlanOptions, table: RateTable) -> Plan | SitebenchError:
-    """Return what a machine of 1997 does in the same scenario, or why it cannot be said."""
+    """Plan the same scenario with a machine of 1997; return the error if that fails."""
     from sitebench.plan.choose import plan
 
     try:
@@ -140,7 +142,7 @@ def _write(
     rates: Mapping[str, Sequence[RateTable]],
     machine: str,
 ) -> None:
-    """Write every suite: the one that was asked about, the others in the paper's scenario."""
+    """Write every suite: the planned one, and the others in the paper's scenario."""
     from sitebench.plan.workbook.workbook import Planned, example, write
 
     sheets = {each.name: example(each, rates.get(each.name, ())) for each in plan_suites()}
