@@ -99,7 +99,7 @@ def test_start_tls_is_announced_where_it_is_offered(
 def test_start_tls_is_refused_where_it_is_not_offered() -> None:
     with LdapDirectory(0) as serving:
         refused = tool("ldapsearch", "-x", "-ZZ", "-H", serving.url, "-b", "", "-s", "base")
-    assert "StartTLS is not offered here" in refused.stderr, refused
+    assert "StartTLS is not enabled" in refused.stderr, refused
 
 
 def test_start_tls_is_refused_over_tls(ldaps: LdapDirectory) -> None:

@@ -91,7 +91,7 @@ fn fill(store: &mut Store, people: &Population, from: u64, to: u64) -> Result<()
     Ok(())
 }
 
-/// A multiplier scatters the order: lookups ask for anybody.
+/// A multiplier scatters the order: lookups ask for people all over the directory.
 fn scattered(i: u64, size: u64) -> u64 {
     i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % size
 }
@@ -197,7 +197,7 @@ fn writes(store: &mut Store, people: &Population, size: u64) -> Result<()> {
     Ok(())
 }
 
-/// Nanoseconds that this thread has run, whoever else kept the processor busy meanwhile.
+/// Nanoseconds of processor time of this thread, whatever else ran meanwhile.
 fn cpu_ns() -> u64 {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     times.split_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0)

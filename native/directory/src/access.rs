@@ -1,5 +1,5 @@
-//! Who may do what. Without further configuration everybody may do everything: that is how the
-//! paper's server was, and why this one listens on loopback unless told otherwise.
+//! Access control. By default every client may do everything, as on the paper's server: that is why this
+//! one listens on loopback by default.
 
 use wire::ldap::filter::{Filter, Kind};
 use wire::ldap::{Attributes, ResultCode};
@@ -36,7 +36,7 @@ pub(crate) fn may_write(settings: &Settings, identity: &Identity) -> Result<(), 
     Ok(())
 }
 
-/// The attribute that is written and never read, but by the administrator.
+/// The attribute that every client may set and only the administrator may read.
 pub(crate) const PASSWORD: &[u8] = b"userPassword";
 /// Its identifier (RFC 4519 section 2.41).
 const PASSWORD_OID: &[u8] = b"2.5.4.35";
@@ -59,12 +59,12 @@ pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool 
     settings.has_passwords() && !matches!(identity, Identity::Admin)
 }
 
-/// Whether a new entry has a password.
-pub(crate) fn brings_password(attributes: Attributes<'_>) -> bool {
+/// Whether a password is among the attributes.
+pub(crate) fn includes_password(attributes: Attributes<'_>) -> bool {
     attributes.iter().flatten().any(|attribute| is_password(attribute.name))
 }
 
-/// Whether a filter asks for passwords: its answers would tell them letter by letter.
+/// Whether a filter tests passwords: substring filters would reveal them letter by letter.
 pub(crate) fn probes_password(filter: Filter<'_>) -> bool {
     match filter.kind() {
         Kind::And(filters) | Kind::Or(filters) => filters.iter().any(probes_password),
@@ -74,12 +74,12 @@ pub(crate) fn probes_password(filter: Filter<'_>) -> bool {
         | Kind::GreaterOrEqual(assertion)
         | Kind::LessOrEqual(assertion)
         | Kind::Approx(assertion) => is_password(assertion.attribute),
-        // Without an attribute every attribute is meant.
+        // Without an attribute the rule applies to every attribute (RFC 4511 section 4.5.1.7.7).
         Kind::Extensible(extensible) => extensible.attribute.is_none_or(is_password),
     }
 }
 
-/// What a client hears that asks for them.
+/// The refusal of a filter or compare on passwords.
 pub(crate) fn password_refusal() -> Refusal {
     Refusal::new(
         ResultCode::INSUFFICIENT_ACCESS_RIGHTS,

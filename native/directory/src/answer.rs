@@ -5,10 +5,10 @@ use wire::ldap::{ResultCode, oid, op};
 
 use crate::store::Refusal;
 
-/// Appends a success with nothing to say.
+/// Appends a success without a matched DN or a diagnostic.
 #[inline]
 pub(crate) fn success(out: &mut Vec<u8>, id: i32, tag: u8) {
-    // Most clients number from one, and this follows every entry of every lookup.
+    // A fast path: most clients number their messages from one, and every lookup ends with this.
     if let Ok(id @ 0..=0x7f) = u8::try_from(id) {
         out.extend_from_slice(&[0x30, 0x0c, 0x02, 0x01, id, tag, 0x07, 0x0a, 0x01, 0, 0x04, 0, 0x04, 0]);
     } else {
@@ -50,7 +50,7 @@ pub(crate) fn notice_of_disconnection(out: &mut Vec<u8>, why: &str) {
     notice(out, ResultCode::PROTOCOL_ERROR, why);
 }
 
-/// Appends the notice for a client that there is no room for.
+/// Appends the notice for a client beyond the limit on connections.
 pub(crate) fn notice_of_unavailability(out: &mut Vec<u8>, why: &str) {
     notice(out, ResultCode::UNAVAILABLE, why);
 }
@@ -59,7 +59,7 @@ fn notice(out: &mut Vec<u8>, code: ResultCode, why: &str) {
     write_extended(out, 0, &verdict(code, why), Some(oid::NOTICE_OF_DISCONNECTION), None);
 }
 
-/// The tag of the answer to the request with this tag; `None` where there is none.
+/// The tag of the answer to the request with this tag; `None` for a request that is not answered.
 pub(crate) const fn tag_for(request: u8) -> Option<u8> {
     Some(match request {
         op::BIND_REQUEST => op::BIND_RESPONSE,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_short_way_writes_what_the_long_way_writes() {
+    fn the_fast_path_of_success_writes_the_same_bytes() {
         for id in [1, 127, 128, 70_000] {
             let (mut short, mut long) = (Vec::new(), Vec::new());
             success(&mut short, id, op::SEARCH_DONE);

@@ -26,8 +26,8 @@ pub(crate) fn verify(stored: &[u8], password: &[u8]) -> bool {
         b"SHA256" | b"SSHA256" => hashed::<Sha256>(rest, password),
         b"SHA512" | b"SSHA512" => hashed::<Sha512>(rest, password),
         b"CLEARTEXT" => same(rest, password),
-        // A scheme that is not known cannot be checked; taking it for plain text would let anybody
-        // in who has seen the hash.
+        // An unknown scheme cannot be checked. Comparing it as plain text would turn the hash itself
+        // into a password.
         _ => false,
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn hash(password: &[u8]) -> Result<Vec<u8>, getrandom::Error> {
     Ok(format!("{{SSHA256}}{}", BASE64.encode(bytes)).into_bytes())
 }
 
-/// Makes up a password, for a change that names none (RFC 3062 section 2).
+/// A random password, for a password modify without a new one (RFC 3062 section 2).
 pub(crate) fn generate() -> Result<Vec<u8>, getrandom::Error> {
     let mut bytes = [0; 12];
     getrandom::fill(&mut bytes)?;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_scheme_lets_nobody_in() {
+    fn an_unknown_scheme_accepts_no_password() {
         assert!(!verify(b"{CRYPT}abc", b"{CRYPT}abc"));
         assert!(!verify(b"{CRYPT}abc", b"abc"));
         assert!(!verify(b"{SSHA}", b""));

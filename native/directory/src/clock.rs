@@ -24,8 +24,8 @@ impl Now {
 
 /// Where the directory's time comes from.
 ///
-/// Wall time is read once, then only the monotonic clock counts: entries must not expire because
-/// somebody set the clock.
+/// Wall time is read once, then only the monotonic clock counts: a change of the system's clock must not
+/// expire entries.
 #[derive(Debug, Clone)]
 pub struct Clock {
     start: Instant,

@@ -1,11 +1,11 @@
-//! Which controls are understood, on which operations (RFC 4511 section 4.1.11).
+//! The controls that each operation supports (RFC 4511 section 4.1.11).
 
 use wire::ldap::control::{Controls, PagedResults};
 use wire::ldap::{ResultCode, oid};
 
 use crate::store::Refusal;
 
-/// The controls offered in the root DSE.
+/// The supportedControl values of the root DSE (RFC 4512 section 5.1.3).
 pub(crate) const SUPPORTED: [&[u8]; 2] = [oid::PAGED_RESULTS, oid::MANAGE_DSA_IT];
 
 /// A page of a search: how many entries, and where to go on.

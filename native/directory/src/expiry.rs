@@ -3,7 +3,7 @@
 //! A wheel of doubly linked lists, one for each second of the coming hour, eight bytes an entry and
 //! nothing until the first dynamic one. An entry stands in the list of the second that it was filed
 //! under; a refresh only moves its deadline, and the entry is filed anew when its list comes up. So
-//! keeping somebody online costs one store, however many are.
+//! keeping a user online costs one store to memory, however many users there are.
 
 /// Seconds around the wheel. Later deadlines are passed by, once per turn.
 const SECONDS: u32 = 4096;
@@ -50,8 +50,8 @@ impl Wheel {
         }
     }
 
-    /// The next entry whose list has come up: due, refreshed meanwhile, or of a later turn. It is
-    /// forgotten here; unless it is due the caller files it again.
+    /// The next entry whose list has come up: due, refreshed meanwhile, or due a full turn later. It is
+    /// removed from the wheel; unless it is due the caller inserts it again.
     pub(crate) fn pop(&mut self, now: u32) -> Option<u32> {
         if self.links.is_empty() {
             self.next = now;
@@ -73,7 +73,7 @@ impl Wheel {
         }
     }
 
-    /// Moves a whole list to the due ones, which are none.
+    /// Moves a whole list to the list of due entries, which is empty.
     fn take_over(&mut self, head: u32) {
         let Link { before: last, after: first } = self.links[head as usize];
         if first == head {

@@ -1,4 +1,4 @@
-//! The configuration once it has been checked: what sessions go by.
+//! The configuration once it has been checked.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -16,16 +16,16 @@ pub(crate) struct Settings {
     pub(crate) read_only: bool,
     pub(crate) require_bind: bool,
     pub(crate) admin: Option<Admin>,
-    /// Present where TLS is spoken.
+    /// Present if the server uses TLS.
     pub(crate) tls: Option<Tls>,
     /// Present in the ILS profile.
     pub(crate) ils: Option<ils::Names>,
-    /// Whether any entry has ever held a password. While none has, and in a benchmark none does,
-    /// no answer is searched for what has to be kept back.
+    /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
+    /// need not be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
 }
 
-/// How TLS is spoken.
+/// TLS on this server's port.
 #[derive(Debug)]
 pub(crate) struct Tls {
     pub(crate) acceptor: Acceptor,
@@ -41,12 +41,12 @@ pub(crate) struct Admin {
     /// As configured.
     pub(crate) dn: String,
     normal: Vec<u8>,
-    /// Without one, nobody can bind as the administrator.
+    /// Without one, no client can bind as the administrator.
     pub(crate) password: Option<Secret>,
 }
 
 impl Settings {
-    /// Takes over what the configuration says. Names in it are known to be well-formed.
+    /// The names in `config` have been checked.
     pub(crate) fn new(config: &Config, ils: Option<ils::Names>) -> Self {
         let admin = config.admin_dn.as_ref().map(|dn| Admin {
             dn: dn.clone(),
@@ -64,12 +64,12 @@ impl Settings {
         }
     }
 
-    /// What accepted connections begin with.
+    /// The TLS that every connection begins with (ldaps), if it does.
     pub(crate) fn greeter(&self) -> Option<&Acceptor> {
         self.tls.as_ref().filter(|tls| !tls.start).map(|tls| &tls.acceptor)
     }
 
-    /// What connections go on with that have asked for it.
+    /// The TLS that a connection changes to on request (StartTLS), if it may.
     pub(crate) fn upgrader(&self) -> Option<&Acceptor> {
         self.tls.as_ref().filter(|tls| tls.start).map(|tls| &tls.acceptor)
     }
@@ -92,7 +92,7 @@ impl Settings {
     }
 }
 
-/// A name in the form that equal names share; `None` for what is no name.
+/// A name in the form that equal names share; `None` if it is malformed.
 pub(crate) fn normal(dn: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(dn.len());
     Dn::parse(dn).ok()?.write_normal(&Plain, &mut out);

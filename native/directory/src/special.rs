@@ -8,13 +8,10 @@ use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
 use crate::schema::Schema;
-use crate::store::Refusal;
+use crate::store::{Refusal, SUBSCHEMA_DN};
 use crate::turn::Turn;
 
-/// Where the schema is published.
-pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
-
-/// Extended operations that are always offered (RFC 4512 section 5.1.3).
+/// Extended operations that are always offered (RFC 4512 section 5.1.4); StartTLS depends on the configuration.
 const EXTENSIONS: [&[u8]; 3] = [oid::WHO_AM_I, oid::REFRESH, oid::PASSWORD_MODIFY];
 
 /// Features of RFC 4512 section 5.1.5 that are offered.
@@ -56,7 +53,7 @@ pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
 
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
-    dn.eq_ignore_ascii_case(SUBSCHEMA.as_bytes())
+    dn.eq_ignore_ascii_case(SUBSCHEMA_DN.as_bytes())
 }
 
 fn root_dse(turn: &mut Turn<'_>) -> Special {
@@ -74,7 +71,7 @@ fn root_dse(turn: &mut Turn<'_>) -> Special {
         attributes: vec![
             user("objectClass", owned(&[b"top"])),
             operational("namingContexts", naming_contexts),
-            operational("subschemaSubentry", owned(&[SUBSCHEMA.as_bytes()])),
+            operational("subschemaSubentry", owned(&[SUBSCHEMA_DN.as_bytes()])),
             operational("supportedLDAPVersion", owned(&[b"2", b"3"])),
             operational("supportedControl", owned(&controls::SUPPORTED)),
             operational("supportedExtension", owned(&extensions)),
@@ -85,7 +82,7 @@ fn root_dse(turn: &mut Turn<'_>) -> Special {
         ],
     };
     if !mechanisms.is_empty() {
-        // Without values there is no attribute.
+        // An attribute has at least one value.
         root.attributes.push(operational("supportedSASLMechanisms", owned(&mechanisms)));
     }
     root
@@ -99,7 +96,7 @@ fn subschema(schema: &Schema) -> Special {
     for (name, values) in schema.subschema() {
         attributes.push(operational(name, values.into_iter().map(String::into_bytes).collect()));
     }
-    Special { dn: SUBSCHEMA, attributes }
+    Special { dn: SUBSCHEMA_DN, attributes }
 }
 
 const fn user(name: &'static str, values: Vec<Vec<u8>>) -> Attribute {
@@ -140,7 +137,7 @@ impl Special {
         self.evaluate(filter) == Some(true)
     }
 
-    /// Three-valued, as RFC 4511 section 4.5.1.7 has it.
+    /// Three-valued logic (RFC 4511 section 4.5.1.7).
     fn evaluate(&self, filter: Filter<'_>) -> Option<bool> {
         match filter.kind() {
             Kind::And(filters) => self.combine(filters, false),

@@ -1,4 +1,4 @@
-//! What a turn of a thread's loop works with: the store while it is held, the buffers, the time.
+//! The context of one turn of a thread's loop: the locked store, the buffers, the time.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ pub(crate) struct Turn<'t> {
     pub(crate) slice: Slice,
 }
 
-/// The part of a turn in which work that takes long is done: when it ends, once it has begun.
+/// The time slice of a turn for work that takes long: when it ends, once it has begun.
 #[derive(Debug, Default)]
 pub(crate) struct Slice(Option<Instant>);
 
@@ -42,7 +42,7 @@ impl Slice {
         self.0.get_or_insert_with(|| Instant::now() + SLICE);
     }
 
-    /// Whether it has begun and is used up. Where nothing takes long, nobody looks at the clock.
+    /// Whether it has begun and is used up. A turn without long work does not read the clock.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.0.is_some_and(|end| Instant::now() >= end)
@@ -74,7 +74,7 @@ impl Turn<'_> {
         self.slice.is_over()
     }
 
-    /// Removes up to `budget` entries whose life has ended and says how many.
+    /// Removes up to `budget` entries whose time to live has ended; returns how many.
     pub(crate) fn expire(&mut self, budget: usize) -> usize {
         let now = self.seconds();
         if self.access.read().counts().dynamic == 0 {
@@ -83,7 +83,7 @@ impl Turn<'_> {
         self.access.write().expire(now, budget)
     }
 
-    /// Does up to `budget` entries' worth of what writes have left to do; says whether more is left.
+    /// Does up to `budget` entries' worth of postponed work on the indexes; true if more is left.
     pub(crate) fn maintain(&mut self, budget: usize) -> bool {
         if !self.access.read().wants_maintenance() {
             return false;
@@ -94,8 +94,8 @@ impl Turn<'_> {
     }
 }
 
-/// The store's lock: taken when somebody first needs it, kept for the messages that follow, and
-/// released before anything that takes time.
+/// The store's lock: taken at the first need, kept for the messages that follow, and released before
+/// anything that takes time.
 pub(crate) struct Access<'t> {
     lock: &'t ShardedLock<Store>,
     reading: Option<ShardedLockReadGuard<'t, Store>>,
@@ -114,8 +114,8 @@ impl<'t> Access<'t> {
     pub(crate) fn read(&mut self) -> &Store {
         match &self.writing {
             Some(store) => store,
-            // A thread that panicked while it wrote is a bug; going on with what it left is better
-            // than ending every other client's connection.
+            // A thread that panicked while it wrote is a bug; going on with the store as it left it is
+            // better than ending every other client's connection.
             None => {
                 self.reading.get_or_insert_with(|| self.lock.read().unwrap_or_else(PoisonError::into_inner))
             }
@@ -130,7 +130,7 @@ impl<'t> Access<'t> {
         self.writing.get_or_insert_with(|| self.lock.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets others have it.
+    /// Releases the lock.
     #[inline]
     pub(crate) fn release(&mut self) {
         self.reading = None;

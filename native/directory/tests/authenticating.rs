@@ -1,4 +1,4 @@
-//! Binds, passwords, and who a client then is.
+//! Binds, passwords, and the identity that they give a client.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
 mod common;
@@ -135,7 +135,7 @@ fn with_an_administrator_passwords_of_others_are_its_business() {
 }
 
 #[test]
-fn extended_operations_nobody_offers_are_protocol_errors() {
+fn unknown_extended_operations_are_protocol_errors() {
     let (_directory, mut client) = with_ann();
     for name in [oid::START_TLS, b"1.2.3"] {
         let answer = client.extended(name, None);

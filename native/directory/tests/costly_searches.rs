@@ -1,4 +1,4 @@
-//! Searches that take long, one or many: everybody else is served meanwhile.
+//! Searches that take long, one or many: other clients are served meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use common::{Client, Search, lookup, nobody, people_of_many_names};
+use common::{Client, Search, lookup, matching_none, people_of_many_names};
 use directory::Running;
 use directory::limits::FILTER_TERMS;
 
@@ -23,7 +23,7 @@ fn a_search_of_thousands_of_terms_leaves_the_others_their_turns() {
     let directory = people_of_many_names();
     let mut costly = Client::connect(directory.addr());
     let mut out = Vec::new();
-    Search { filter: nobody(FILTER_TERMS), ..Search::default() }.write(&mut out, 1);
+    Search { filter: matching_none(FILTER_TERMS), ..Search::default() }.write(&mut out, 1);
     costly.send(&out);
     let mut other = Client::connect(directory.addr());
     (0..LOOKUPS).for_each(|_| look_up(&mut other));
@@ -36,11 +36,11 @@ fn a_search_of_thousands_of_terms_leaves_the_others_their_turns() {
 #[test]
 fn costly_searches_sent_at_once_are_not_all_begun_in_one_turn() {
     let directory = people_of_many_names();
-    let search = Search { filter: nobody(32), ..Search::default() };
+    let search = Search { filter: matching_none(32), ..Search::default() };
     let mut out = Vec::new();
     (1..=SEARCHES).for_each(|id| search.write(&mut out, id));
     assert!(out.len() < 64 << 10, "{} bytes are more than one read", out.len());
-    // Whoever looks may be kept waiting for a while; not each time.
+    // This thread may get the processor late; not each time.
     let begun: Vec<u64> = (0..3).map(|_| begun_at_first(&directory, &out)).collect();
     assert!(begun.iter().any(|begun| *begun < SEARCHES as u64 / 2), "{begun:?} searches in one turn");
 }

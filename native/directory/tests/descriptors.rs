@@ -1,4 +1,4 @@
-//! Running out of file descriptors is nobody's fault inside: those connected are served, the others wait.
+//! Out of file descriptors: connected clients are served, the others wait.
 //!
 //! The limit holds for a whole process, so this test has one of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
@@ -14,16 +14,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use socket2::{Domain, Socket, Type};
 use wire::ldap::ResultCode;
 
-/// Who comes, and for how many of them there is a descriptor.
+/// Clients that connect, and for how many of them there are descriptors.
 const GUESTS: usize = 20;
 const ROOM: u64 = 5;
 
 #[test]
-fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leaves() {
+fn out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves() {
     let directory = common::serve("{}");
     let mut inside = Client::connect(directory.addr());
     assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
-    assert!(eventually(|| directory.stats().disconnections == 1), "the one who laid the ground has gone");
+    assert!(
+        eventually(|| directory.stats().disconnections == 1),
+        "the client that set the directory up has gone"
+    );
     let sockets: Vec<_> =
         (0..GUESTS).map(|_| Socket::new(Domain::IPV4, Type::STREAM, None).unwrap()).collect();
     // The lowest number that is free is given: all below the last one are taken.
@@ -45,7 +48,7 @@ fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leave
     assert!(used < lasted / 5, "{used} ms of CPU for nothing in {lasted} ms");
     assert_eq!(connected(), ROOM);
     assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
-    // Whoever leaves gives two back, one here and one there.
+    // A client that leaves frees two descriptors, its own and the server's: both are in this process.
     while !guests.is_empty() {
         let mut first = guests.remove(0);
         assert_eq!(first.bind("", "").code, ResultCode::SUCCESS);

@@ -20,7 +20,7 @@ fn peak_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Terms that each match everybody but a few.
+/// Terms that each match all people but a few.
 fn terms(count: usize) -> String {
     (0..count).map(|n| if n % 2 == 0 { "(cn=p*)" } else { "(cn=person*)" }).collect()
 }
@@ -37,11 +37,11 @@ fn people() -> Store {
 fn thousands_of_prefixes_that_match_everybody_take_no_more_memory_than_a_few() {
     let mut store = people();
     let either = format!("(|(cn=nobody)(cn=person 7*){})", terms(FILTER_TERMS - 3));
-    // An And holds every term against everybody.
+    // An And evaluates every term on all people.
     let all = format!("(&(cn=person 77*){})", terms(100));
     let few = format!("(|(cn=person 77*){})", "(cn=person 78*)".repeat(100));
     let ask = |store: &Store| [&either, &all, &few].map(|filter| search(store, filter));
-    // Without an index everybody is gone through.
+    // Without an index all people are gone through.
     let by_scan = ask(&store);
     assert_eq!(by_scan.each_ref().map(Vec::len), [PEOPLE, 11, 22]);
     while store.wants_maintenance() {

@@ -119,7 +119,7 @@ fn what_is_not_ldap_is_told_so_and_the_server_lives_on() {
         b"\x30\x80\x02\x01\x01",
         b"\x30\x85\x01\x00\x00\x00\x00",
         b"\x30\x84\x7f\xff\xff\xff\x02\x01\x01",
-        // A sound frame with nonsense in it: no operation, and an operation nobody knows.
+        // A sound frame with nonsense in it: no operation, and an unknown operation.
         b"\x30\x03\x02\x01\x01",
         b"\x30\x05\x02\x01\x01\x7e\x00",
     ];
@@ -149,7 +149,10 @@ fn who_is_shown_out_is_counted_once_and_who_idles_is_not() {
     stranger.send(b"\x31\x00");
     // It stays for as long as it is let.
     assert_noticed(&mut stranger);
-    assert!(common::eventually(|| directory.stats().disconnections >= 2), "and the one who laid the ground");
+    assert!(
+        common::eventually(|| directory.stats().disconnections >= 2),
+        "the stranger, and the client that set the directory up"
+    );
     assert_eq!(directory.stats().aborted, 1);
     assert!(idle.is_closed());
     assert!(common::eventually(|| directory.stats().disconnections == 3));
@@ -165,7 +168,7 @@ fn message_id_zero_is_the_servers() {
 }
 
 #[test]
-fn a_scope_nobody_defined_is_a_protocol_error_and_no_reason_to_part() {
+fn an_undefined_scope_is_a_protocol_error_and_keeps_the_connection() {
     let directory = serve("{}");
     let mut client = Client::connect(directory.addr());
     let mut out = Vec::new();

@@ -150,7 +150,7 @@ fn who_is_not_kept_online_is_gone_after_ten_minutes_and_not_before() {
     assert_eq!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).len(), 1);
     ahead.advance(Duration::from_secs(3));
     assert!(find(&mut client, "objectClass=rtPerson", "ann@example.com", None).is_empty());
-    assert_eq!(register(&mut client), ResultCode::SUCCESS, "who is gone can register again");
+    assert_eq!(register(&mut client), ResultCode::SUCCESS, "a user that is gone can register again");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Client, Search, everybody, filter, lookup, serve, with_controls};
+use common::{Client, Search, filter, lookup, search_for_all, serve, with_controls};
 use directory::Running;
 use wire::ber::{self, tag};
 use wire::ldap::control::{Control, PagedResults, write_control};
@@ -207,7 +207,7 @@ fn the_oldest_unfinished_page_makes_room_for_the_newest() {
 fn searches_have_a_number_of_entries() {
     let (directory, mut client) = limited(r#""search_entries": 1"#);
     client.add_person("Bob 2");
-    client.send(&everybody(5));
+    client.send(&search_for_all(5));
     let (found, done) = client.collect();
     assert_eq!((found.len(), done.code), (1, ResultCode::SIZE_LIMIT_EXCEEDED));
     assert_alive(&directory, &mut client);
@@ -225,7 +225,7 @@ fn searches_have_a_time() {
             &[("objectClass", &["RTPerson"]), ("cn", &[&name]), ("description", &[&filler])];
         client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
     }
-    client.send(&everybody(5));
+    client.send(&search_for_all(5));
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let (found, done) = client.collect();
     assert_eq!(done.code, ResultCode::TIME_LIMIT_EXCEEDED, "after {} entries", found.len());
@@ -265,8 +265,8 @@ fn messages_have_a_length_before_a_bind_and_another_after_it() {
         beyond.send(&message(most + 1));
         let notice = beyond.done();
         assert_eq!((notice.id, notice.name.as_deref()), (0, Some(oid::NOTICE_OF_DISCONNECTION)));
-        let said = format!("a message of {} bytes, over the limit of {most}", most + 1);
-        assert_eq!((notice.code, notice.diagnostic), (ResultCode::PROTOCOL_ERROR, said));
+        let diagnostic = format!("a message of {} bytes, over the limit of {most}", most + 1);
+        assert_eq!((notice.code, notice.diagnostic), (ResultCode::PROTOCOL_ERROR, diagnostic));
         assert!(beyond.is_closed());
         assert_alive(&directory, &mut client);
     }

@@ -10,7 +10,7 @@ use directory::Running;
 use wire::ldap::ResultCode;
 use wire::ldap::request::{write_bind, write_unbind};
 
-fn nobody_is_left(directory: &Running) -> bool {
+fn no_client_is_left(directory: &Running) -> bool {
     let stats = directory.stats();
     stats.connections == stats.disconnections
 }
@@ -33,7 +33,7 @@ fn a_thousand_connections_are_served_side_by_side() {
     let open = || directory.stats().connections - directory.stats().disconnections;
     assert!(eventually(|| open() == 1000), "{}", open());
     drop(clients);
-    assert!(eventually(|| nobody_is_left(&directory)), "{:?}", directory.stats());
+    assert!(eventually(|| no_client_is_left(&directory)), "{:?}", directory.stats());
 }
 
 #[test]
@@ -72,5 +72,5 @@ fn clients_that_hang_up_in_the_middle_leave_nothing_behind() {
         Search::default().write(&mut out, 1);
         client.send(&out[..i % out.len()]);
     }
-    assert!(eventually(|| nobody_is_left(&directory)), "{:?}", directory.stats());
+    assert!(eventually(|| no_client_is_left(&directory)), "{:?}", directory.stats());
 }

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Client, Search, filter, nobody, people_of_many_names, used_ms};
+use common::{Client, Search, filter, matching_none, people_of_many_names, used_ms};
 use wire::ldap::filter::{write_equality, write_or};
 
 const SEARCHES: i32 = 80;
@@ -25,7 +25,7 @@ fn whoever_sends_faster_than_is_served_waits_in_the_kernel_and_then_costs_nothin
     let mut client = Client::connect(directory.addr());
     let costly = filter(|out| {
         write_or(out, |out| {
-            out.extend(nobody(32));
+            out.extend(matching_none(32));
             write_equality(out, b"name", &PADDING);
         });
     });
@@ -51,7 +51,7 @@ fn whoever_sends_faster_than_is_served_waits_in_the_kernel_and_then_costs_nothin
     (0..SEARCHES).for_each(|_| drop(client.done()));
     // The last of several that come at once may be what uses the turn up.
     let mut out = Vec::new();
-    (1..=3).for_each(|id| Search { filter: nobody(32), ..Search::default() }.write(&mut out, id));
+    (1..=3).for_each(|id| Search { filter: matching_none(32), ..Search::default() }.write(&mut out, id));
     client.send(&out);
     (0..3).for_each(|_| drop(client.done()));
     let (before, began) = (used_ms(), Instant::now());

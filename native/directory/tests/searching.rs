@@ -1,4 +1,4 @@
-//! Searches: where, whom, what of them, and how much.
+//! Searches: base and scope, filter, attributes, limits.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
 mod common;
@@ -90,9 +90,9 @@ fn types_only_leaves_the_values_out() {
 #[test]
 fn the_smaller_size_limit_counts_and_is_no_limit_when_it_fits() {
     let (_directory, mut client) = people(20);
-    let everybody = || filter(|out| f::write_present(out, b"sn"));
+    let all = || filter(|out| f::write_present(out, b"sn"));
     let mut limited = |size_limit| {
-        let (found, done) = client.search(&Search { filter: everybody(), size_limit, ..Search::default() });
+        let (found, done) = client.search(&Search { filter: all(), size_limit, ..Search::default() });
         (found.len(), done.code)
     };
     assert_eq!(limited(7), (7, ResultCode::SIZE_LIMIT_EXCEEDED));
@@ -168,7 +168,7 @@ fn a_cookie_is_good_once_and_on_its_connection_only() {
 }
 
 #[test]
-fn controls_nobody_knows_are_refused_when_critical_only() {
+fn unknown_controls_are_refused_only_if_critical() {
     let (_directory, mut client) = people(1);
     let control = |oid: &[u8], critical| {
         let mut controls = Vec::new();

@@ -13,7 +13,7 @@ use directory::Running;
 use tls::{Fault, Stream};
 use wire::ldap::{oid, request};
 
-/// The default never closes who idles.
+/// The default never closes an idle connection.
 const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 1500, "stall_bytes": 100}}"#;
 const STEP: Duration = Duration::from_millis(100);
 
@@ -113,10 +113,10 @@ fn a_record_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
         });
         cut.is_some()
     };
-    // The message makes no sense, which is only told of one that has come to its end.
+    // The message makes no sense, which the server notices once it is complete.
     assert!(!record(&mut slow, 100));
-    let mut said = [0; 200];
-    assert!(slow.read_some(&mut said).unwrap() > 0);
+    let mut answer = [0; 200];
+    assert!(slow.read_some(&mut answer).unwrap() > 0);
     assert!(eventually(|| directory.stats().aborted == 1));
     assert!(record(&mut trickling, 1));
     assert!(eventually(|| directory.stats().aborted == 2));

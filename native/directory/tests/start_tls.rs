@@ -1,4 +1,4 @@
-//! Beginning with TLS and asking for it: what is said in the clear, and what is not taken for protected.
+//! StartTLS: what is sent in the clear, and that none of it passes for protected.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod common;
@@ -26,7 +26,7 @@ fn secured(directory: &Running, socket: TcpStream) -> Stream<TcpStream> {
     stream
 }
 
-/// Asks who one is, and reads the answer's first byte.
+/// Sends "Who am I?" (RFC 4532), and reads the first bytes of the answer.
 fn is_answered(stream: &mut Stream<TcpStream>) -> bool {
     let mut out = Vec::new();
     request::write_extended(&mut out, 1, oid::WHO_AM_I, None);

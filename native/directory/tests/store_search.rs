@@ -36,7 +36,7 @@ fn every_kind_of_filter_finds_whom_it_means() {
     let [anna, petr, yamada, psyche] =
         ["Anna Lee", "Пётр Ёлкин", "山田 太郎", "Ψυχή Straße"].map(|name| format!("cn={name},o=Intranet"));
     let (anna, petr, yamada, psyche) = (anna.as_str(), petr.as_str(), yamada.as_str(), psyche.as_str());
-    let everybody = [anna, petr, yamada, psyche];
+    let all = [anna, petr, yamada, psyche];
     let table: [(&str, &[&str]); 42] = [
         ("(cn=ANNA  LEE)", &[anna]),
         ("(commonName=пётр ЁЛКИН)", &[petr]),
@@ -44,7 +44,7 @@ fn every_kind_of_filter_finds_whom_it_means() {
         ("(&(objectClass=RTPerson)(cn=Anna Lee))", &[]),
         ("(&(objectClass=inetOrgPerson)(cn=Anna Lee))", &[anna]),
         ("(&(objectClass=person)(cn=山田 太郎))", &[yamada]),
-        ("(objectClass=2.5.6.6)", &everybody),
+        ("(objectClass=2.5.6.6)", &all),
         ("(objectClass=organization)", &["o=Intranet"]),
         ("(cn=an*)", &[anna]),
         ("(cn=*Л*)", &[petr]),
@@ -75,7 +75,7 @@ fn every_kind_of_filter_finds_whom_it_means() {
         ("(hasSubordinates=TRUE)", &["o=Intranet"]),
         ("(numSubordinates>=4)", &["o=Intranet"]),
         ("(createTimestamp>=20010101000000Z)", &["o=Intranet", anna, petr, yamada, psyche]),
-        ("(structuralObjectClass=inetOrgPerson)", &everybody),
+        ("(structuralObjectClass=inetOrgPerson)", &all),
         ("(&)", &["o=Intranet", anna, petr, yamada, psyche]),
         ("(|)", &[]),
         ("(&(c=ru)(!(c=ja)))", &[petr]),
@@ -128,7 +128,7 @@ fn a_search_reaches_as_far_as_its_scope() {
     assert_eq!(count(None, Scope::Subtree), 6);
 }
 
-/// A crowd in two containers, of which every seventh person is named alike.
+/// A crowd in two containers, in which every seventh person has the same name.
 fn crowd(size: usize) -> Store {
     let mut store = store();
     for unit in ["ou=Even,o=Intranet", "ou=Odd,o=Intranet"] {
@@ -185,7 +185,7 @@ fn check(store: &Store, present: &BTreeSet<usize>, step: usize) {
             let found = search_in_steps(store, Some(base), Scope::Subtree, filter, step);
             let count = found.len();
             let found: BTreeSet<String> = found.into_iter().collect();
-            assert_eq!(found.len(), count, "{filter} finds somebody twice");
+            assert_eq!(found.len(), count, "{filter} finds an entry twice");
             assert_eq!(found, expected, "{filter} below {base} in steps of {step}");
         }
     }
@@ -265,7 +265,7 @@ fn a_search_that_is_laid_aside_survives_what_happens_meanwhile() {
     let mut found = Vec::new();
     let mut next = 0;
     while store.advance(&mut cursor, &filter, NOW, budget, &mut scratch, &mut found) == Progress::More {
-        // Half of the odd ones go, whose slots others take.
+        // Half of the odd ones go, and other entries take their slots.
         store.remove(dn(2 * next + 1).as_bytes()).unwrap();
         add_numbered(&mut store, 1000 + 2 * next);
         next += 1;

@@ -6,7 +6,7 @@ mod common;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use common::{Client, ENTRIES, Message, Search, crowd, eventually, everybody, lookup, serve};
+use common::{Client, ENTRIES, Message, Search, crowd, eventually, lookup, search_for_all, serve};
 use directory::Running;
 use wire::ldap::request::{write_abandon, write_bind};
 use wire::ldap::{ResultCode, op};
@@ -15,7 +15,7 @@ use wire::ldap::{ResultCode, op};
 fn other_requests_are_answered_while_a_long_answer_is_under_way() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
-    let mut out = everybody(1);
+    let mut out = search_for_all(1);
     Search { filter: lookup("Person 5"), ..Search::default() }.write(&mut out, 2);
     client.send(&out);
     let (mut before, mut finished) = (0, Vec::new());
@@ -34,7 +34,7 @@ fn other_requests_are_answered_while_a_long_answer_is_under_way() {
 fn an_abandoned_search_stops_without_an_answer() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
-    client.send(&everybody(1));
+    client.send(&search_for_all(1));
     assert!(matches!(client.receive(), Message::Entry(_)));
     let mut out = Vec::new();
     write_abandon(&mut out, 2, 1);
@@ -57,7 +57,7 @@ fn an_abandoned_search_stops_without_an_answer() {
 fn two_long_answers_on_one_connection_share_it() {
     let directory = crowd("{}");
     let mut client = Client::connect(directory.addr());
-    client.send(&[everybody(1), everybody(2)].concat());
+    client.send(&[search_for_all(1), search_for_all(2)].concat());
     let (mut counts, mut at_first_end) = ([0; 3], None);
     let mut ends = 0;
     while ends < 2 {
@@ -87,7 +87,7 @@ fn a_reader_that_never_reads_is_cut_off() {
         client.add(&format!("cn={name},ou=Dynamic,o=Intranet"), attributes);
     }
     let mut stalled = Client::connect(directory.addr());
-    stalled.send(&everybody(1));
+    stalled.send(&search_for_all(1));
     std::thread::sleep(Duration::from_millis(1500));
     let mut rest = Vec::new();
     let ended = stalled.stream.read_to_end(&mut rest);
@@ -112,7 +112,7 @@ fn a_time_limit_ends_a_search_that_is_held_up() {
 fn too_many_searches_at_once_are_turned_away() {
     let directory = crowd_with(r#"{"limits": {"running_searches": 2}}"#);
     let mut client = Client::connect(directory.addr());
-    client.send(&[everybody(1), everybody(2), everybody(3)].concat());
+    client.send(&[search_for_all(1), search_for_all(2), search_for_all(3)].concat());
     let mut ends = Vec::new();
     while ends.len() < 3 {
         if let Message::Done(answer) = client.receive() {
@@ -133,11 +133,11 @@ fn crowd_with(json: &str) -> Running {
 }
 
 #[test]
-fn a_server_that_stops_lets_go_of_everybody() {
+fn a_server_that_stops_closes_every_connection() {
     let directory = crowd("{}");
     let mut clients: Vec<_> = (0..20).map(|_| Client::connect(directory.addr())).collect();
     for client in &mut clients {
-        client.send(&everybody(1));
+        client.send(&search_for_all(1));
     }
     let begun = Instant::now();
     directory.stop();

@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{Client, Search, eventually, everybody, serve, trusting, write_add};
+use common::{Client, Search, eventually, search_for_all, serve, trusting, write_add};
 use directory::Running;
 use socket2::{Domain, Socket, Type};
 use tls::Stream;
@@ -57,7 +57,7 @@ fn a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
     assert_eq!(slow.bind("", "").code, ResultCode::SUCCESS);
 }
 
-/// 10 MB for whoever asks for everybody.
+/// A directory whose entries have 10 MB together.
 fn crowded(limits: &str) -> Running {
     let directory = serve(&format!(r#"{{"tls": {{"start": true}}, "limits": {{{limits}}}}}"#));
     let mut client = Client::connect(directory.addr());
@@ -72,7 +72,7 @@ fn crowded(limits: &str) -> Running {
     directory
 }
 
-/// A client whose kernel takes little ahead of it.
+/// A client whose kernel buffers little.
 fn narrow(addr: SocketAddr) -> TcpStream {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(8_192).unwrap();
@@ -96,7 +96,7 @@ fn sip(socket: &mut TcpStream, each: usize, steps: usize) -> usize {
 fn an_answer_that_is_sipped_is_cut_off() {
     let directory = crowded(r#""stall_ms": 1000, "stall_bytes": 1000000"#);
     let mut sipping = narrow(directory.addr());
-    sipping.write_all(&everybody(1)).unwrap();
+    sipping.write_all(&search_for_all(1)).unwrap();
     assert!(sip(&mut sipping, 4_096, 10) >= 4_096);
     assert!(eventually(|| {
         let _ = sip(&mut sipping, 4_096, 1);
@@ -113,7 +113,7 @@ fn a_slow_reader_of_tls_is_not_cut_off() {
     let mut stream = Stream::new(slow.stream);
     stream.connect(&trusting(&directory)).unwrap();
     assert!(stream.shake().unwrap());
-    stream.write_all(&everybody(1)).unwrap();
+    stream.write_all(&search_for_all(1)).unwrap();
     let mut came = vec![0; 1_024];
     for _ in 0..50 {
         sleep(STEP);
@@ -128,7 +128,7 @@ fn a_slow_reader_gets_all_of_its_answer() {
     let directory = crowded(r#""stall_ms": 2000, "stall_bytes": 4096"#);
     let mut slow = Client::connect(directory.addr());
     slow.stream = narrow(directory.addr());
-    slow.send(&everybody(1));
+    slow.send(&search_for_all(1));
     let mut came = vec![0; 1_024];
     for _ in 0..60 {
         sleep(STEP);

@@ -1,4 +1,4 @@
-//! Add, delete, modify, rename, compare; and who may.
+//! Add, delete, modify, rename, compare; and access to them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
 
 mod common;

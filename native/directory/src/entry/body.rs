@@ -7,7 +7,7 @@ use wire::ldap::Attributes;
 #[inline]
 pub(crate) fn split(body: &[u8]) -> (&[u8], Attributes<'_>) {
     let mut reader = Reader::new(body);
-    // Bodies are written by this crate alone; what could not be read would be empty.
+    // Only this crate writes bodies, so that they can be read.
     let dn = reader.octets().unwrap_or_default();
     (dn, Attributes(reader.expect(tag::SEQUENCE).unwrap_or_default()))
 }

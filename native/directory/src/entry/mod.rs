@@ -55,7 +55,7 @@ impl Projection {
             match asked {
                 b"*" => self.all_user = true,
                 b"+" => self.all_operational = true,
-                // No attributes; means nothing beside others (RFC 4511 section 4.5.1.8).
+                // No attributes; has no effect among others (RFC 4511 section 4.5.1.8).
                 b"1.1" => {}
                 _ => self.add(schema, asked),
             }

@@ -204,7 +204,7 @@ impl CompiledFilter {
     }
 }
 
-/// A subclass is as good as the class (RFC 4512 section 2.4.2); a class nobody defined is its name.
+/// A subclass is as good as the class (RFC 4512 section 2.4.2); an undefined class is compared by name.
 fn class_matches(schema: &Schema, value: &[u8], asserted: &[u8], class: Option<u16>) -> bool {
     match class {
         Some(class) => schema.class_derives(value, class),

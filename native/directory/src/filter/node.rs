@@ -54,7 +54,7 @@ impl Item {
     }
 }
 
-/// Whose values are tested.
+/// The attribute whose values are tested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
     /// The asserted type; without one every type that the rule fits.

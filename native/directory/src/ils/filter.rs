@@ -1,4 +1,4 @@
-//! Filters of ILS clients, rewritten into what RFC 4511 says.
+//! Filters of ILS clients, rewritten to the filters of RFC 4511.
 
 use wire::ldap::filter::{self, Filter, Kind, Piece};
 
@@ -21,7 +21,7 @@ fn write(filter: Filter<'_>, ttl_s: &mut Option<u32>, out: &mut Vec<u8>) {
             filters.iter().for_each(|filter| write(filter, ttl_s, out));
         }),
         Kind::Not(filter) => filter::write_not(out, |out| write(filter, ttl_s, out)),
-        // It says what to do and not whom to find. An And of nothing is true (RFC 4526).
+        // This term is a command, not a condition: an And of nothing, which is true (RFC 4526).
         Kind::Equality(assertion) if assertion.attribute.eq_ignore_ascii_case(STTL) => {
             *ttl_s = seconds(assertion.value).or(*ttl_s);
             filter::write_and(out, |_| {});
@@ -36,7 +36,7 @@ fn write(filter: Filter<'_>, ttl_s: &mut Option<u32>, out: &mut Vec<u8>) {
     }
 }
 
-/// `a%b` becomes `a*b`, and `%` alone whatever there is.
+/// `a%b` becomes `a*b`, and `%` by itself a test for presence.
 fn write_wildcard(attribute: &[u8], value: &[u8], out: &mut Vec<u8>) {
     if value.iter().all(|byte| *byte == b'%') {
         filter::write_present(out, attribute);

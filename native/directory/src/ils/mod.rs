@@ -2,8 +2,8 @@
 //! (MS-TAIL, GnomeMeeting, PTLib).
 //!
 //! Clients name a user `c=-,o=Microsoft,cn=<email>,objectClass=rtPerson`, in any order of the parts
-//! and with parts missing; the store has it as `cn=<email>,ou=Dynamic,o=Intranet`. A search whose
-//! filter says `(sttl=10)` keeps the users that it finds for ten more minutes.
+//! and with parts missing; the store has it as `cn=<email>,ou=Dynamic,o=Intranet`. A search with
+//! `(sttl=10)` in its filter keeps the users that it finds for ten more minutes.
 
 mod filter;
 mod modify;
@@ -25,7 +25,7 @@ const STTL: &[u8] = b"sttl";
 /// The life in seconds (RFC 2589 section 3.2).
 const ENTRY_TTL: &[u8] = b"entryTtl";
 
-/// The seconds of a life in minutes, at least one minute; `None` for what is no number.
+/// The seconds of a life in minutes, at least one minute; `None` unless it is a number.
 fn seconds(minutes: &[u8]) -> Option<u32> {
     let minutes: u32 = std::str::from_utf8(minutes).ok()?.trim().parse().ok()?;
     Some(minutes.max(1).saturating_mul(MINUTE_S))

@@ -1,4 +1,4 @@
-//! Changes to a user, which say by `smodop` what they are about.
+//! Modifies of ILS clients, whose attribute `smodop` selects what is changed.
 
 use wire::ber::{self, tag};
 use wire::ldap::attributes::{Attribute, Values};

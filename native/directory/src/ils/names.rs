@@ -1,15 +1,15 @@
-//! The two names of a user.
+//! Translation between the two names of a user: the one that ILS clients use, and the DN it is stored under.
 
 use wire::dn::{Dn, escape_value};
 
-/// What an ILS name says.
+/// What an ILS name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A user, whose stored name has been written.
+    /// A user, and its DN has been written.
     User,
     /// All users.
     Everyone,
-    /// Nothing: it is a name like any other.
+    /// Not an ILS name: it is used as it is.
     Other,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Users are kept in `container`, and live this long if they do not say otherwise.
+    /// Users are stored below `container`, with this time to live unless they give one.
     pub(crate) fn new(container: &[u8], ttl_s: u32) -> Self {
         Self { container: container.to_vec(), ttl_s }
     }
@@ -61,8 +61,8 @@ impl Names {
             }
         }
         match user {
-            // Without the class, the user in the last place tells an ILS name, which goes from the
-            // general to the particular, from every other.
+            // Without the class, an ILS name is recognised by the user in the last place: it goes from
+            // the general to the particular, unlike a DN.
             Some(user) if person || last_is_user => {
                 out.clear();
                 out.extend_from_slice(b"cn=");
@@ -89,8 +89,7 @@ fn ends_with(dn: &[u8], end: &[u8]) -> bool {
         .is_some_and(|tail| tail.eq_ignore_ascii_case(end))
 }
 
-/// Appends the name that ILS clients give the user with this stored name; says whether it is a
-/// user's.
+/// Appends the name by which ILS clients know the user with this DN; false if it is not a user's DN.
 pub(crate) fn write_client_name(dn: &[u8], out: &mut Vec<u8>) -> bool {
     let Some((rdn, _)) = Dn::parse(dn).ok().and_then(Dn::split_first) else { return false };
     let Some(pair) = rdn.pairs().next().filter(|pair| pair.is(b"cn")) else { return false };

@@ -1,4 +1,4 @@
-//! Registering a user: an add that leaves out what every user has.
+//! Registering a user: an add in which the class and the time to live may be missing.
 
 use wire::ber::{self, tag};
 use wire::ldap::attributes::Attribute;
@@ -9,7 +9,7 @@ use super::{ENTRY_TTL, Names, STTL, seconds};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// What a user is who does not say: a person online, and dynamic (RFC 2589 section 3.1).
+/// The classes of a user that registers without any: a person online, and dynamic (RFC 2589 section 3.1).
 const CLASSES: [&[u8]; 3] = [b"top", b"rtPerson", b"dynamicObject"];
 
 /// Adds an entry in the ILS profile.
@@ -17,20 +17,20 @@ pub(crate) fn register(names: &Names, add: &AddRequest<'_>, turn: &mut Turn<'_>)
     let now = turn.seconds();
     let translated = names.translate(add.dn, &mut turn.scratch.name);
     let dn = if translated { turn.scratch.name.as_slice() } else { add.dn };
-    let told = Told::by(add.attributes);
-    if told.is_complete() {
+    let given = RegistrationAttributes::of(add.attributes);
+    if given.is_complete() {
         return turn.access.write().add(&AddRequest { dn, ..*add }, now).map(drop);
     }
     let attributes = &mut turn.scratch.request;
     attributes.clear();
-    complete(add.attributes, &told, names.ttl_s(), attributes);
+    complete(add.attributes, &given, names.ttl_s(), attributes);
     let add = AddRequest { dn, attributes: Attributes(attributes) };
     turn.access.write().add(&add, now).map(drop)
 }
 
-/// What an add says about the entry's kind and life.
+/// Which attributes on class and time to live an add has.
 #[derive(Debug, Default)]
-struct Told {
+struct RegistrationAttributes {
     class: bool,
     dynamic: bool,
     entry_ttl: bool,
@@ -38,24 +38,24 @@ struct Told {
     sttl_s: Option<u32>,
 }
 
-impl Told {
-    fn by(attributes: Attributes<'_>) -> Self {
-        let mut told = Self::default();
+impl RegistrationAttributes {
+    fn of(attributes: Attributes<'_>) -> Self {
+        let mut found = Self::default();
         for attribute in attributes.iter().flatten() {
             if is(&attribute, b"objectClass") {
-                told.class = true;
-                told.dynamic |= attribute
+                found.class = true;
+                found.dynamic |= attribute
                     .values
                     .iter()
                     .flatten()
                     .any(|class| class.eq_ignore_ascii_case(b"dynamicObject"));
             } else if is(&attribute, STTL) {
-                told.sttl_s = attribute.values.iter().flatten().next().and_then(seconds);
+                found.sttl_s = attribute.values.iter().flatten().next().and_then(seconds);
             } else if is(&attribute, ENTRY_TTL) {
-                told.entry_ttl = true;
+                found.entry_ttl = true;
             }
         }
-        told
+        found
     }
 
     /// Whether nothing has to be added: it has a class, and if it is dynamic, a life in seconds.
@@ -69,18 +69,18 @@ fn is(attribute: &Attribute<'_>, name: &[u8]) -> bool {
 }
 
 /// Appends the attributes with what is missing.
-fn complete(given: Attributes<'_>, told: &Told, ttl_s: u32, out: &mut Vec<u8>) {
-    if !told.class {
+fn complete(attributes: Attributes<'_>, given: &RegistrationAttributes, ttl_s: u32, out: &mut Vec<u8>) {
+    if !given.class {
         write_attribute(out, b"objectClass", CLASSES);
     }
-    for attribute in given.iter().flatten().filter(|attribute| !is(attribute, STTL)) {
+    for attribute in attributes.iter().flatten().filter(|attribute| !is(attribute, STTL)) {
         ber::write_nested(out, tag::SEQUENCE, |out| {
             ber::write_octets(out, attribute.name);
             ber::write_element(out, tag::SET, attribute.values.0);
         });
     }
-    if !told.entry_ttl {
-        let ttl_s = told.sttl_s.unwrap_or(ttl_s).to_string();
+    if !given.entry_ttl {
+        let ttl_s = given.sttl_s.unwrap_or(ttl_s).to_string();
         write_attribute(out, ENTRY_TTL, [ttl_s.as_bytes()]);
     }
 }

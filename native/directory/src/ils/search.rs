@@ -1,4 +1,4 @@
-//! Searches of ILS clients: their bases, their filters, and the one that keeps a user online.
+//! Searches of ILS clients: their bases, their filters, and those that keep a user online.
 
 use wire::ber::Reader;
 use wire::ldap::filter::Kind;
@@ -73,7 +73,7 @@ fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
         && !matches!(search.filter.kind(), Kind::Present(_))
 }
 
-/// Gives whom the search finds another life of this length.
+/// Refreshes the users that the search finds.
 fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let now = turn.seconds();
     let scratch = &mut *turn.scratch;

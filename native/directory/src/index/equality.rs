@@ -1,6 +1,6 @@
-//! Which entries may hold a value: by the hash of its normal form.
+//! The entries that may hold a value, by the hash of its normal form.
 //!
-//! A hint, never the truth: hashes collide, so whoever asks evaluates the filter on the entry.
+//! It is a hint: hashes collide, so the caller evaluates the filter on each entry.
 
 use roaring::RoaringBitmap;
 

@@ -1,12 +1,12 @@
-//! What makes searches fast: which entries may match, without looking at them.
+//! The indexes: which entries may match a filter, without looking at them.
 //!
 //! Every index is a hint. What it yields is evaluated like anything else, so that it may yield too
 //! much but never too little.
 //!
 //! People are looked up by name, and each index costs every addition some hundred nanoseconds and
 //! every entry two to ten bytes. So only names are indexed from the start. The first search that misses
-//! another index goes through all entries and leaves a wish; [`Store::maintain`] then makes the index
-//! in small steps, and from its end on additions and removals keep it.
+//! another index goes through all entries and notes the miss; [`Store::maintain`] then builds the index
+//! in small steps, and additions and removals keep it up to date from then on.
 //!
 //! [`Store::maintain`]: crate::store::Store::maintain
 
@@ -29,8 +29,8 @@ use equality::EqualityIndex;
 use prefix::PrefixIndex;
 use progress::Progress;
 
-/// The types that entries are searched by, at most 16 of them. Those in [`FROM_THE_START`] do not wait
-/// for a wish.
+/// The types that entries are searched by, at most 16 of them. Those in [`FROM_THE_START`] are
+/// built without waiting for a search that misses them.
 const INDEXED: [&str; 13] = [
     "objectClass",
     "cn",
@@ -85,9 +85,9 @@ pub(crate) struct Indexes {
     by_type: Vec<u8>,
     indexes: Vec<AttributeIndex>,
     hasher: RandomState,
-    /// The bits of the parts that were missed. Set by readers, once each.
-    wishes: AtomicU32,
-    /// The bits of the parts that are being made or kept.
+    /// The bits of the parts that searches have missed. Set by readers, once each.
+    missed: AtomicU32,
+    /// The bits of the parts that are being built or kept up to date.
     kept: u32,
 }
 
@@ -109,7 +109,7 @@ impl Indexes {
         let number_of = |id| indexes.iter().position(|index| schema.is_a(id, index.attribute));
         let by_type = schema.attributes().map(|(id, _)| number_of(id).map_or(NOT_INDEXED, |at| at as u8));
         let made = |(at, index): (usize, &AttributeIndex)| match index.equality_progress {
-            Progress::Made => Part::Equality(at as u8).bit(),
+            Progress::Built => Part::Equality(at as u8).bit(),
             _ => 0,
         };
         Self {
@@ -117,7 +117,7 @@ impl Indexes {
             kept: indexes.iter().enumerate().map(made).sum(),
             indexes,
             hasher: RandomState::default(),
-            wishes: AtomicU32::new(0),
+            missed: AtomicU32::new(0),
         }
     }
 
@@ -127,7 +127,7 @@ impl Indexes {
         self.by_type.get(usize::from(id.0)).copied().filter(|&index| index != NOT_INDEXED)
     }
 
-    /// The index that knows every entry a filter on this type may match.
+    /// The index that has every entry a filter on this type may match.
     #[inline]
     pub(crate) fn of_assertions(&self, id: AttributeId) -> Option<u8> {
         self.of_values(id).filter(|&index| self.indexes[usize::from(index)].attribute == id)
@@ -159,25 +159,25 @@ impl Indexes {
         self.hasher.hash_one(0)
     }
 
-    /// Whether a part is being made or kept, so that entries have keys in it.
+    /// Whether a part is being built or kept up to date, so that entries have keys in it.
     #[inline]
     pub(crate) const fn keeps(&self, part: Part) -> bool {
         self.kept & part.bit() != 0
     }
 
-    /// The entries that may hold the value; `None` if that is not known, in which case it will be.
+    /// The entries that may hold the value; `None` if the index is not built yet, which is then noted.
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<Hits<'_>> {
         let index = &self.indexes[usize::from(key.index)];
-        if index.equality_progress == Progress::Made {
+        if index.equality_progress == Progress::Built {
             return Some(index.equality.get(key.hash));
         }
-        self.wish(Part::Equality(key.index));
+        self.note_missed(Part::Equality(key.index));
         None
     }
 
     /// The entries that may hold a value with this beginning, in ascending order. `None` if they are
-    /// too many (see [`PrefixIndex::get`]), or not known, in which case they will be.
+    /// too many (see [`PrefixIndex::get`]), or the index is not built yet, which is then noted.
     pub(crate) fn starting_with(
         &self,
         index: u8,
@@ -186,32 +186,32 @@ impl Indexes {
         left: &mut usize,
     ) -> Option<Vec<u32>> {
         let found = &self.indexes[usize::from(index)];
-        if found.prefix_progress == Progress::Made {
+        if found.prefix_progress == Progress::Built {
             return found.prefix.get(prefix, most, left);
         }
-        self.wish(Part::Prefix(index));
+        self.note_missed(Part::Prefix(index));
         None
     }
 
-    fn wish(&self, part: Part) {
-        if self.wishes.load(Ordering::Relaxed) & part.bit() == 0 {
-            self.wishes.fetch_or(part.bit(), Ordering::Relaxed);
+    fn note_missed(&self, part: Part) {
+        if self.missed.load(Ordering::Relaxed) & part.bit() == 0 {
+            self.missed.fetch_or(part.bit(), Ordering::Relaxed);
         }
     }
 
-    /// A part that is to be made, and where that goes on.
+    /// A part to build, and the entry to go on with.
     #[inline]
     pub(crate) fn unfinished(&self) -> Option<(Part, u32)> {
-        match self.wishes.load(Ordering::Relaxed) {
+        match self.missed.load(Ordering::Relaxed) {
             0 => None,
-            wishes => self.unfinished_of(wishes),
+            missed => self.unfinished_of(missed),
         }
     }
 
-    fn unfinished_of(&self, wishes: u32) -> Option<(Part, u32)> {
+    fn unfinished_of(&self, missed: u32) -> Option<(Part, u32)> {
         let parts = (0..self.indexes.len() as u8).flat_map(|at| [Part::Equality(at), Part::Prefix(at)]);
-        let mut wished = parts.filter(|part| wishes & part.bit() != 0);
-        wished.find_map(|part| Some((part, self.progress(part).next()?)))
+        let mut missed = parts.filter(|part| missed & part.bit() != 0);
+        missed.find_map(|part| Some((part, self.progress(part).next()?)))
     }
 
     /// Whether the part has the entry of this number, and has to be kept up with it.
@@ -231,13 +231,13 @@ impl Indexes {
     /// Notes that a part has the entries below `next`, or all of them.
     pub(crate) fn advance(&mut self, part: Part, next: Option<u32>) {
         self.kept |= part.bit();
-        let progress = next.map_or(Progress::Made, Progress::Making);
+        let progress = next.map_or(Progress::Built, Progress::Building);
         match part {
             Part::Equality(index) => self.indexes[usize::from(index)].equality_progress = progress,
             Part::Prefix(index) => self.indexes[usize::from(index)].prefix_progress = progress,
         }
         if next.is_none() {
-            self.wishes.fetch_and(!part.bit(), Ordering::Relaxed);
+            self.missed.fetch_and(!part.bit(), Ordering::Relaxed);
         }
     }
 
@@ -251,7 +251,7 @@ impl Indexes {
         }
     }
 
-    /// Adds an entry to an index that is being made.
+    /// Adds an entry to an index that is being built.
     #[inline]
     pub(crate) fn insert_new(&mut self, id: u32, key: Key) {
         self.indexes[usize::from(key.index)].equality.insert(key.hash, id);
@@ -266,7 +266,7 @@ impl Indexes {
         }
     }
 
-    /// Whether any prefix index is being made or kept.
+    /// Whether any prefix index is being built or kept up to date.
     #[inline]
     pub(crate) const fn keeps_prefixes(&self) -> bool {
         self.kept >> 16 != 0
@@ -290,9 +290,9 @@ impl AttributeIndex {
             attribute,
             matching: schema.naming_rule(attribute),
             equality: EqualityIndex::default(),
-            equality_progress: if from_the_start { Progress::Made } else { Progress::Unmade },
+            equality_progress: if from_the_start { Progress::Built } else { Progress::Absent },
             prefix: PrefixIndex::default(),
-            prefix_progress: Progress::Unmade,
+            prefix_progress: Progress::Absent,
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Which entries hold a value that starts with something: an ordered set.
+//! The entries by the beginnings of their values: an ordered set.
 
 use std::collections::BTreeSet;
 
-/// Bytes of a value's normal form that are kept; what begins alike further on is told apart by
+/// Bytes of a value's normal form that are kept; values that differ only later are told apart by
 /// evaluating the filter.
 const KEPT: usize = 12;
 
 /// The beginning of a normal form, padded with zeros, and the entry's number.
 type Cell = [u8; KEPT + 4];
 
-/// So many entries at most are listed; from more, going through all of them is no slower.
+/// At most this many entries are listed; for more, going through all entries is no slower.
 pub(crate) const MOST: usize = 1 << 16;
 
 /// See the module.

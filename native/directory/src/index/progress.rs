@@ -1,15 +1,15 @@
-//! How far an index that was not wanted from the start has been made.
+//! How far an index that is built on demand has come.
 
 /// See the module. Entries go in by number, so that one number says which are in.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Nobody has asked for it.
+    /// No search has missed it yet.
     #[default]
-    Unmade,
+    Absent,
     /// Entries below this number are in.
-    Making(u32),
+    Building(u32),
     /// All are in.
-    Made,
+    Built,
 }
 
 impl Progress {
@@ -17,18 +17,18 @@ impl Progress {
     #[inline]
     pub(crate) const fn holds(self, id: u32) -> bool {
         match self {
-            Self::Unmade => false,
-            Self::Making(next) => id < next,
-            Self::Made => true,
+            Self::Absent => false,
+            Self::Building(next) => id < next,
+            Self::Built => true,
         }
     }
 
-    /// Where making it goes on; `None` when it is made.
+    /// The entry to go on with; `None` once it is built.
     pub(crate) const fn next(self) -> Option<u32> {
         match self {
-            Self::Unmade => Some(0),
-            Self::Making(next) => Some(next),
-            Self::Made => None,
+            Self::Absent => Some(0),
+            Self::Building(next) => Some(next),
+            Self::Built => None,
         }
     }
 }

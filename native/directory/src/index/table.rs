@@ -2,7 +2,7 @@
 //!
 //! Directories grow by one entry at a time and to a million: a table that doubles would be half empty
 //! and stop the world when it grows. This one is cut into 256 shards by the hash's top bits; each
-//! grows alone and by a quarter, so that a step moves a few thousand pairs at most and the table is
+//! grows by itself and by a quarter, so that a step moves a few thousand pairs at most and the table is
 //! 0.7 to 0.88 full. Within a shard pairs are kept in the order of their hashes (linear probing from a
 //! home that grows with the hash), which makes a miss as cheap as a hit, keeps equal hashes together
 //! and lets a pair be taken out without leaving a mark.

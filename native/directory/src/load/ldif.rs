@@ -1,4 +1,4 @@
-//! An LDIF file, read as a stream: memory is that of the entries, not of the file.
+//! Loading an LDIF file (RFC 2849) as a stream: memory grows with the entries, not with the file.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -16,8 +16,8 @@ use crate::store::{Store, UnixSeconds};
 /// The buffer the file is read through.
 const READ_BYTES: usize = 1 << 20;
 
-/// What exports of other servers have in every entry (slapcat, db2ldif) and every server makes for
-/// itself.
+/// Operational attributes that exports of other servers (slapcat, db2ldif) have in every entry, and
+/// that this server sets itself.
 const MADE_BY_SERVERS: [&[u8]; 13] = [
     b"createTimestamp",
     b"modifyTimestamp",
@@ -67,7 +67,7 @@ pub(super) fn load(
     }
 }
 
-/// Reads the next line, but no more of it than a record may have; says whether there is one.
+/// Reads the next line, up to the length of the longest record; false at the end of the file.
 fn read_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
     line.clear();
     let limit = MAX_RECORD_BYTES as u64 + 2;
@@ -106,7 +106,7 @@ impl Loader<'_> {
         });
         let content = Reader::new(&self.attributes).expect(tag::SEQUENCE).unwrap_or_default();
         let attributes = Attributes(content);
-        if access::brings_password(attributes) {
+        if access::includes_password(attributes) {
             self.settings.note_password();
         }
         let entry = AddRequest { dn: record.dn, attributes };
@@ -118,7 +118,7 @@ fn is_below(dn: &[u8], suffix: &[u8]) -> bool {
     let normal = crate::settings::normal;
     match (normal(dn), normal(suffix)) {
         (Some(dn), Some(suffix)) => wire::dn::normal::is_at_or_below(&dn, &suffix),
-        // What is no name is refused by the store, with the reason.
+        // A malformed name is refused by the store, with the reason.
         _ => true,
     }
 }

@@ -20,7 +20,7 @@ use crate::store::{Refusal, Store, UnixSeconds};
 pub enum LoadError {
     /// The suffix is not a name.
     #[error(
-        "the suffix {suffix:?} is no distinguished name ({why}); write it like o=Intranet or dc=example,dc=com"
+        "the suffix {suffix:?} is not a distinguished name ({why}); write it like o=Intranet or dc=example,dc=com"
     )]
     Suffix {
         /// The suffix.

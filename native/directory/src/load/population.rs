@@ -1,4 +1,4 @@
-//! Generated people, made by one thread while another stores them.
+//! Loading a generated population: one thread generates people while another stores them.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -11,7 +11,8 @@ use wire::ldap::{AddRequest, Attributes};
 use super::LoadError;
 use crate::store::{Store, UnixSeconds};
 
-/// People handed over at once: enough to make the handing over cheap, few enough to stay in cache.
+/// People per message between the two threads: enough to make the hand-over cheap, few enough to stay
+/// in the cache.
 const BATCH: u64 = 256;
 
 /// Batches made ahead.
@@ -25,7 +26,7 @@ struct Batch {
     ends: Vec<(usize, usize)>,
 }
 
-/// Puts everybody of the population under its base.
+/// Adds all people of the population below its base.
 pub(super) fn load(store: &mut Store, people: &Population, now: UnixSeconds) -> Result<(), LoadError> {
     let size = people.spec().size;
     store.reserve(usize::try_from(size).unwrap_or(0));
@@ -35,7 +36,7 @@ pub(super) fn load(store: &mut Store, people: &Population, now: UnixSeconds) -> 
         scope.spawn(move || make(people, size, &full, &empty));
         while let Ok(batch) = batches.recv() {
             add(store, &batch, now)?;
-            // The maker has gone when the last batches come; they need no giving back.
+            // Fails for the last batches, whose maker has ended: they need not go back.
             let _ = give_back.try_send(batch);
         }
         Ok(())
@@ -66,8 +67,8 @@ fn make(people: &Population, size: u64, full: &SyncSender<Batch>, empty: &Receiv
 /// Writes attribute lists as entries have them.
 struct Writer<'p> {
     people: &'p Population,
-    /// ILS clients register without a class, so theirs is added here. It is not dynamicObject: who is
-    /// there from the start stays until the end of the measurement.
+    /// ILS clients register without a class, so theirs is added here. It is not dynamicObject: people who
+    /// are there from the start stay until the end of the measurement.
     class: Vec<u8>,
     list: Vec<u8>,
 }

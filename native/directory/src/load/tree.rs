@@ -19,7 +19,7 @@ pub(super) fn grow(store: &mut Store, suffix: &str, base: &str, now: UnixSeconds
     }
     let containers = match people::containers(base) {
         Ok(containers) => containers,
-        // Nobody can tell what an entry at a suffix like this should be; whoever chose it adds it.
+        // The attribute of the suffix implies no object class: a client has to add this entry.
         Err(people::ContainersError::UnknownType { .. }) if base == suffix => return Ok(()),
         Err(error) => return Err(error.into()),
     };

@@ -67,8 +67,8 @@ impl Matching {
     }
 }
 
-/// Whether the first letters already tell two values apart: a scan meets few that begin alike. A mark
-/// that composes with the first letter is not ASCII, hence the look at the second.
+/// Whether two values differ in their first letters, as most do in a scan. A mark that composes with the
+/// first letter is not ASCII, hence the look at the second.
 #[inline]
 fn starts_differently(value: &[u8], normal: &[u8]) -> bool {
     match (value, normal) {

@@ -30,7 +30,7 @@ impl Matching {
         true
     }
 
-    /// Appends the normal form of a piece; false if the rule knows no substrings.
+    /// Appends the normal form of a piece; false if the rule has no substrings.
     pub fn prepare_piece(self, kind: PieceKind, piece: &[u8], out: &mut Vec<u8>) -> bool {
         match self {
             Self::NumericString => prepare_numeric(piece, out),

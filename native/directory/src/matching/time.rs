@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// The seconds since 1970 whose year in UTC has four digits: no other moment can be written, and a
+/// The seconds since 1970 whose year in UTC has four digits: no other time can be written, and a
 /// time zone leads beyond either end.
 const WRITABLE: RangeInclusive<i64> = days_until(0, 1, 1) * 86_400..=days_until(10_000, 1, 1) * 86_400 - 1;
 

@@ -14,7 +14,7 @@ pub(super) fn authenticate(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
         let known = admin.password.as_ref().is_some_and(|secret| auth::same(secret.as_bytes(), password));
         return if known { Ok(Identity::Admin) } else { Err(invalid_credentials()) };
     }
-    // Whether the entry exists, has no password or another one is nobody's business.
+    // The answer does not reveal whether the name or the password was wrong.
     verify_entry(name, password, turn).map(Identity::Entry).ok_or_else(invalid_credentials)
 }
 

@@ -13,7 +13,7 @@ use crate::turn::Turn;
 
 pub(super) fn run(session: &mut Session, request: &Request<'_>, bind: &BindRequest<'_>, turn: &mut Turn<'_>) {
     turn.counters.binds += 1;
-    // RFC 4511 section 4.2.1: what is under way is abandoned, and a bind that fails leaves the
+    // RFC 4511 section 4.2.1: running operations are abandoned, and a bind that fails leaves the
     // client anonymous.
     session.searches.clear();
     session.identity = Identity::Anonymous;
@@ -32,7 +32,7 @@ fn identify(session: &Session, bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> R
     if !matches!(bind.version, 2 | 3) {
         return Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
-            format!("LDAP version {} is not spoken here, 2 and 3 are", bind.version),
+            format!("LDAP version {} is not supported; use 2 or 3", bind.version),
         ));
     }
     match bind.credentials {
@@ -47,7 +47,7 @@ fn identify(session: &Session, bind: &BindRequest<'_>, turn: &mut Turn<'_>) -> R
         Credentials::Sasl(mechanism, credentials) => sasl::identify(session, mechanism, credentials, turn),
         Credentials::Other(_) => Err(Refusal::new(
             ResultCode::AUTH_METHOD_NOT_SUPPORTED,
-            "only simple binds and SASL are offered here",
+            "only simple and SASL binds are supported",
         )),
     }
 }

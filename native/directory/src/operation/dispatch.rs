@@ -49,8 +49,8 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     Flow::Continue
 }
 
-/// RFC 4511 section 4.1.1: what cannot be parsed ends the connection. A message whose frame is
-/// sound and that says something undefined is answered, so that the client learns which it was.
+/// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its
+/// content is invalid, it is answered, so that the client learns which of its messages it was.
 fn undecodable(message: &[u8], error: DecodeError, turn: &mut Turn<'_>) -> Flow {
     let answerable = match error {
         DecodeError::BadValue { .. }

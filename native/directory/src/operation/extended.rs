@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// The longest life a refresh may ask for: a year (RFC 2589 section 4.1 allows no more).
+/// The longest time to live that a refresh may ask for: a year (RFC 2589 section 4.1).
 const MAX_TTL_S: i64 = 31_557_600;
 
 pub(super) fn run(
@@ -29,7 +29,7 @@ pub(super) fn run(
         oid::PASSWORD_MODIFY => password::modify(session, extended, turn).map(|value| (None, value)),
         other => Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
-            format!("the extended operation {} is not offered here", String::from_utf8_lossy(other)),
+            format!("the extended operation {} is not supported", String::from_utf8_lossy(other)),
         )),
     });
     match outcome {
@@ -62,7 +62,7 @@ fn refresh(
     })?;
     let ttl_s = u32::try_from(ttl_s.clamp(0, MAX_TTL_S)).unwrap_or_default();
     if ttl_s == 0 {
-        return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "a time to live starts at one second"));
+        return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "a time to live is at least one second"));
     }
     let now = turn.seconds();
     let dn = match &turn.settings.ils {

@@ -14,15 +14,15 @@ use crate::settings::normal;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// What the request asks for; everything may be left out.
+/// The fields of the request, each optional (RFC 3062 section 2).
 #[derive(Debug, Default)]
-struct Wish<'a> {
+struct PasswordModifyRequest<'a> {
     user: Option<&'a [u8]>,
     old: Option<&'a [u8]>,
     new: Option<&'a [u8]>,
 }
 
-/// Sets a password, and returns it if it had to be made up.
+/// Sets a password; returns the encoded response with the password if the server chose it.
 pub(super) fn modify(
     session: &Session,
     extended: &ExtendedRequest<'_>,
@@ -31,23 +31,23 @@ pub(super) fn modify(
     if turn.settings.read_only {
         access::may_write(turn.settings, &session.identity)?;
     }
-    let wish = read(extended.value).map_err(|error| {
+    let request = read(extended.value).map_err(|error| {
         Refusal::new(ResultCode::PROTOCOL_ERROR, format!("not a password modify request: {error}"))
     })?;
-    let user = user(session, &wish)?;
+    let user = user(session, &request)?;
     if turn.settings.admin_named(user).is_some() {
         return Err(Refusal::new(
             ResultCode::UNWILLING_TO_PERFORM,
             "the administrator's password is set where the server is started",
         ));
     }
-    authorize(session, user, &wish, turn)?;
-    let (password, made_up) = match wish.new {
+    authorize(session, user, &request, turn)?;
+    let (password, generated) = match request.new {
         Some(new) if !new.is_empty() => (new.to_vec(), false),
         _ => (auth::generate().map_err(no_entropy)?, true),
     };
     store(user, &password, turn)?;
-    Ok(made_up.then(|| {
+    Ok(generated.then(|| {
         let mut value = Vec::new();
         ber::write_nested(&mut value, tag::SEQUENCE, |out| {
             ber::write_element(out, tag::context(0), &password);
@@ -56,41 +56,47 @@ pub(super) fn modify(
     }))
 }
 
-fn read(value: Option<&[u8]>) -> Result<Wish<'_>, BerError> {
-    let Some(value) = value else { return Ok(Wish::default()) };
+fn read(value: Option<&[u8]>) -> Result<PasswordModifyRequest<'_>, BerError> {
+    let Some(value) = value else { return Ok(PasswordModifyRequest::default()) };
     let mut fields = Reader::new(value).sequence()?;
-    Ok(Wish {
+    Ok(PasswordModifyRequest {
         user: fields.optional(tag::context(0))?,
         old: fields.optional(tag::context(1))?,
         new: fields.optional(tag::context(2))?,
     })
 }
 
-/// Whose password: the one named, with or without `dn:` in front, or the client's own.
-fn user<'a>(session: &'a Session, wish: &Wish<'a>) -> Result<&'a [u8], Refusal> {
-    match (wish.user, &session.identity) {
+/// The user whose password is set: the one named, with or without `dn:` in front, or the client's own.
+fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result<&'a [u8], Refusal> {
+    match (request.user, &session.identity) {
         (Some(user), _) if !user.is_empty() => Ok(user.strip_prefix(b"dn:").unwrap_or(user)),
         (_, Identity::Entry(dn)) => Ok(dn),
-        _ => {
-            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "whose password? name a user, or bind as one"))
-        }
+        _ => Err(Refusal::new(
+            ResultCode::UNWILLING_TO_PERFORM,
+            "the request names no user and the client is anonymous; name a user, or bind as one",
+        )),
     }
 }
 
-/// The administrator may set any password, everybody else their own or one that they know. Where
-/// everybody may write anything, this too.
-fn authorize(session: &Session, user: &[u8], wish: &Wish<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
-    match wish.old {
+/// The administrator may set any password, other users their own and those whose old value they give.
+/// Without an administrator every client may write everything, passwords included.
+fn authorize(
+    session: &Session,
+    user: &[u8],
+    request: &PasswordModifyRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Result<(), Refusal> {
+    match request.old {
         Some(old) if verify_entry(user, old, turn).is_some() => Ok(()),
         Some(_) if !matches!(session.identity, Identity::Admin) => {
-            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is not the right one"))
+            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong"))
         }
         _ if is_own(session, user) => Ok(()),
         _ => access::may_write(turn.settings, &session.identity),
     }
 }
 
-/// Whether the client has bound as this user, which took the password.
+/// Whether the client is bound as this user, and so has given the password before.
 fn is_own(session: &Session, user: &[u8]) -> bool {
     match &session.identity {
         Identity::Entry(dn) => normal(dn).is_some_and(|own| normal(user) == Some(own)),
@@ -112,5 +118,5 @@ fn store(user: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<(), Refusa
 }
 
 fn no_entropy(error: getrandom::Error) -> Refusal {
-    Refusal::new(ResultCode::UNAVAILABLE, format!("the system has no random numbers to give: {error}"))
+    Refusal::new(ResultCode::UNAVAILABLE, format!("the system has no random numbers: {error}"))
 }

@@ -18,7 +18,7 @@ pub(super) fn without_password(body: &mut Vec<u8>) {
 /// The entry without its passwords; `None` if it has none.
 fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
     let (dn, attributes) = split(body)?;
-    if !access::brings_password(attributes) {
+    if !access::includes_password(attributes) {
         return None;
     }
     let mut out = Vec::with_capacity(body.len());

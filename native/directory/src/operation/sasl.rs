@@ -10,7 +10,7 @@ use crate::store::Refusal;
 use crate::subject;
 use crate::turn::Turn;
 
-/// Who a client is by a mechanism.
+/// The identity that a mechanism gives the client.
 pub(super) fn identify(
     session: &Session,
     mechanism: &[u8],
@@ -23,7 +23,7 @@ pub(super) fn identify(
         other => Err(Refusal::new(
             ResultCode::AUTH_METHOD_NOT_SUPPORTED,
             format!(
-                "{} is not offered here; use EXTERNAL, PLAIN or a simple bind",
+                "the mechanism {} is not supported; use EXTERNAL, PLAIN or a simple bind",
                 String::from_utf8_lossy(other)
             ),
         )),
@@ -36,17 +36,16 @@ fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Iden
     let Some(certificate) = session.secured.as_ref().and_then(|tls| tls.certificate.as_deref()) else {
         return Err(Refusal::new(
             ResultCode::INAPPROPRIATE_AUTHENTICATION,
-            "EXTERNAL is for clients that have shown a certificate; the server asks for one with \
-             --tls-client-ca",
+            "EXTERNAL needs a client certificate; the server asks for one with --tls-client-ca",
         ));
     };
     let subject = subject::of(certificate).filter(|subject| !subject.is_empty()).ok_or_else(|| {
-        Refusal::new(ResultCode::INVALID_CREDENTIALS, "the certificate's subject is no name of an entry")
+        Refusal::new(ResultCode::INVALID_CREDENTIALS, "the certificate's subject cannot be written as a DN")
     })?;
     if !asked.is_empty() && !is_same(asked, &subject) {
         return Err(Refusal::new(
             ResultCode::INVALID_CREDENTIALS,
-            format!("the certificate is that of {}", String::from_utf8_lossy(&subject)),
+            format!("the certificate belongs to {}", String::from_utf8_lossy(&subject)),
         ));
     }
     if turn.settings.admin_named(&subject).is_some() {
@@ -56,13 +55,13 @@ fn external(session: &Session, asked: &[u8], turn: &mut Turn<'_>) -> Result<Iden
 }
 
 /// RFC 4616. Names are DNs, with or without `dn:` in front. Without TLS it is refused, on loopback
-/// too: what a client may do here should not depend on where it runs, and who wants a password in the
-/// clear has the simple bind.
+/// too: what a client may do should not depend on the machine it runs on, and for a password in the
+/// clear there is the simple bind.
 fn plain(session: &Session, message: &[u8], turn: &mut Turn<'_>) -> Result<Identity, Refusal> {
     if session.secured.is_none() {
         return Err(Refusal::new(
             ResultCode::CONFIDENTIALITY_REQUIRED,
-            "PLAIN sends the password as it is; begin with TLS",
+            "PLAIN sends the password unencrypted; start TLS first",
         ));
     }
     let mut parts = message.splitn(3, |byte| *byte == 0);

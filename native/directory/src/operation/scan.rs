@@ -1,5 +1,5 @@
-//! A search under way: it can be laid aside after every few entries and taken up again, also when
-//! entries have come and gone in between.
+//! A running search. It can be suspended after every few entries and resumed, also when entries have
+//! been added and removed in between.
 
 use wire::ldap::answer::{write_entry, write_result, write_result_with};
 use wire::ldap::control::{Control, PagedResults};
@@ -24,14 +24,14 @@ const EVALUATIONS: usize = 8_192;
 /// Entries answered between two looks at what has gathered.
 const MATCHES: usize = 8;
 
-/// What a search is done under.
+/// The terms of a search that are not in its request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms<'t> {
     /// The message id of the answers.
     pub(crate) id: i32,
     pub(crate) naming: Naming,
     pub(crate) form: NameForm,
-    /// The name under which the life left is asked for in minutes.
+    /// The name of the attribute, if it is asked for, that holds the time to live in minutes.
     pub(crate) minutes: Option<&'t [u8]>,
     pub(crate) hides_passwords: bool,
     /// Entries a page.
@@ -47,9 +47,10 @@ pub(crate) enum NameForm {
     Ils,
 }
 
-/// How far a search has come.
+/// Why a stride ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanStatus {
+    /// Its budget is spent and there is more to look at.
     More,
     Done,
     PageFull,
@@ -57,15 +58,15 @@ enum ScanStatus {
     TimeLimit,
 }
 
-/// The part of a search that is small; filter and projection stay in the thread's buffers for a
-/// search that is answered at once.
+/// What a stride changes. Filter and projection are not in it because they stay in the thread's
+/// buffers while a search is answered in one stride.
 #[derive(Debug)]
 struct RunningSearch {
     id: i32,
     cursor: Cursor,
     /// Entries that may still be sent.
     left: Option<u32>,
-    /// When it has to be over, in the clock of the turn.
+    /// When its time limit is reached, in the clock of the turn.
     deadline_ms: u64,
     form: NameForm,
     minutes: Option<Box<[u8]>>,
@@ -83,7 +84,7 @@ pub(super) struct Scan {
     status: ScanStatus,
 }
 
-/// What a stride needs of the turn.
+/// The parts of the turn that a stride uses.
 struct ScanContext<'d> {
     store: &'d Store,
     now: Now,
@@ -95,7 +96,7 @@ struct ScanContext<'d> {
 }
 
 impl Scan {
-    /// Answers as much of a search as fits one stride; `None` once all has been answered, as it is for a lookup.
+    /// Answers as much of a search as fits one stride; `None` if that was all, as for a lookup.
     #[inline]
     pub(super) fn begin(
         search: &SearchRequest<'_>,
@@ -156,7 +157,7 @@ impl Scan {
         self.status == ScanStatus::PageFull
     }
 
-    /// Makes a stride; says whether there are more to make.
+    /// Makes a stride; true if there are more to make.
     pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
         let mut context = ScanContext {
             store: turn.access.read(),
@@ -175,9 +176,11 @@ impl Scan {
     pub(super) fn write_done(&self, cookie: &[u8], out: &mut Vec<u8>) {
         let (code, diagnostic) = match self.status {
             ScanStatus::SizeLimit => {
-                (ResultCode::SIZE_LIMIT_EXCEEDED, "there are more entries than asked for")
+                (ResultCode::SIZE_LIMIT_EXCEEDED, "there are more entries than the size limit")
             }
-            ScanStatus::TimeLimit => (ResultCode::TIME_LIMIT_EXCEEDED, "the search took longer than it may"),
+            ScanStatus::TimeLimit => {
+                (ResultCode::TIME_LIMIT_EXCEEDED, "the search took longer than the time limit")
+            }
             ScanStatus::Done | ScanStatus::More | ScanStatus::PageFull => (ResultCode::SUCCESS, ""),
         };
         let verdict = answer::verdict(code, diagnostic);
@@ -229,8 +232,7 @@ impl RunningSearch {
         }
     }
 
-    /// How many matches are worth finding now: one more than may be sent tells whether the limit
-    /// cuts anything off.
+    /// How many matches to look for: one more than may be sent, to know whether the limit is exceeded.
     #[inline]
     fn wanted(&self) -> usize {
         let left = self.left.map_or(MATCHES, |left| left.saturating_add(1) as usize);
@@ -252,7 +254,7 @@ impl RunningSearch {
         self.page = self.page.map(|page| page.saturating_sub(1));
     }
 
-    /// Makes the body of an entry that is not sent as it is stored.
+    /// Writes the body of an entry that is not sent as it is stored.
     fn render(&self, id: EntryId, entry: Entry<'_>, projection: &Projection, context: &mut ScanContext<'_>) {
         context.body.clear();
         if projection.is_verbatim() {
@@ -272,7 +274,7 @@ impl RunningSearch {
     }
 }
 
-/// The tighter of two limits, of which zero is none.
+/// The lower of two limits; zero stands for no limit.
 fn smaller(a: u32, b: u32) -> Option<u32> {
     [a, b].into_iter().filter(|limit| *limit > 0).min()
 }

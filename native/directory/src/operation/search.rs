@@ -1,4 +1,4 @@
-//! Search (RFC 4511 section 4.5): what is asked, and of whom.
+//! Search (RFC 4511 section 4.5): access control, and which kind of search it is.
 
 use wire::ldap::{Request, SearchRequest, op};
 
@@ -35,8 +35,8 @@ fn begin(
     turn: &mut Turn<'_>,
 ) -> Result<(), Refusal> {
     let page = if request.controls.is_empty() { None } else { controls::of_search(request.controls)? };
-    // Anybody may read what the server offers (RFC 4513 section 5.2.1.5 has clients do so before
-    // they choose how to bind).
+    // Every client may read the root DSE: RFC 4513 section 5.2.1.5 has clients do so before they choose
+    // how to bind.
     if let Some(entry) = special::searched(search, turn) {
         entry.answer(request.id, search, turn);
         return Ok(());
@@ -55,7 +55,7 @@ fn begin(
         form: NameForm::Stored,
         minutes: None,
         hides_passwords,
-        // A first page of no entries asks for nothing that a plain search does not give.
+        // A first page of size zero is answered like a search that is not paged.
         page: page.map(|page| page.size).filter(|size| *size > 0),
     };
     match &turn.settings.ils {

@@ -1,4 +1,4 @@
-//! The searches of one connection: those under way, and those between two pages.
+//! The searches of one connection: those that are running, and those between two pages.
 
 use wire::ldap::{ResultCode, SearchRequest, op};
 
@@ -11,11 +11,11 @@ use crate::turn::{FLUSH_BYTES, Turn};
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
-    /// Those under way, in the order in which they take turns.
+    /// In the order in which they take turns.
     running: Vec<Scan>,
-    /// Those whose next page has not been asked for, the oldest first.
+    /// The oldest first.
     paged: Vec<Paged>,
-    /// The cookie of the youngest of them.
+    /// The cookie of the youngest paged search.
     last_cookie: u64,
 }
 
@@ -27,7 +27,7 @@ struct Paged {
 }
 
 impl Searches {
-    /// Whether none is under way.
+    /// Whether none is running.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.running.is_empty()
@@ -67,7 +67,7 @@ impl Searches {
         Ok(())
     }
 
-    /// Goes on with those under way, in turns, until there are enough answers for one write or the
+    /// Goes on with the running searches, in turns, until there are enough answers for one write or the
     /// turn's time is used up.
     pub(crate) fn step(&mut self, turn: &mut Turn<'_>) {
         let mut at = 0;
@@ -103,7 +103,7 @@ impl Searches {
         if self.running.len() < turn.settings.limits.running_searches {
             self.running.push(scan);
         } else {
-            let diagnostic = "too many searches of this connection are under way";
+            let diagnostic = "too many searches are running on this connection; wait for some of them to end";
             answer::result(turn.out, scan.id(), op::SEARCH_DONE, ResultCode::BUSY, diagnostic);
         }
     }

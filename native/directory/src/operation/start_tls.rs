@@ -1,4 +1,4 @@
-//! StartTLS (RFC 4511 section 4.14).
+//! StartTLS (RFC 4511 section 4.14, RFC 4513 section 3.1).
 
 use wire::ldap::answer::{Verdict, write_extended};
 use wire::ldap::{ExtendedRequest, Request, ResultCode, oid};
@@ -9,7 +9,7 @@ use crate::session::{Flow, Session};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
-/// Answers, in plain: what comes behind the answer is TLS.
+/// Answers in the clear; the first byte after the answer belongs to TLS.
 pub(crate) fn run(
     session: &Session,
     request: &Request<'_>,
@@ -28,23 +28,23 @@ pub(crate) fn run(
 
 fn check(session: &Session, extended: &ExtendedRequest<'_>, turn: &Turn<'_>) -> Result<(), Refusal> {
     if session.secured.is_some() {
-        return Err(Refusal::new(ResultCode::OPERATIONS_ERROR, "TLS is spoken here already"));
+        return Err(Refusal::new(ResultCode::OPERATIONS_ERROR, "this connection uses TLS already"));
     }
     if turn.settings.upgrader().is_none() {
         return Err(Refusal::new(
             ResultCode::PROTOCOL_ERROR,
-            "StartTLS is not offered here; start the directory with --tls-cert or --tls self-signed, and \
+            "StartTLS is not enabled; start the directory with --tls-cert or --tls self-signed, and \
              --start-tls",
         ));
     }
     if extended.value.is_some() {
-        return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "StartTLS has no value"));
+        return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "a StartTLS request has no value"));
     }
     if !session.searches.is_idle() {
-        // What of their answers would be protected, and what not?
+        // RFC 4513 section 3.1.1: not while responses are outstanding.
         return Err(Refusal::new(
             ResultCode::OPERATIONS_ERROR,
-            "searches are under way; wait for them first",
+            "searches are still running; wait until they have ended",
         ));
     }
     Ok(())

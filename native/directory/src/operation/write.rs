@@ -20,7 +20,7 @@ fn allow(session: &Session, request: &Request<'_>, turn: &Turn<'_>) -> Result<()
 pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>, turn: &mut Turn<'_>) {
     turn.counters.adds += 1;
     let outcome = allow(session, request, turn).and_then(|()| {
-        if access::brings_password(add.attributes) {
+        if access::includes_password(add.attributes) {
             turn.settings.note_password();
         }
         match &turn.settings.ils {

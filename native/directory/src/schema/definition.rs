@@ -1,4 +1,4 @@
-//! What a schema knows of a type or a class.
+//! Attribute types and object classes as a schema holds them.
 
 use super::AttributeId;
 use super::matching_rule::MatchingRule;
@@ -51,11 +51,6 @@ impl AttributeType {
     /// The spelling that entries are stored with.
     pub fn name(&self) -> &str {
         self.names.first().unwrap_or(&self.oid)
-    }
-
-    /// Whether `*` leaves it out and `+` brings it (RFC 4511 section 4.5.1.8, RFC 3673).
-    pub const fn is_operational(&self) -> bool {
-        !matches!(self.usage, Usage::UserApplications)
     }
 }
 

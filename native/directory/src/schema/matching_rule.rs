@@ -1,4 +1,5 @@
-//! The matching rules by name and identifier, as the subschema lists them.
+//! The matching rules (RFC 4517 section 4) by name and identifier, as the subschema lists them. What they do
+//! with values is in [`crate::matching`].
 
 /// The ways values are made comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

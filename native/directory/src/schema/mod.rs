@@ -61,11 +61,11 @@ pub struct Schema {
     /// By class: the class itself and those it derives from.
     superclasses: Vec<Vec<u16>>,
     object_class: Option<AttributeId>,
-    /// Differs whenever what the schema says differs.
+    /// Changes with every change of the schema.
     stamp: u64,
 }
 
-/// Stamps given away.
+/// The next stamp.
 static STAMPS: AtomicU64 = AtomicU64::new(1);
 
 impl Schema {

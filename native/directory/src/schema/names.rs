@@ -32,10 +32,10 @@ fn is_same(known: &[u8], name: &[u8]) -> bool {
 }
 
 /// Mixes eight letters at a time, without their case. Names come from a schema of limited size, so
-/// nobody can fill one bucket.
+/// a client cannot fill one bucket.
 #[inline]
 fn hash(name: &[u8]) -> u64 {
-    /// The bit that tells a small letter from a large one.
+    /// The bit in which lower and upper case differ.
     const CASE: u64 = 0x2020_2020_2020_2020;
     let mut hash = name.len() as u64;
     let mut mix = |word: u64| {

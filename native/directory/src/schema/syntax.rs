@@ -1,4 +1,4 @@
-//! The syntaxes (RFC 4517 section 3.3): what is checked of a value before it is stored.
+//! The syntaxes (RFC 4517 section 3.3).
 
 /// The common beginning of the identifiers in [`SYNTAXES`].
 pub const ARC: &str = "1.3.6.1.4.1.1466.115.121.1.";

@@ -1,6 +1,6 @@
-//! Searches that can be laid aside and taken up again.
+//! Searches that can be suspended and resumed.
 //!
-//! A cursor knows where candidates come from and the number of the next one to look at. Every source
+//! A cursor holds the source of candidates and the number of the next one to look at. Every source
 //! yields in ascending order of numbers, so that a position is one number, no entry is found twice,
 //! and whatever is added or removed between two steps does no harm. An entry that is there all the
 //! while is found.
@@ -13,7 +13,7 @@ pub(crate) use source::Source;
 
 use wire::ldap::Scope;
 
-/// Where a search stands. Holds no references; see [`crate::store::Store::search`].
+/// The position of a search. Holds no references; see [`crate::store::Store::search`].
 #[derive(Debug, Clone)]
 pub struct Cursor {
     reach: Reach,

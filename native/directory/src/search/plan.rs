@@ -89,8 +89,8 @@ impl Store {
         }
     }
 
-    /// Candidates for the node at `at`; `None` if no index knows. Nobody is interested in more than
-    /// `most`, so that they need not be listed.
+    /// Candidates for the node at `at`; `None` if no index has them. More than `most` are of no use and
+    /// need not be listed.
     fn plan_node(
         &self,
         filter: &CompiledFilter,
@@ -102,7 +102,7 @@ impl Store {
             Node::And { end } => self.plan_and(filter, at + 1..*end as usize, most, scratch),
             Node::Or { end } => self.plan_or(filter, at + 1..*end as usize, most, scratch),
             Node::Not { .. } => None,
-            // Never true, whatever stands beside it in an And, and nothing to an Or.
+            // Never true: an And with it has no matches, and an Or none by it.
             Node::Undefined => Some((Source::Nothing, 0)),
             Node::Item(item) => self.plan_item(filter, item, most, scratch),
         }
@@ -117,10 +117,10 @@ impl Store {
         scratch: &mut Scratch,
     ) -> Option<Plan> {
         let mut best: Option<Plan> = None;
-        for effort in [Effort::Look, Effort::List, Effort::Everybody] {
+        for cost in [PlanCost::Lookup, PlanCost::Listing, PlanCost::EveryEntry] {
             let mut at = nodes.start;
             while at < nodes.end {
-                if Effort::of(filter.at(at)) == effort {
+                if PlanCost::of(filter.at(at)) == cost {
                     let most = best.as_ref().map_or(most, |best| best.1);
                     if let Some(plan) = self.plan_node(filter, at, most, scratch) {
                         if best.as_ref().is_none_or(|best| plan.1 < best.1) {
@@ -219,24 +219,24 @@ impl Store {
     }
 }
 
-/// What it takes to know the candidates for a node.
+/// What it costs to plan a node, in the order in which the nodes of an And are planned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effort {
-    /// A look into an index, or whatever is inside.
-    Look,
-    /// Listing them.
-    List,
-    /// As little as a look, but nothing comes of it: everybody is in a class.
-    Everybody,
+enum PlanCost {
+    /// A lookup in an index, or the nodes inside.
+    Lookup,
+    /// Listing the candidates.
+    Listing,
+    /// As little as a lookup, but in vain: nearly every entry has the class.
+    EveryEntry,
 }
 
-impl Effort {
+impl PlanCost {
     #[inline]
     const fn of(node: Option<&Node>) -> Self {
         match node {
-            Some(Node::Item(Item { test: Test::Class { .. }, .. })) => Self::Everybody,
-            Some(Node::Item(Item { test: Test::Pieces { .. }, .. })) => Self::List,
-            _ => Self::Look,
+            Some(Node::Item(Item { test: Test::Class { .. }, .. })) => Self::EveryEntry,
+            Some(Node::Item(Item { test: Test::Pieces { .. }, .. })) => Self::Listing,
+            _ => Self::Lookup,
         }
     }
 }

@@ -59,7 +59,7 @@ impl Segment {
         let Ok(map) = MmapMut::map_anon(SEGMENT) else {
             return Self::Allocated(vec![0; SEGMENT]);
         };
-        // A wish: without huge pages everything works, only slower.
+        // Advice (madvise(2)): without huge pages everything works, only slower.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Self::Mapped(map)

@@ -57,15 +57,14 @@ impl<'a> Draft<'a> {
         found.into_iter().flat_map(|attribute| attribute.values.iter().map(Cow::as_ref))
     }
 
-    /// Adds a value unless it is there; whether it was added.
-    pub(super) fn ensure(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<bool, Refusal> {
+    /// Adds a value unless it is there.
+    pub(super) fn ensure(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
         let (id, name) = canonical(schema, name)?;
         let attribute = self.attribute(id, &name);
-        if position(schema, id, &attribute.values, value).is_some() {
-            return Ok(false);
+        if position(schema, id, &attribute.values, value).is_none() {
+            attribute.values.push(Cow::Owned(value.to_vec()));
         }
-        attribute.values.push(Cow::Owned(value.to_vec()));
-        Ok(true)
+        Ok(())
     }
 
     /// RFC 4511 section 4.6, add: what is there already cannot be added. Long lists are left to the

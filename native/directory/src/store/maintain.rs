@@ -1,4 +1,4 @@
-//! Work that is put off: indexes made when they are first missed, step by step.
+//! Postponed work: building the indexes that searches have missed, step by step.
 
 use super::slots::Slot;
 use super::{Store, body};
@@ -47,7 +47,7 @@ impl Store {
     #[inline]
     pub(super) fn change_prefixes(&mut self, id: u32, slot: &Slot, insert: bool) {
         if self.indexes.keeps_prefixes() {
-            // While an index is being made, entries behind the mark are put in when their turn comes.
+            // While an index is being built, entries behind the mark are put in when their turn comes.
             let holds = |indexes: &Indexes, index| indexes.holds(Part::Prefix(index), id);
             self.change_prefixes_of(holds, id, slot, insert);
         }

@@ -1,6 +1,6 @@
 //! The entries: a plain data structure without I/O, clock or lock.
 //!
-//! Reads take `&self`, writes `&mut self`; the server decides who holds it when. Everything a
+//! Reads take `&self`, writes `&mut self`; the server holds the lock around them. Everything a
 //! read needs besides the store itself lives in the caller's [`Scratch`], so that readers on
 //! several threads never write to a shared cache line.
 
@@ -34,6 +34,7 @@ pub use scratch::Scratch;
 pub use time::UnixSeconds;
 
 pub(crate) use compare::has_options;
+pub(crate) use operational::SUBSCHEMA_DN;
 pub(crate) use prefetch::Prefetch;
 pub(crate) use scratch::LISTED;
 pub(crate) use slots::{NONE, Slot};
@@ -76,7 +77,7 @@ impl<'s> Entry<'s> {
     }
 }
 
-/// How many of what the store holds.
+/// How much the store holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Entries.
@@ -87,7 +88,7 @@ pub struct Counts {
     pub body_bytes: u64,
 }
 
-/// How long a dynamic entry (objectClass dynamicObject) lives when it does not say so by entryTtl.
+/// How long a dynamic entry (objectClass dynamicObject) lives without an entryTtl.
 /// RFC 2589 section 5 suggests a day.
 pub const DEFAULT_TTL_S: u32 = 86_400;
 
@@ -109,7 +110,7 @@ pub struct Store {
     bounds: Bounds,
     dynamic: u64,
     sequence: u32,
-    /// `None` while a write is at it.
+    /// `None` while a write uses it.
     writer: Option<Box<Writer>>,
 }
 
@@ -184,7 +185,7 @@ impl Store {
         self.slots.reserve(entries);
     }
 
-    /// How many of what there is.
+    /// How much it holds.
     pub fn counts(&self) -> Counts {
         Counts {
             entries: u64::from(self.slots.used()),

@@ -83,7 +83,7 @@ impl Store {
         }
     }
 
-    /// An entry is dynamic as long as its classes say so, or since it was given a time to live.
+    /// An entry with the class dynamicObject is dynamic, and so is one that was given a time to live.
     fn settle_ttl(&mut self, id: u32, inspection: Inspection, ttl_s: Option<u32>, now: UnixSeconds) {
         let is_dynamic = self.slots.get(id).is_some_and(|slot| slot.expires != 0);
         match (ttl_s, inspection) {
@@ -157,7 +157,7 @@ fn check_structure(schema: &Schema, before: Attributes<'_>, draft: &Draft<'_>) -
     let old = before.iter().flatten().filter(|attribute| attribute.name == name);
     let old = structural(schema, old.flat_map(|attribute| attribute.values.iter().flatten()));
     let new = structural(schema, draft.values(id));
-    // Without any class left the inspection says what is missing.
+    // If no class is left, the inspection refuses the entry.
     if old == new || draft.values(id).next().is_none() {
         return Ok(());
     }

@@ -1,9 +1,9 @@
 //! From names to entries.
 //!
 //! The hash of a name is made from the root down, each RDN's normal form hashed with the hash of the
-//! name above. So whoever knows the parent normalises and hashes one RDN, and nearly every name that
-//! comes in is in the same container as the one before: [`Scratch`] remembers that container, and one
-//! look at the container's own name tells whether the guess is right.
+//! name above. So below a known parent only one RDN is normalised and hashed, and nearly every name that
+//! comes in is in the same container as the one before: [`Scratch`] remembers that container, and a
+//! comparison with the container's own name shows whether the guess is right.
 
 use wire::dn::{Dn, Rdn, normal};
 use wire::ldap::ResultCode;
@@ -30,7 +30,7 @@ pub(super) struct Spot<'d> {
 
 impl Store {
     /// Finds the entry of this name, however it is spelled. noSuchObject carries the deepest
-    /// existing ancestor; a name that is none is invalidDNSyntax.
+    /// existing ancestor; a malformed name is invalidDNSyntax.
     #[inline]
     pub fn find(&self, dn: &[u8], scratch: &mut Scratch) -> Result<EntryId, Refusal> {
         if self.dn_of(scratch.container) == Some(dn) && !dn.is_empty() {

@@ -6,8 +6,8 @@ use crate::entry::body;
 use crate::matching::write_timestamp;
 use crate::schema::{AttributeId, ClassKind, Schema};
 
-/// The name that the server answers the schema under.
-pub const SUBSCHEMA_DN: &str = "cn=Subschema";
+/// The name of the subschema subentry (RFC 4512 section 4.2).
+pub(crate) const SUBSCHEMA_DN: &str = "cn=Subschema";
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use wire::ldap::ResultCode;
 
-/// An LDAP result other than success: what the client is told.
+/// An LDAP result other than success: what the client receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {diagnostic}")]
 pub struct Refusal {

@@ -39,7 +39,7 @@ impl Store {
         }
     }
 
-    /// Removes up to `budget` entries whose time is over; returns how many. Call it at least once a
+    /// Removes up to `budget` entries whose time to live has ended; returns how many. Call it at least once a
     /// second; a full budget means that there may be more. An entry with entries below it stays
     /// until they are gone.
     pub fn expire(&mut self, now: UnixSeconds, budget: usize) -> usize {

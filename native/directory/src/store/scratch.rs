@@ -5,7 +5,7 @@ use crate::index::MOST;
 
 /// Entries that one plan may list, in all and however many terms ask for it: a search holds no more
 /// than half a mebibyte of them, and the thread lists for some milliseconds at most. Two lists of the
-/// length from which going through everybody is no slower.
+/// length from which going through all entries is no slower.
 pub(crate) const LISTED: usize = 2 * MOST;
 
 /// One per thread, made with `default()`. Nothing in it outlives a call but its capacity, and a guess

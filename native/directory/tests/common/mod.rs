@@ -1,4 +1,4 @@
-//! A directory on a socket, and a client that says exactly what it is told.
+//! A directory on a socket, and a client that sends exactly the bytes it is given.
 #![allow(dead_code, reason = "every test file uses its own part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests use it")]
 
@@ -400,8 +400,8 @@ pub fn crowd(json: &str) -> Running {
     directory
 }
 
-/// The request for everybody there.
-pub fn everybody(id: i32) -> Vec<u8> {
+/// A search for all people.
+pub fn search_for_all(id: i32) -> Vec<u8> {
     let mut out = Vec::new();
     Search::default().write(&mut out, id);
     out
@@ -428,8 +428,8 @@ pub fn people_of_many_names() -> Running {
     directory
 }
 
-/// A filter of as many terms, each of which is held against everybody: no index knows the values of all
-/// kinds of names, and nobody has this one.
-pub fn nobody(terms: usize) -> Vec<u8> {
+/// A filter of as many terms, each of which is evaluated on all people: there is no index on `name` with
+/// its subtypes, and no person has this one.
+pub fn matching_none(terms: usize) -> Vec<u8> {
     filter(|out| write_or(out, |out| (1..terms).for_each(|_| write_equality(out, b"name", b"nobody"))))
 }

@@ -1,5 +1,5 @@
-//! Clients that ask and do not read, whatever they speak. Whoever has them is alone in its process: what
-//! is measured is the memory of the whole process, and a neighbour's directory would count as their cost.
+//! Clients that ask and do not read, with TLS or without. A test with them has a process of its own: the
+//! memory of the whole process is measured, and another test's directory would count as their cost.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use directory::Running;
 use wire::ldap::ResultCode;
 
-use super::{Client, ENTRIES, Search, everybody, lookup};
+use super::{Client, ENTRIES, Search, lookup, search_for_all};
 
 /// What one of them may cost: answers that the kernel did not take, and requests that came behind them,
 /// a read of each, and the buffers' spare room.
@@ -20,7 +20,7 @@ fn resident_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Has so many clients ask a directory for everybody and read nothing; `talk` makes one of a connection.
+/// Has so many clients ask a directory for all people and read nothing; `talk` makes one of a connection.
 pub fn take_neither_memory_nor_turns<S: Read + Write>(
     directory: &Running,
     clients: usize,
@@ -38,11 +38,11 @@ pub fn take_neither_memory_nor_turns<S: Read + Write>(
         Search { filter: lookup("Person 5"), ..Search::default() }.write(&mut lookups, id);
     }
     for (i, client) in slow.iter_mut().enumerate() {
-        client.send(&everybody(1));
+        client.send(&search_for_all(1));
         // One in forty asks for more and more, until neither the server nor the kernel takes any.
         while i % 40 == 0 && client.stream.write_all(&lookups).is_ok() {}
     }
-    // Everybody asks for 20 MB and nobody reads; meanwhile lookups go on as if nothing was.
+    // Every client asks for 20 MB and none reads; meanwhile lookups are as quick as ever.
     let mut quick = connect();
     let begun = Instant::now();
     for i in 0..500 {

@@ -1,5 +1,5 @@
-//! Many clients at once, each with entries of its own and all with some in common: what one does, nobody
-//! else sees by halves, and in the end the directory is what the answers said.
+//! Many clients at once, each with entries of its own and all with some in common: no client sees half of
+//! what another does, and in the end the directory is what the answers add up to.
 //!
 //! Each client follows a script made from a seed; how they meet is up to the machine. What a client alone
 //! touches must always be as that client's model has it. Of what they share, the answers are counted: the
@@ -57,7 +57,7 @@ fn lay_ground(client: &mut Client) {
     assert_eq!(client.add(&dn("here"), wanderer).code, ResultCode::SUCCESS);
 }
 
-/// Has everybody begin, and returns what each writer was answered.
+/// Lets all clients begin, and returns the answers that each writer received.
 fn meet(directory: &Running, seed: u64) -> Vec<Account> {
     let connect = || Client::connect(directory.addr());
     let has_ended = AtomicBool::new(false);
@@ -77,7 +77,7 @@ fn meet(directory: &Running, seed: u64) -> Vec<Account> {
     })
 }
 
-/// The names of everybody whom the answers left.
+/// The names of the entries that are there by the answers.
 fn left_by(accounts: &[Account]) -> BTreeSet<String> {
     let mut left: BTreeSet<String> = accounts.iter().flat_map(|one| one.own.keys().cloned()).collect();
     for number in 0..SHARED {
@@ -94,15 +94,15 @@ fn left_by(accounts: &[Account]) -> BTreeSet<String> {
     left
 }
 
-/// Every index finds whom going through all of them finds.
-fn assert_found_by_every_index(client: &mut Client, everybody: &[Found], accounts: &[Account]) {
+/// Every index finds what a scan of all entries finds.
+fn assert_found_by_every_index(client: &mut Client, all: &[Found], accounts: &[Account]) {
     for number in 0..FAMILIES {
         let found = find(client, &format!("(sn=family{number})"));
-        assert_eq!(names(&found), of(everybody, number));
+        assert_eq!(names(&found), of(all, number));
         found.iter().for_each(|entry| assert_eq!(family(entry), number));
     }
     for prefix in ["w", "w0-", "shared-", "h", "there"] {
-        let mut with = names(everybody);
+        let mut with = names(all);
         with.retain(|name| name.starts_with(prefix));
         assert_eq!(names(&find(client, &format!("(cn={prefix}*)"))), with, "{prefix}");
     }
@@ -112,7 +112,7 @@ fn assert_found_by_every_index(client: &mut Client, everybody: &[Found], account
     }
 }
 
-/// The server has counted what was asked; whoever laid the ground has added three entries.
+/// The server has counted the requests; the set-up has added three entries.
 fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
     let mut asked = [3, 0, 0, 0];
     for account in accounts {
@@ -132,12 +132,12 @@ fn all_at_once(seed: u64) {
     let mut client = Client::connect(directory.addr());
     lay_ground(&mut client);
     let accounts = meet(&directory, seed);
-    let everybody = find(&mut client, "(objectClass=person)");
-    let present: BTreeSet<String> = names(&everybody).into_iter().map(String::from).collect();
-    assert_eq!(present.len(), everybody.len(), "nobody is there twice");
+    let all = find(&mut client, "(objectClass=person)");
+    let present: BTreeSet<String> = names(&all).into_iter().map(String::from).collect();
+    assert_eq!(present.len(), all.len(), "an entry was found twice");
     assert_eq!(present, left_by(&accounts));
     assert_eq!(counter(&mut client), accounts.iter().map(|one| one.increments).sum::<u64>());
-    assert_found_by_every_index(&mut client, &everybody, &accounts);
+    assert_found_by_every_index(&mut client, &all, &accounts);
     assert_counted(&directory, &accounts, present.len());
 }
 

@@ -33,10 +33,10 @@ fn sorted<'f>(found: impl Iterator<Item = &'f Found>) -> Vec<&'f str> {
     names
 }
 
-/// The names of those of a family, found by going through everybody.
-pub fn of(everybody: &[Found], number: usize) -> Vec<&str> {
+/// The names of those of a family, found among all entries.
+pub fn of(all: &[Found], number: usize) -> Vec<&str> {
     let family = values(number);
-    sorted(everybody.iter().filter(|entry| entry.values("sn") == [family[0].as_str()]))
+    sorted(all.iter().filter(|entry| entry.values("sn") == [family[0].as_str()]))
 }
 
 /// Both values are there, of one family.

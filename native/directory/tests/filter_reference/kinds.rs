@@ -13,7 +13,7 @@ pub struct Kind {
     pub pieces: Option<fn(&str) -> String>,
     /// What is no value of the syntax.
     pub broken: Option<&'static str>,
-    /// The kind whose name stands for this one too.
+    /// The kind whose name is also used for this one.
     pub supertype: Option<&'static str>,
 }
 

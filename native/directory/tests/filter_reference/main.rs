@@ -1,4 +1,4 @@
-//! Filters on every syntax find whom the plainest reading of RFC 4511 section 4.5.1.7 finds, with
+//! Filters on every syntax find what the plainest reading of RFC 4511 section 4.5.1.7 finds, with
 //! indexes and without.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests use it")]
 
