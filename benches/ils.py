@@ -36,7 +36,7 @@ from sitebench.calibrate import floor
 from sitebench.calibrate.floor import Exchange
 from sitebench.errors import ProgramMissing
 from sitebench.runs.point import PointResult
-from sitebench.system.cores import usable_cores
+from sitebench.system.machine import usable_cores
 
 LOOKUP = Exchange(104, 1_283)
 BIND = Exchange(14, 14)

@@ -31,7 +31,7 @@ from ils_bench.points import IlsEndpoint, point
 from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.options import PointOptions
 from sitebench.options.convert import to_argv
-from sitebench.system.cores import usable_cores
+from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
 
 WINDOW_S = 10.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from sitebench.errors import ProgramMissing
+from sitebench.system.programs import find_program
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,7 @@ class RemoteHost:
 @contextmanager
 def remote_host() -> Iterator[RemoteHost]:
     """Make one; it goes away with the context. Raises ProgramMissing where that is not allowed."""
-    ip = shutil.which("ip", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
-    if ip is None:
-        raise ProgramMissing("`ip` is not installed", "install iproute2")
+    ip = find_program("ip", "install iproute2")
     name, device = f"sitebench-{os.getpid()}", f"sbr{os.getpid()}"
     subnet = f"10.95.{os.getpid() % 250}"
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sitebench.errors import MeasurementFailed, ProgramMissing, SitebenchError
+from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.http.address import Address, probe
 from sitebench.system.network import free_port
+from sitebench.system.programs import find_program, last_line
 from sitebench.targets.tls import SYSTEM, ServerTls, Trust
 
 ANSWER_S = 10.0
@@ -45,14 +44,8 @@ http {{
 
 
 def find(program: str, package: str) -> str:
-    """Return where a program is; Debian keeps daemons off people's PATH."""
-    path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
-    found = shutil.which(program, path=path)
-    if found is None:
-        raise ProgramMissing(
-            f"{program} is not installed on this machine", f"`apt-get install {package}`"
-        )
-    return found
+    """Return the path of a program of a Debian package."""
+    return find_program(program, f"`apt-get install {package}`")
 
 
 @contextlib.contextmanager
@@ -101,9 +94,9 @@ def _wait(process: subprocess.Popen[bytes], address: Address, folder: Path, trus
             if process.poll() is None and time.monotonic() < give_up:
                 time.sleep(0.05)
                 continue
-            said = (folder / "error.log").read_text(errors="replace").strip().splitlines()
+            log = (folder / "error.log").read_text(errors="replace")
             raise MeasurementFailed(
-                f"nginx did not start: {said[-1] if said else 'it said nothing'}",
+                f"nginx did not start: {last_line(log)}",
                 "look at its configuration, or run again",
             ) from None
         return

@@ -21,7 +21,7 @@ from ps_bench.points import SiteEndpoint, point
 from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
 from seeders.upd import build, cached, visitors
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import ProgramMissing
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
@@ -222,7 +222,7 @@ def engine_alone(
     """Run lanes in this process, without Locust; return their rates and what one cost."""
     from sitebench._engine import Engine
 
-    config = engine_config(options, address, [scenario], place=Place())
+    config = engine_config(options, address, [scenario], slot=WorkerSlot())
     with translated():
         engine = Engine(config, visitors(spec_of(options)))
         engine.start_lanes(scenario.name, options.users)

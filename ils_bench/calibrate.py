@@ -145,14 +145,14 @@ def running_engine(
     from ils_bench.targets.people import spec_of
     from seeders.people import generate
     from sitebench._engine import Engine
-    from sitebench.counts.worker_slot import Place
+    from sitebench.counts.worker_slot import WorkerSlot
     from sitebench.system.native_errors import translated
 
     config = engine_config(
         options,
         target.address,
         [sequence],
-        place=Place(),
+        slot=WorkerSlot(),
         first_added=FIRST_ADDED,
         trust=target.trust,
     )

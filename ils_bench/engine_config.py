@@ -11,8 +11,8 @@ from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from sitebench.counts.worker_slot import Place
-from sitebench.system.cores import engine_threads
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.system.machine import engine_threads
 from sitebench.targets.tls import SYSTEM, Trust
 
 
@@ -21,16 +21,16 @@ def engine_config(
     address: Address,
     sequences: Many[Sequence],
     *,
-    place: Place,
+    slot: WorkerSlot,
     first_added: int,
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine; places differ in keys, additions and their share."""
+    """Return the configuration of one engine; slots differ in keys, additions and their share."""
     names = None
     if options.names is not None:
         names = {"template": options.names, "count": options.entries}
-    rate = place.rate(options.rate)
+    rate = slot.rate(options.rate)
     config: dict[str, Any] = {
         "threads": engine_threads(options.threads),
         "target": {
@@ -46,7 +46,7 @@ def engine_config(
         "timeout_ms": round(options.timeout * 1e3),
         "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
         "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
-        "keys": {"choice": options.keys, "seed": options.seed + place.index},
+        "keys": {"choice": options.keys, "seed": options.seed + slot.index},
         "adds": {"start": first_added, "keys": options.ring},
         "programs": [placed(sequence, options.base, who).to_program() for sequence in sequences],
     }

@@ -22,7 +22,7 @@ from ils_bench.sequences import Sequence, Step
 from ils_bench.targets.identity import Identity
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.locust.portable import BACKOFF_S, LaneClock, PortableLanes, within
 from sitebench.targets.tls import fault_kind
@@ -48,7 +48,7 @@ class Ldap3Lanes(PortableLanes):
         sequences: Iterable[Sequence],
         *,
         options: IlsOptions,
-        place: Place,
+        slot: WorkerSlot,
         first_added: int,
     ) -> None:
         if options.rate is not None or options.keys != "uniform":
@@ -69,7 +69,7 @@ class Ldap3Lanes(PortableLanes):
         from ils_bench.targets.probe import server_of
 
         self.server = server_of(target.address, target.trust, min(options.timeout, 5.0))
-        self._made = itertools.count(place.index, place.count)
+        self._made = itertools.count(slot.index, slot.count)
         self._added = itertools.count()
         self._first_added = first_added
 

@@ -24,7 +24,7 @@ from ils_bench.targets.opening import open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing, apart
@@ -35,7 +35,7 @@ from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
-from sitebench.system.cores import engine_threads
+from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 from sitebench.units import format_size
@@ -66,9 +66,7 @@ class IlsWorkload:
         if options.target not in OURS:
             open_live(options)
 
-    def prepare(
-        self, environment: Environment, places: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
         """Open the target; a directory of the user's holds its people, or gets them here."""
         options = self._options()
         preparing.title = f"{options.target} with {format_size(options.entries)} people"
@@ -92,7 +90,7 @@ class IlsWorkload:
             "password_file": options.password_file,
             "warmup_s": options.warmup,
             "measure_s": options.measure,
-            "first_added": self._first_added(options, target, places),
+            "first_added": self._first_added(options, target, slots),
         }
 
     def _seed(self, options: CockpitOptions, target: OpenDirectory, preparing: Preparing) -> None:
@@ -143,12 +141,12 @@ class IlsWorkload:
             trust=trust,
         )
 
-    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""
         options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
         target, sequences = self._target(prepared, options), self._sequences(options)
         population = generate(spec_of(options, options.entries)).population
-        first = prepared["first_added"][place.index]
+        first = prepared["first_added"][slot.index]
         native = options.client == "native"
         with translated():
             source: Any
@@ -159,7 +157,7 @@ class IlsWorkload:
                     options,
                     target.address,
                     sequences,
-                    place=place,
+                    slot=slot,
                     first_added=first,
                     who=target.who,
                     trust=target.trust,
@@ -172,7 +170,7 @@ class IlsWorkload:
                     population,
                     sequences,
                     options=options,
-                    place=place,
+                    slot=slot,
                     first_added=first,
                 )
         return Session(
@@ -196,17 +194,15 @@ class IlsWorkload:
                     )
         return list(found.values())
 
-    def _first_added(
-        self, options: CockpitOptions, target: OpenDirectory, places: int
-    ) -> list[int]:
+    def _first_added(self, options: CockpitOptions, target: OpenDirectory, slots: int) -> list[int]:
         """Return, for each process that makes load, the first person that it may add.
 
         In a directory that is somebody's own they are reserved, and removed at the test's end.
         """
         adds = any(each.adding for each in self._sequences(options))
         if target.disposable or options.disposable or not adds:
-            return [journal.FIRST_ADDED + index * options.ring for index in range(places)]
-        return [self._reserve(options, target).start for _ in range(places)]
+            return [journal.FIRST_ADDED + index * options.ring for index in range(slots)]
+        return [self._reserve(options, target).start for _ in range(slots)]
 
     def _reserve(self, options: CockpitOptions, target: OpenDirectory) -> Reservation:
         reservation = journal.reserve(

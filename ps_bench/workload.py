@@ -14,7 +14,7 @@ from ps_bench.paper.figures import figures
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import database_of, open_target, spec_of
 from seeders.upd import visitors
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.http import scenario_file
 from sitebench.http.address import parse_address
@@ -28,7 +28,7 @@ from sitebench.locust.web_ui.cockpit import session_of
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
-from sitebench.system.cores import engine_threads
+from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 from sitebench.units import format_size
@@ -56,9 +56,7 @@ class SiteWorkload:
         if options.target != "embedded":
             open_live(options)
 
-    def prepare(
-        self, environment: Environment, places: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
         """Open the target; one that somebody else looks after is only addressed."""
         options = self._options()
         preparing.title = f"{options.target} with {format_size(options.entries)} people"
@@ -108,7 +106,7 @@ class SiteWorkload:
         )
         return self._recorder.recording(subject)
 
-    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""
         options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
         if isinstance(self._environment.runner, WorkerRunner) and options.scenario is not None:
@@ -123,7 +121,7 @@ class SiteWorkload:
                 from sitebench._engine import Engine
 
                 source = Engine(
-                    engine_config(options, address, scenarios, place=place, trust=trust), people
+                    engine_config(options, address, scenarios, slot=slot, trust=trust), people
                 )
             else:
                 from sitebench.http.fasthttp_lane import FastHttpLanes
@@ -134,7 +132,7 @@ class SiteWorkload:
                     people,
                     scenarios,
                     options=options,
-                    place=place,
+                    slot=slot,
                     trust=trust,
                 )
         return Session(

@@ -29,6 +29,7 @@ from seeders.people import People, Spec, generate
 from sitebench._engine import Contents, LdifCount
 from sitebench.errors import BadInput
 from sitebench.system.native_errors import translated
+from sitebench.system.programs import last_line
 
 Progress = Callable[[int], object]
 """Called with how many people are there."""
@@ -185,7 +186,6 @@ def _whole_entries(piece: bytes) -> Iterator[bytes]:
         at = end + 2
 
 
-def _last_line(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+def _last_line(output: IO[bytes]) -> str:
+    output.seek(0)
+    return last_line(output.read().decode(errors="replace"))

@@ -10,7 +10,6 @@ nothing (paper, page 3), and the embedded directory syncs nothing either.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import socket
 import subprocess
@@ -29,8 +28,9 @@ from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.system.child import Child, Service, serve
-from sitebench.system.cores import usable_cores
+from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
+from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.tls import SYSTEM, Trust, trusting
 
@@ -39,7 +39,6 @@ ANSWER_S = 30.0
 LEAST_ROOM = 4 << 30
 """mdb's limit for a database without people: they may come later, and only addresses are taken."""
 DATA = "db"
-PLACES = ("/usr/sbin", "/usr/libexec", "/usr/local/libexec", "/usr/local/sbin")
 SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
@@ -128,14 +127,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def find(program: str) -> str:
-    """Return where a program of OpenLDAP is; Debian keeps them off people's PATH."""
-    found = shutil.which(program, path=os.pathsep.join((os.environ.get("PATH", ""), *PLACES)))
-    if found is None:
-        raise ProgramMissing(
-            f"{program} is not installed on this machine",
-            "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded",
-        )
-    return found
+    """Return the path of a program of OpenLDAP."""
+    return find_program(
+        program, "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded"
+    )
 
 
 def version(slapd: str) -> str:
@@ -194,7 +189,7 @@ def fill(slapadd: str, config: Path, ldif: Path) -> float:
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise cannot_load((done.stderr.strip().splitlines() or ["it said nothing"])[-1])
+        raise cannot_load(last_line(done.stderr))
     return time.monotonic() - began
 
 
@@ -224,9 +219,9 @@ def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Pa
     give_up = time.monotonic() + ANSWER_S
     while time.monotonic() < give_up:
         if process.poll() is not None:
-            said = (folder / "slapd.log").read_text(errors="replace").strip().splitlines()
+            log = (folder / "slapd.log").read_text(errors="replace")
             raise PortInUse(
-                f"slapd ended at once: {said[-1] if said else 'it said nothing'}",
+                f"slapd ended at once: {last_line(log)}",
                 "another program may have taken its port: run again",
             )
         try:

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns
-from sitebench.report.model import counted_steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
-from sitebench.runs.timeline import MEASURED, Slot, slots
+from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
 from sitebench.units import format_ns, format_rate, format_size
 
 MOST_SLOTS = 120

@@ -14,7 +14,7 @@ import typer
 from sitebench.errors import BadInput
 from sitebench.options import option
 from sitebench.options.convert import command_options
-from sitebench.system.files import cannot_write, whole
+from sitebench.system.files import atomic_write, cannot_write
 
 if TYPE_CHECKING:
     from sitebench.runs.runfile import RunFile
@@ -85,7 +85,7 @@ def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if Path(out).exists() and Path(out).samefile(run):
         raise BadInput(f"{out} is the run file itself", "name another file with --out")
     try:
-        with whole(Path(out)) as fresh, fresh.open("w", encoding="utf-8") as file:
+        with atomic_write(Path(out)) as fresh, fresh.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise cannot_write(out, error) from error

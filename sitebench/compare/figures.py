@@ -11,9 +11,9 @@ from sitebench.compare.runs import Comparison, Run
 from sitebench.report.charts import AXES, DASHES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.rates import series_scale, shown
 from sitebench.report.figures.spectrum import levels
-from sitebench.report.model import counted_steps
 from sitebench.runs.repeats import median_interval
 from sitebench.runs.runfile import RunFile
+from sitebench.runs.timeline import counted_steps
 
 REPEATS_CHOOSER, SPECTRA_CHOOSER = "choose-repeats", "choose-spectra"
 SIDES = ("A", "B")

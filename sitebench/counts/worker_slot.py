@@ -1,4 +1,4 @@
-"""Which of how many load-making processes this is."""
+"""The part of a test's load that one of its processes makes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Place:
-    """A process's index among those that make load for one test, and their number."""
+class WorkerSlot:
+    """A process's index among those that make the load of one test, and their number."""
 
     index: int = 0
     count: int = 1
 
-    def rate(self, whole: float | None) -> float | None:
-        """Return this process's part of a rate; all parts add up to it, to the last digit.
+    def rate(self, total: float | None) -> float | None:
+        """Return this process's part of a rate; all parts add up to it exactly.
 
-        A float is a whole number of units of its last digit: these are divided, as evenly as they
-        can be. Each part is such a number too, so that adding them up rounds nothing.
+        A float is an integer times a power of two: the integer is divided, as evenly as possible.
+        Each part has the same exponent or less, so that adding the parts rounds nothing.
         """
-        if whole is None:
+        if total is None:
             return None
-        mantissa, exponent = math.frexp(whole)
+        mantissa, exponent = math.frexp(total)
         units, rest = divmod(int(math.ldexp(mantissa, 53)), self.count)
         return math.ldexp(units + (self.index < rest), exponent - 53)

@@ -20,7 +20,7 @@ from locust.env import Environment
 
 from ps_bench.options import PsOptions
 from sitebench._engine import Visitors
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import Address
 from sitebench.http.checks import body_of, fault, path_of
@@ -48,7 +48,7 @@ class FastHttpLanes(PortableLanes):
         scenarios: Iterable[Scenario],
         *,
         options: PsOptions,
-        place: Place,
+        slot: WorkerSlot,
         trust: Trust = SYSTEM,
     ) -> None:
         if options.rate is not None or options.keys != "uniform":
@@ -58,7 +58,7 @@ class FastHttpLanes(PortableLanes):
             )
         super().__init__(environment)
         self.options = options
-        self.place = place
+        self.slot = slot
         self.visitors = visitors
         self.held: set[int] = set()
         self._url = str(address)
@@ -70,10 +70,10 @@ class FastHttpLanes(PortableLanes):
                 "leave out --tls-resume, or use the native client",
             )
         self._decks = {
-            each.name: (each, Deck(each, options.seed + place.index)) for each in scenarios
+            each.name: (each, Deck(each, options.seed + slot.index)) for each in scenarios
         }
-        self._made = itertools.count(place.index, place.count)
-        self._newcomers = itertools.count(first_newcomer(options, place))
+        self._made = itertools.count(slot.index, slot.count)
+        self._newcomers = itertools.count(first_newcomer(options, slot))
 
     def lane(self, program: str) -> FastHttpLane:
         """Make one lane; all lanes of a scenario draw from one deck."""
@@ -254,8 +254,8 @@ class FastHttpLane:
     def _hold(self) -> int:
         """Return somebody whom no other lane, and no other process, updates meanwhile."""
         self._release()
-        place, size = self._lanes.place, self._lanes.options.entries
-        mine = range(place.index, size, place.count)
+        slot, size = self._lanes.slot, self._lanes.options.entries
+        mine = range(slot.index, size, slot.count)
         if len(self._lanes.held) >= len(mine):
             raise BadInput(
                 "more users update people than there are people",

@@ -12,7 +12,7 @@ import locust.runners
 from gevent.event import Event  # type: ignore[import-untyped]
 from locust.env import Environment
 
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, OutOfDescriptors, SitebenchError
 from sitebench.locust.lanes import Lane, Lanes
 from sitebench.locust.preparing import Preparing
@@ -83,9 +83,9 @@ class Role:
 
     # Lanes, as users come and go.
 
-    def open_lanes(self, prepared: dict[str, Any], place: Place) -> Lanes:
+    def open_lanes(self, prepared: dict[str, Any], slot: WorkerSlot) -> Lanes:
         """Make ready to start lanes."""
-        session = self.workload.open(prepared, place)
+        session = self.workload.open(prepared, slot)
         # Each engine thread may use a core: only what the hub adds to that is worth a warning.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
         self.lanes = Lanes(self.environment, session)

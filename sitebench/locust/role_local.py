@@ -12,7 +12,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from locust.runners import STATE_SPAWNING, LocalRunner
 
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, SitebenchError
 from sitebench.locust.lanes import Load, LocalLoad
 from sitebench.locust.phase_timer import PhaseTimer
@@ -42,7 +42,7 @@ class LocalRole(Role):
         """Have the target made ready, and open lanes for users to start."""
         prepared = self.prepare(1)
         recording = self.record(prepared)
-        lanes = self.open_lanes(prepared, Place())
+        lanes = self.open_lanes(prepared, WorkerSlot())
         load = LocalLoad(lanes, recording.windows, StallWarnings().check)
         self.run(load, recording, prepared)
 

@@ -11,7 +11,7 @@ from sitebench.locust.role_local import LocalRole
 from sitebench.locust.stalls import StallWarnings
 from sitebench.locust.workers import gathering, messages
 from sitebench.locust.workers.master import DistributedLoad
-from sitebench.system.machine import this_loopback
+from sitebench.system.network import this_loopback
 
 
 class MasterRole(LocalRole):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import gevent  # type: ignore[import-untyped]
 from locust.runners import WorkerRunner
 
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
 from sitebench.locust.role import TICK_S, Role
 from sitebench.locust.workers import messages
@@ -43,7 +43,7 @@ class WorkerRole(Role):
         if available:
             refuse_unknown(prepared["user_classes"], available)
             self.environment.user_classes = [available[n] for n in prepared["user_classes"]]
-        lanes = self.open_lanes(prepared, Place(index, len(prepared["slots"])))
+        lanes = self.open_lanes(prepared, WorkerSlot(index, len(prepared["slots"])))
         self._load = load = WorkerLoad(self.runner, lanes)
 
         def look_for_master() -> None:

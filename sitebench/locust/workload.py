@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from locust.env import Environment
 
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
@@ -19,19 +19,17 @@ class Workload(Protocol):
     def check(self, options: Any) -> None:
         """Raise what is wrong with options, as far as can be told before anything is started."""
 
-    def prepare(
-        self, environment: Environment, places: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
         """Make the target ready, once, where the test is commanded; describe it as plain data.
 
-        `places` is the number of processes that will make load. The bridge itself reads `url`,
+        `slots` is the number of processes that will make load. The bridge itself reads `url`,
         `warmup_s` and `measure_s` from it. `preparing` is told how far it is.
         """
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Open what the test is written to, where it is commanded."""
 
-    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Open the session in a process that makes load."""
 
     def failed(self, error: SitebenchError) -> None:

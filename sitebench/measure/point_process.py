@@ -27,6 +27,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system import secret
 from sitebench.system.child import of_this_parent, revive
+from sitebench.system.programs import last_line
 
 POLL_S = 0.25
 GRACE_S = 60.0
@@ -121,7 +122,7 @@ def run_point(
     if result is None:
         raise PointFailed(
             f"the Locust process of {spec.operation} at {spec.entries:,} entries ended without "
-            f"a result (exit code {code}): {_last_words(said)}",
+            f"a result (exit code {code}): {last_line(said)}",
             f"run it by hand: {shlex.join(argv)}",
         )
     return result
@@ -202,8 +203,3 @@ def _end(process: subprocess.Popen[bytes], command: PointCommand) -> None:
     finally:
         process.kill()
         process.wait()
-
-
-def _last_words(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"

@@ -18,7 +18,7 @@ from sitebench.report.suite import ReportSuite
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series, series
 from sitebench.runs.runfile import RunFile, StoredPoint
-from sitebench.runs.timeline import Slot, Steps, slots
+from sitebench.runs.timeline import Slot, counted_steps, slots
 from sitebench.suite import suites
 from sitebench.units import format_rate, format_size
 
@@ -164,24 +164,6 @@ def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
         slots(file.timeline(stored.id, counted), counted, most),
         rates(file.samples(stored.id)),
     )
-
-
-def counted_steps(result: PointResult) -> Steps:
-    """Return the steps that count as an operation; of an older file, those that must have been.
-
-    Those files did not say, but the operations are the sum of them: the step called like the
-    point, or all but connections, images and passes.
-    """
-    said = {(each.program, each.step) for each in result.steps if each.counted}
-    if said:
-        return said
-    named = [each for each in result.steps if each.step == result.spec.operation]
-    passes = [each for each in result.steps if each.step == "sequence"]
-    for chosen in (named, passes):
-        if sum(each.count - each.failures for each in chosen) == result.operations:
-            return {(each.program, each.step) for each in chosen}
-    apart = ("sequence", "connect", "bind", "unbind", "image", "update")
-    return {(each.program, each.step) for each in result.steps if each.step not in apart}
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:

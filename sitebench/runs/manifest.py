@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.suite import suites
-from sitebench.system.cores import usable_cores
+from sitebench.system.machine import usable_cores
 
 SYSCTLS = (
     "net/ipv4/ip_local_port_range",

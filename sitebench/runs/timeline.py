@@ -1,4 +1,4 @@
-"""A point's timeline, reduced to what a screen can show: histograms merge, nothing is averaged."""
+"""A point's timeline, reduced to what a screen can show: histograms merge, no value is averaged."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns
+from sitebench.runs.point import PointResult
 from sitebench.runs.runfile import TimelineRow
 
 PER_DECADE = 12
@@ -18,9 +19,10 @@ WARMUP, MEASURED, AFTER = "warm-up", "measured", "after"
 _SHOWN = {"ramp": WARMUP, "warmup": WARMUP, "measure": MEASURED, "after": AFTER}
 
 LEAST_GAP_NS = 1_000_000
-"""Seconds are kept as floats, so drains may seem a nanosecond apart."""
+"""Rounding of the seconds, which are floats, may leave a nanosecond between two drains."""
 
 Steps = Set[tuple[str, str]]
+"""(program, step) of those that stand for an operation."""
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Slot:
 
     @property
     def seconds(self) -> float:
-        """How long it lasted."""
+        """Length of the slot."""
         return (self.t1_ns - self.t0_ns) / 1e9
 
     @property
@@ -45,7 +47,7 @@ class Slot:
         return (self.count - self.failures) / self.seconds if self.seconds else 0.0
 
     def absorb(self, other: Slot) -> None:
-        """Merge the slot that follows."""
+        """Merge the following slot into this one."""
         self.t1_ns = other.t1_ns
         self.count += other.count
         self.failures += other.failures
@@ -57,8 +59,13 @@ class Slot:
         return None if found is None else found / 1e3
 
 
+def counted_steps(result: PointResult) -> Steps:
+    """Return the steps that count as an operation."""
+    return {(each.program, each.step) for each in result.steps if each.counted}
+
+
 def slots(rows: Iterable[TimelineRow], counted: Steps, most: int) -> list[Slot]:
-    """Return at most about `most` slots of the steps that count; phases never share one."""
+    """Return about `most` slots of the counted steps at most; each is of one phase."""
     drains: dict[int, Slot] = {}
     for row in rows:
         slot = drains.get(row.t_ns)
@@ -73,7 +80,7 @@ def slots(rows: Iterable[TimelineRow], counted: Steps, most: int) -> list[Slot]:
 
 
 def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
-    """Put empty slots where nothing ended: a run file has no row of a step that did nothing."""
+    """Fill gaps with empty slots: a run file has no row for a step in which nothing ended."""
     before: Slot | None = None
     for drain in drains:
         if before is not None and drain.t0_ns - before.t1_ns > LEAST_GAP_NS:
@@ -83,7 +90,7 @@ def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
 
 
 def _merged(drains: Sequence[Slot], most: int) -> list[Slot]:
-    """Merge neighbours of one phase up to one length; what is shorter goes with the one before."""
+    """Merge neighbours of one phase up to one length; a shorter rest joins the slot before it."""
     if not drains:
         return []
     usual_s = sorted(drain.seconds for drain in drains)[len(drains) * 3 // 4]
@@ -106,7 +113,7 @@ def _merged(drains: Sequence[Slot], most: int) -> list[Slot]:
 def cells(histogram: Histogram) -> dict[int, int]:
     """Return samples by cell of the heat map: cell c is from 10^(c/12) to 10^((c+1)/12) ns.
 
-    Buckets come in order, so a cell is a slice of them: what is done per bucket is done in C.
+    Buckets are in order, so that each cell is a slice of them, found by bisection and summed in C.
     """
     buckets = histogram.buckets()
     found, start = dict[int, int](), 0

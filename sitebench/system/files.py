@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: what fails half-way leaves what was there before."""
+"""Atomic writes: a write that fails half-way leaves the file as it was before."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ WRITABLE = "name a file in a folder that exists and that you may write, with eno
 
 
 @contextlib.contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """Yield a place beside `path`; what is written there becomes `path` when all went well.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a path beside `path`; what is written there replaces `path` at the end.
 
-    A link stays one: what it leads to is replaced, or made. A pipe or a device is written as it is.
+    A symbolic link stays one: the file that it leads to is replaced, or made. A pipe or a device is
+    written to directly.
     """
     if path.exists() and not path.is_file():
         yield path
         return
-    # Unlike Path.resolve it has an answer for links that lead in a circle, too.
+    # Unlike Path.resolve, it also has an answer for symbolic links that form a circle.
     target = Path(os.path.realpath(path))
     with scratch(target.parent) as folder:
         fresh = folder / target.name
@@ -34,14 +35,14 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file."""
+    """Write a file in one step; raises BadFile where that is not possible."""
     try:
-        with whole(path) as fresh:
+        with atomic_write(path) as fresh:
             fresh.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
 def cannot_write(path: Path | str, error: OSError) -> BadFile:
-    """Return the error of a file that cannot be had."""
+    """Return the error for a file that cannot be written."""
     return BadFile(f"cannot write {path}: {error.strerror}", WRITABLE)

@@ -1,15 +1,26 @@
-"""Which machine this is, and which of its networks."""
+"""This machine: which one it is, and its cores."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+
+MOST_THREADS = 4
+"""Beyond four threads of its own, a machine has better use for its cores: the target."""
 
 
 def this_machine() -> str:
-    """Return which machine this is; containers and network namespaces share it."""
+    """Return an identifier of this machine; containers and network namespaces share it."""
     return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
-def this_loopback() -> str:
-    """Return which loopback 127.0.0.1 is here: there is one per network namespace."""
-    return f"{this_machine()}/{Path('/proc/self/ns/net').readlink()}"
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def engine_threads(asked: int | None) -> int:
+    """Return the engine's threads: as asked, or half of the cores."""
+    return asked or min(MOST_THREADS, max(1, usable_cores() // 2))

@@ -6,12 +6,11 @@ Reading is not held up: who may read is for the target to say.
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import socket
 from pathlib import Path
 
 from sitebench.errors import NotYours
+from sitebench.system.network import on_loopback
 
 FLAG = "--i-own-this-target"
 
@@ -20,20 +19,6 @@ def own_targets() -> Path:
     """Return the file whose lines are hosts, or host:port, that are one's own."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "sitebench" / "own-targets"
-
-
-def on_loopback(host: str) -> bool:
-    """Return whether a host is this machine and nothing but this machine can reach it there.
-
-    A name is what it resolves to: `127.example.com` may be anywhere.
-    """
-    try:
-        found = socket.getaddrinfo(host, None)
-    except OSError:
-        return False
-    return all(
-        ipaddress.ip_address(str(each[4][0]).partition("%")[0]).is_loopback for each in found
-    )
 
 
 def assure_own(host: str, port: int, *, owned: bool, what: str) -> None:

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from sitebench.errors import UnknownValue
+from sitebench.system.network import on_loopback
 from sitebench.system.stop import Stop
-from sitebench.targets.ownership import on_loopback
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -13,7 +13,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.tally import Tally
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from tests.support.people import BASE, small_population
 from tests.support.relay import delaying, relayed
 
@@ -27,7 +27,7 @@ def lanes(port: int, sequence: Sequence, **more: Any) -> Iterator[Ldap3Lanes]:
     target = OpenDirectory("relayed", Address("127.0.0.1", port), BASE)
     options = IlsOptions(entries=50, base=BASE, **more)
     made = Ldap3Lanes(
-        deaf, target, PEOPLE, [sequence], options=options, place=Place(), first_added=1_000
+        deaf, target, PEOPLE, [sequence], options=options, slot=WorkerSlot(), first_added=1_000
     )
     made.start_lanes(sequence.name, 1)
     yield made

@@ -23,7 +23,7 @@ from ils_bench.sequences import (
 )
 from ils_bench.targets.address import Address
 from ils_bench.targets.identity import Identity
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 
 
 def labels(sequence: Sequence) -> list[str]:
@@ -138,7 +138,7 @@ def test_places_differ_in_keys_and_share_an_open_rate() -> None:
             options,
             Address("127.0.0.1", 389),
             [sequences.LOOKUP],
-            place=Place(2, 3),
+            slot=WorkerSlot(2, 3),
             first_added=77,
         )
     )

@@ -1,10 +1,9 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sitebench.errors import BadRunFile
-from sitebench.report.model import Report, counted_steps, load, telling
+from sitebench.report.model import Report, load, telling
 from sitebench.runs.store import RunStore
 from tests.report import made
 
@@ -21,13 +20,6 @@ def test_the_clocks_are_those_of_the_operations_that_count(report: Report) -> No
     for point in report.points:
         assert point.clocks.latency.count == point.result.latency.n
         assert {slot.phase for slot in point.slots} == {"warm-up", "measured"}
-
-
-def test_older_files_tell_by_their_sums_which_steps_count(report: Report) -> None:
-    result = report.points[0].result
-    said = counted_steps(result)
-    older = replace(result, steps=tuple(replace(step, counted=False) for step in result.steps))
-    assert counted_steps(older) == said == {("lookup", "lookup")}
 
 
 def test_points_are_called_by_what_tells_them_apart_and_no_more() -> None:

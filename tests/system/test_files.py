@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.system.files import whole, write
+from sitebench.system.files import atomic_write, write
 
 HOLD = """
 import sys
 from pathlib import Path
-from sitebench.system.files import whole
-with whole(Path(sys.argv[1])) as fresh:
+from sitebench.system.files import atomic_write
+with atomic_write(Path(sys.argv[1])) as fresh:
     fresh.write_text("half")
     print("written", flush=True)
     sys.stdin.read()
@@ -57,7 +57,7 @@ def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path) -> None:
     write(path, "old")
 
     def fail() -> None:
-        with whole(path) as fresh:
+        with atomic_write(path) as fresh:
             fresh.write_text("half")
             raise BrokenPipeError
 

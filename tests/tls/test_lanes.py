@@ -21,7 +21,7 @@ from ils_bench.targets.live import count_seeded, seed
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.system.network import free_port
 from sitebench.targets.tls import ServerTls, Trust, key_password
 from tests.tls.certificates import PASSWORD, Authority, Certificate
@@ -39,7 +39,7 @@ def ran(
     """Run lanes until so many operations have ended; return them and the failures of all steps."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
     config = engine_config(
-        options, address, [sequence], place=Place(), first_added=1_000, who=who, trust=trust
+        options, address, [sequence], slot=WorkerSlot(), first_added=1_000, who=who, trust=trust
     )
     engine = Engine(config, generate(PEOPLE).population)
     ended, failures = 0, Counter[str]()

@@ -18,7 +18,7 @@ from ps_bench.scenarios import PAGE, PAGE_BYTES
 from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import UpdSpec, visitors
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
 from sitebench.http.address import Address, parse_address, probe
 from sitebench.http.engine_config import engine_config
@@ -39,7 +39,7 @@ def ran(address: Address, trust: Trust, scenario: Scenario, **more: bool) -> Cou
     """Run lanes until so many passes have ended; return their failures by kind."""
     options = PsOptions(entries=PEOPLE, threads=1, **more)  # type: ignore[arg-type]
     people = visitors(UpdSpec(PEOPLE))
-    config = engine_config(options, address, [scenario], place=Place(), trust=trust)
+    config = engine_config(options, address, [scenario], slot=WorkerSlot(), trust=trust)
     engine = Engine(config, people)
     ended, failures, give_up = 0, Counter[str](), time.monotonic() + PATIENCE_S
     try:

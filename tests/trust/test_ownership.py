@@ -25,7 +25,8 @@ from ps_bench.targets.personalized_site import PersonalizedSite
 from sitebench import run
 from sitebench.errors import NotYours
 from sitebench.http.scenario import Operation, Request, Scenario
-from sitebench.targets.ownership import FLAG, assure_own, on_loopback, own_targets
+from sitebench.system.network import on_loopback
+from sitebench.targets.ownership import FLAG, assure_own, own_targets
 from tests.distributed.network import network
 from tests.ils_bench.test_bad_input import refused
 from tests.locustfiles.conftest import arguments

@@ -15,7 +15,7 @@ from locust.runners import STATE_RUNNING, STATE_SPAWNING
 from sitebench.errors import SitebenchError
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.web_ui import form
-from sitebench.targets.ownership import on_loopback
+from sitebench.system.network import on_loopback
 
 
 class Guard:

@@ -15,7 +15,7 @@ from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.command import say
 from sitebench.measure.point_process import Gathering
 from sitebench.options.convert import narrowed, to_argv
-from sitebench.targets.ownership import on_loopback
+from sitebench.system.network import on_loopback
 
 
 def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:

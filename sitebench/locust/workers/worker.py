@@ -19,8 +19,8 @@ from sitebench.locust.workers.clock import epoch_ns
 from sitebench.monitor import Monitor, Sample, use_between
 from sitebench.runs.windows import Phase
 from sitebench.system.child import dump
-from sitebench.system.machine import this_loopback, this_machine
-from sitebench.targets.ownership import on_loopback
+from sitebench.system.machine import this_machine
+from sitebench.system.network import on_loopback, this_loopback
 
 SILENT_S = 20.0
 """A master asks twice a second: one that has not for this long is gone."""

@@ -13,7 +13,7 @@ from ils_bench.sequences import ADD
 from ils_bench.targets.address import Address as DirectoryAddress
 from ps_bench.options import PsOptions
 from ps_bench.scenarios import PAPER
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config as site_config
 
@@ -24,7 +24,7 @@ RATES = [1.0, 0.1, 5_000.0, 10_000 / 3, 123_456.789, 1e-3, 2.0**40, *(CHANCE.uni
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 1_000])
 def test_parts_of_a_rate_add_up_to_it_to_the_last_digit(count: int) -> None:
     for rate in RATES:
-        parts = [Place(index, count).rate(rate) or 0.0 for index in range(count)]
+        parts = [WorkerSlot(index, count).rate(rate) or 0.0 for index in range(count)]
         assert sum(map(Fraction, parts)) == Fraction(rate)
         assert math.fsum(parts) == rate
         assert sum(reversed(parts)) == sum(parts) == rate
@@ -32,7 +32,7 @@ def test_parts_of_a_rate_add_up_to_it_to_the_last_digit(count: int) -> None:
 
 
 def test_no_rate_has_no_parts() -> None:
-    assert Place(1, 3).rate(None) is None
+    assert WorkerSlot(1, 3).rate(None) is None
 
 
 def test_engines_are_told_parts_that_add_up() -> None:
@@ -41,7 +41,7 @@ def test_engines_are_told_parts_that_add_up() -> None:
     told = [
         json.loads(
             directory_config(
-                IlsOptions(rate=rate), address, [ADD], place=Place(n, count), first_added=0
+                IlsOptions(rate=rate), address, [ADD], slot=WorkerSlot(n, count), first_added=0
             )
         )
         for n in range(count)
@@ -53,7 +53,7 @@ def test_engines_are_told_parts_that_add_up() -> None:
 def test_newcomers_of_sites_never_collide() -> None:
     options, address = PsOptions(entries=500), Address("127.0.0.1", 80)
     adds = [
-        json.loads(site_config(options, address, [PAPER], place=Place(n, 4)))["adds"]
+        json.loads(site_config(options, address, [PAPER], slot=WorkerSlot(n, 4)))["adds"]
         for n in range(4)
     ]
     ends = [each["start"] + each["keys"] for each in adds]

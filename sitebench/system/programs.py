@@ -1,0 +1,25 @@
+"""Other programs: where they are installed, and the last line that they wrote."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from sitebench.errors import ProgramMissing
+
+_DAEMONS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/libexec")
+"""Folders that are on root's PATH only (Debian's slapd), or on no PATH (Red Hat's)."""
+
+
+def find_program(name: str, remedy: str) -> str:
+    """Return the path of a program; raises ProgramMissing where it is not installed."""
+    found = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), *_DAEMONS)))
+    if found is None:
+        raise ProgramMissing(f"{name} is not installed on this machine", remedy)
+    return found
+
+
+def last_line(output: str) -> str:
+    """Return the last line of a program's output: most write there why they ended."""
+    lines = output.strip().splitlines()
+    return lines[-1].strip() if lines else "it wrote nothing"
