@@ -199,11 +199,11 @@ def peak(
     """
     from ils_bench import points
     from ils_bench.targets.identity import password_asked
-    from sitebench.measure.peak.command import Job, find_peak
+    from sitebench.measure.peak.command import PeakJob, find_peak
 
     name, options = known.parse_operation(operation), password_asked(options)
     each = points.with_size(options, options.entries)
-    job = Job(
+    job = PeakJob(
         stage=lambda seeding: points.stage(each, (name,), seeding, reused=True),
         point=lambda load: points.point(replace(each, **asdict(load)), name),
         facts=lambda: points.manifest(each, [each.entries]),

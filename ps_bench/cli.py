@@ -154,12 +154,12 @@ def peak(
     An interrupted search goes on where it stopped when it is given the same --out again.
     """
     from ps_bench import points
-    from sitebench.measure.peak.command import Job, find_peak
+    from sitebench.measure.peak.command import PeakJob, find_peak
 
     name = _known(operation)
     each = points.with_size(options, options.entries)
     points.point(each, name)
-    job = Job(
+    job = PeakJob(
         stage=lambda seeding: points.stage(each, name, seeding),
         point=lambda load: points.point(replace(each, **asdict(load)), name),
         facts=lambda: points.manifest(each, [each.entries]),

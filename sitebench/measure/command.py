@@ -1,4 +1,4 @@
-"""What `run` and `sweep` of both halves do: measure, show, and say how to go on."""
+"""What `run` and `sweep` of every suite do: measure, show, and say how to resume."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sitebench.errors import BadInput, SitebenchError
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, RepeatOptions
-from sitebench.measure.outcomes import judge_points, missed, refuse
+from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if_missed
 from sitebench.measure.progress import JsonLines, Live, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
@@ -28,12 +28,12 @@ from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
 
 Seeding = Callable[[int, int], object]
-"""Called with how many people are there, and how many are wanted."""
+"""Progress of seeding: called with the number of people seeded, and the total."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is printed when everything is measured."""
+    """What is printed at the end."""
 
     tables: Sequence[RenderableType]
     notes: Sequence[str] = ()
@@ -41,21 +41,21 @@ class Report:
 
 @dataclass(frozen=True)
 class Recording:
-    """A run file to measure into, and whoever shows how it goes."""
+    """A run file to measure into, and the progress display."""
 
     store: RunStore
     reporter: Shown
     kept: bool
-    """Whether the run file is still there afterwards."""
+    """Whether the run file is kept afterwards."""
 
 
 @contextlib.contextmanager
 def recording(
     options: RepeatOptions, reporter: Shown, users: int, default_out: str | None
 ) -> Iterator[Recording]:
-    """Open the run file; without `--out` and a default it is thrown away afterwards.
+    """Open the run file; without `--out` and a default it is deleted afterwards.
 
-    Interrupted, it says how to go on.
+    On Ctrl-C it prints the command that resumes.
     """
     allow_descriptors(users)
     with contextlib.ExitStack() as stack:
@@ -71,15 +71,15 @@ def recording(
             yield Recording(store, reporter, kept)
         except KeyboardInterrupt:
             if kept:
-                say(f"interrupted; resume with: {_again(out)}")
+                say(f"interrupted; resume with: {_resume_command(out)}")
             raise
 
 
 @contextlib.contextmanager
 def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
-    """Open a run file; one that this has made goes away where no point could even begin.
+    """Open a run file; a new one is removed if no point could begin.
 
-    After Ctrl-C it stays: whoever is told how to go on goes on with it.
+    After Ctrl-C it stays, because the printed command resumes it.
     """
     new, unused = not Path(out).exists(), False
     try:
@@ -104,7 +104,7 @@ def measure(
     default_out: str | None,
     afterwards: Callable[[], None] = lambda: None,
 ) -> None:
-    """Measure what the run file has not yet, print the half's tables, and judge every point.
+    """Measure the missing points, print the suite's tables, and judge every point.
 
     Every repeat is a point of its own.
     """
@@ -116,7 +116,7 @@ def measure(
         with contextlib.ExitStack() as last:
             last.callback(afterwards)
             if options.junit is not None:
-                # Before anything is measured too: a name that cannot be written is told at once.
+                # Also before measuring: a file name that cannot be written is an error at once.
                 _write_junit(options.junit, specs, run.store, options.objective)
                 last.callback(_write_junit, options.junit, specs, run.store, options.objective)
             results = run_sweep(planned, run.store, reporter)
@@ -126,9 +126,9 @@ def measure(
         if default_out is not None:
             say(f"run file: {run.store.path}")
     if options.objective is not None:
-        for line in missed(judged):
+        for line in missed_objectives(judged):
             say(line)
-        refuse(judged, options.objective)
+        raise_if_missed(judged, options.objective)
 
 
 def _write_junit(
@@ -137,8 +137,8 @@ def _write_junit(
     write(Path(path), junit(judge_points(specs, store, objective)))
 
 
-def _again(out: str) -> str:
-    """Return this very command, with the run file it was writing."""
+def _resume_command(out: str) -> str:
+    """Return this command, with the run file it was writing."""
     argv = sys.argv[1:]
     if not any(part == "--out" or part.startswith("--out=") for part in argv):
         argv = [*argv, "--out", out]
@@ -146,7 +146,6 @@ def _again(out: str) -> str:
 
 
 def show(report: Report) -> None:
-    """Print tables and notes."""
     console = Console()
     for table in report.tables:
         console.print(table)
@@ -156,5 +155,5 @@ def show(report: Report) -> None:
 
 
 def say(line: str) -> None:
-    """Tell the person at the terminal, beside the results."""
+    """Print a line to standard error: standard output is for results."""
     Console(stderr=True).print(line, highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""From the failures of a point to the one error that a person can do something about."""
+"""From the failures of a point to the one error that the user can act on."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ _KNOWN: dict[str, tuple[type[MeasurementFailed], str]] = {
 
 
 def void(result: PointResult) -> SitebenchError | None:
-    """Return why a point is no measurement of its target, or None when it is one.
+    """Return why a point does not measure its target; None if it does.
 
-    Not one operation succeeded, somebody was shown another's page, or this machine ran out of
-    something: its limit must never be reported as the target's.
+    No operation succeeded, a person was shown another's page, or this machine ran out of ports or
+    descriptors: its limit must never be reported as the target's.
     """
     kinds = result.failures_by_kind
     point = f"{result.spec.operation} at {result.spec.entries:,} entries"
     if n := kinds.get("out-of-ports"):
         return OutOfPorts(f"{point}: {n:,} connections found no local port", PORTS_REMEDY)
     if n := kinds.get("out-of-fds"):
-        said = f"{point}: {n:,} connections found no file descriptor"
-        return OutOfDescriptors(said, "raise `ulimit -n`, or use fewer users")
+        message = f"{point}: {n:,} connections found no file descriptor"
+        return OutOfDescriptors(message, "raise `ulimit -n`, or use fewer users")
     if kinds.get(LEAK):
-        said = f"{point}: {result.verdict.evidence}"
-        return Leak(said, "mend the target first: its other figures do not matter until then")
+        message = f"{point}: {result.verdict.evidence}"
+        return Leak(message, "repair the target first: its other figures do not matter until then")
     if result.operations > 0 or not kinds:
         return None
-    said = f"{point}: {result.verdict.evidence}"
+    message = f"{point}: {result.verdict.evidence}"
     kind = max(kinds, key=lambda name: kinds[name])
     if kind == "result:invalidCredentials":
-        return WrongPassword(said, "check the bind DN and its password")
+        return WrongPassword(message, "check the bind DN and its password")
     error, remedy = _KNOWN.get(
-        kind, (PointFailed, "look at the target: its answers are not what was asked for")
+        kind, (PointFailed, "check the target: its answers do not match the requests")
     )
-    return error(said, remedy)
+    return error(message, remedy)

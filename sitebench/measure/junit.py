@@ -4,9 +4,9 @@ Valid against the strictest schema in use, Jenkins' junit-10.xsd. It knows prope
 only, not of a case; so a case's figures stand in its suite's properties under the case's name,
 and in its own `system-out`.
 
-    failure     the objective is missed, or cannot be told
-    error       the point failed, or its number is not the target's
-    skipped     the run ended before it
+    failure     the objective is missed, or cannot be evaluated
+    error       the point failed, or is not valid
+    skipped     the run ended before it was measured
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ _TAGS = {
 }
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, escaped or not (section 2.2); a target's answer may be anything."""
+"""Characters that XML 1.0 does not allow, even escaped (section 2.2); a target may send any."""
 
 
 def junit(judged: Sequence[Judged]) -> str:
-    """Return the document."""
     root = ET.Element("testsuites", {"name": "sitebench", **_counts(judged)})
     for operation in dict.fromkeys(_suite(each) for each in judged):
         members = [each for each in judged if _suite(each) == operation]
@@ -73,16 +72,16 @@ def _case(suite: ET.Element, each: Judged) -> None:
         {"name": point_name(each.spec), "classname": _suite(each), "time": f"{seconds:.3f}"},
     )
     if tag := _TAGS.get(each.outcome):
-        said = _clean(each.said)
-        attributes = {"message": said} | ({"type": each.kind} if each.kind else {})
-        ET.SubElement(case, tag, attributes).text = said
+        message = _clean(each.message)
+        attributes = {"message": message} | ({"type": each.kind} if each.kind else {})
+        ET.SubElement(case, tag, attributes).text = message
     if figures := _figures(each):
         lines = (f"{name} = {_clean(value)}" for name, value in figures)
         ET.SubElement(case, "system-out").text = "\n".join(lines)
 
 
 def _figures(each: Judged) -> list[tuple[str, str]]:
-    """Return what was measured, in the units of the run file; nothing where nothing was."""
+    """Return the measured figures in the units of the run file; none for an unmeasured point."""
     return [] if each.result is None else [*_measured(each.result), ("outcome", each.outcome)]
 
 

@@ -1,4 +1,4 @@
-"""What a measurement must reach: read from one line, held against a point.
+"""Objectives: conditions that a measurement must meet, parsed from one line.
 
     objective  = condition *("," condition)         every one of them must hold
     condition  = metric operator value
@@ -7,9 +7,9 @@
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
 
-Latencies count from the intended start. `failures` are the failed steps among all that ended;
-`cpu` is the target's, where 100% is one core. What cannot be told (a percentile with too few
-samples beyond it, the CPU of a target far away) does not hold.
+Latencies count from the intended start. `failures` is the share of failed steps among all that
+ended; `cpu` is the target's, where 100% is one core. A value that is not known (a percentile with
+too few samples beyond it, the CPU of a remote target) does not meet its condition.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ Number = float | None
 
 @dataclass(frozen=True)
 class Metric:
-    """Something a condition may be about: where it is found, how its bound is read and shown."""
+    """A metric of a condition: where its value is, how its bound is parsed and shown."""
 
     of: Callable[[PointResult], Number]
     parse: Callable[[str], float]
     show: Callable[[float], str]
     missing: str
-    """Why a point may not have it."""
+    """Why a point may lack it."""
     quantile: float = 0.0
-    """Of a percentile: which."""
+    """Of a percentile: its rank."""
 
 
 def _time(text: str) -> float:
@@ -56,7 +56,7 @@ def _share(text: str) -> float:
     bare = text.removesuffix("%").strip()
     if text.endswith("%") and re.fullmatch(r"\d+(\.\d+)?", bare):
         return float(bare)
-    raise UnknownValue(f"{text!r} is no percentage", "write a share such as 0.1%")
+    raise UnknownValue(f"{text!r} is not a percentage", "write a share such as 0.1%")
 
 
 def _percentile(name: str) -> Metric:
@@ -64,7 +64,7 @@ def _percentile(name: str) -> Metric:
         lambda result: _seconds(result.latency.percentiles[name]),
         _time,
         lambda seconds: units.format_ns(seconds * 1e9),
-        "too few samples lie beyond it: measure longer, or ask for a lower percentile",
+        "too few samples lie beyond it: measure longer, or use a lower percentile",
         float(name[1:].replace("_", ".")),
     )
 
@@ -121,13 +121,13 @@ METRICS: Mapping[str, Metric] = {
     "failures": _percent(_failures, "nothing ended"),
     "cpu": _percent(
         lambda result: result.use.target_cpu_percent,
-        "the target's process cannot be watched from here",
+        "the target's process cannot be monitored from here",
     ),
     "rate": _RATE,
     "ops_per_s": _RATE,
     **_OF_SUITES,
 }
-"""Everything that may be asked for, by the name it is asked for with."""
+"""Every metric by its name."""
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -141,42 +141,39 @@ _EXAMPLE = "write conditions such as p99<5ms,failures<0.1%"
 
 
 class State(StrEnum):
-    """How a condition fares."""
-
     MET = "met"
     BROKEN = "broken"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How one condition fared at one point, in a few words."""
+class ConditionResult:
+    """One condition at one point: met or not, and the measured value in words."""
 
     condition: str
     state: State
     value: Number
-    said: str
+    message: str
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One metric and what it must stay below, or reach."""
+    """One metric and its bound."""
 
     metric: str
     operator: str
     bound: float
     text: str
 
-    def judge(self, result: PointResult) -> Outcome:
-        """Hold this condition against a point."""
+    def judge(self, result: PointResult) -> ConditionResult:
         metric = METRICS[self.metric]
         value = metric.of(result)
         if value is None:
-            said = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
-            return Outcome(self.text, State.UNKNOWN, None, said)
+            message = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
+            return ConditionResult(self.text, State.UNKNOWN, None, message)
         met = OPERATORS[self.operator](value, self.bound)
-        said = f"{self.metric} is {metric.show(value)} (asked: {self.text})"
-        return Outcome(self.text, State.MET if met else State.BROKEN, value, said)
+        message = f"{self.metric} is {metric.show(value)} (asked: {self.text})"
+        return ConditionResult(self.text, State.MET if met else State.BROKEN, value, message)
 
 
 @dataclass(frozen=True)
@@ -187,7 +184,7 @@ class Objective:
 
     @classmethod
     def parse(cls, text: str) -> Objective:
-        """Read an objective; what is wrong is said with its place."""
+        """Parse an objective; an error names the character where it is."""
         conditions, place = [], 1
         for part in text.split(","):
             conditions.append(_read(part, place, text))
@@ -198,11 +195,10 @@ class Objective:
         return ",".join(each.text for each in self.conditions)
 
     def judge(self, result: PointResult) -> Judgement:
-        """Hold every condition against a point."""
         return Judgement(tuple(each.judge(result) for each in self.conditions))
 
     def samples(self) -> int:
-        """Return how many operations a point needs for its percentiles to be told."""
+        """Return how many operations a point needs for its percentiles to be known."""
         highest = max(METRICS[each.metric].quantile for each in self.conditions)
         if not highest:
             return 1
@@ -215,24 +211,22 @@ class Objective:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How a point fares: broken where any condition is, met where all are."""
+    """All conditions at one point: broken if any is, met if all are."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[ConditionResult, ...]
 
     @property
     def state(self) -> State:
-        """What follows for the whole."""
         states = {each.state for each in self.outcomes}
         return next((s for s in (State.BROKEN, State.UNKNOWN) if s in states), State.MET)
 
     @property
-    def said(self) -> str:
-        """What was not met and why; what was measured where all was."""
+    def message(self) -> str:
+        """The conditions that were not met and why; all measured values if all were."""
         missed = [each for each in self.outcomes if each.state is not State.MET]
-        return "; ".join(each.said for each in missed or self.outcomes)
+        return "; ".join(each.message for each in missed or self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state, and every condition's."""
         found = [
             {"condition": each.condition, "state": each.state.value, "value": each.value}
             for each in self.outcomes
@@ -253,7 +247,7 @@ def _read(part: str, place: int, whole: str) -> Condition:
         found = f"no operator after {match[1]!r}"
         raise _wrong(whole, found, place + match.end(1), f"use one of {', '.join(OPERATORS)}")
     if not value:
-        found = f"nothing to hold {match[1]!r} against"
+        found = f"{match[1]!r} has no value to compare with"
         raise _wrong(whole, found, place + match.end(2), _EXAMPLE)
     try:
         bound = METRICS[name].parse(value)

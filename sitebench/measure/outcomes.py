@@ -1,13 +1,12 @@
-"""What a pipeline asks: which points passed, which did not, and why.
+"""Which points passed, which did not, and why: what a pipeline needs to know.
 
-A point passes when it was measured, its number is the target's, and it meets the objective. Where
-the tester was the limit, or an objective cannot be told, nothing is known of the target: that is
-no pass.
+A point passes if it was measured, is valid and meets the objective. If the tester was the limit, or
+an objective cannot be evaluated, the target's figure is not known: the point does not pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,8 +18,6 @@ from sitebench.tables.tables import point_name
 
 
 class Outcome(StrEnum):
-    """How a point fared."""
-
     PASSED = "passed"
     MISSED = "missed"
     INVALID = "invalid"
@@ -30,64 +27,59 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """A point, how it fared and why, in a sentence."""
+    """A point, its outcome and the reason in a sentence."""
 
     spec: PointSpec
     result: PointResult | None
     outcome: Outcome
-    said: str
+    message: str
     kind: str = ""
     """Of a failure: the error's name."""
 
 
 def judge_result(result: PointResult, objective: Objective | None) -> Judged:
-    """Hold a finished point against an objective, where there is one."""
+    """Judge a finished point by its verdict and by an objective, if any."""
     if not result.verdict.valid:
-        said = f"{result.verdict.bound}: {result.verdict.evidence}"
-        return Judged(result.spec, result, Outcome.INVALID, said, result.verdict.bound)
+        why = f"{result.verdict.bound}: {result.verdict.evidence}"
+        return Judged(result.spec, result, Outcome.INVALID, why, result.verdict.bound)
     if objective is None:
         return Judged(result.spec, result, Outcome.PASSED, result.verdict.evidence)
     judgement = objective.judge(result)
-    met = judgement.state is State.MET
-    return Judged(
-        result.spec, result, Outcome.PASSED if met else Outcome.MISSED, judgement.said, "objective"
-    )
+    outcome = Outcome.PASSED if judgement.state is State.MET else Outcome.MISSED
+    return Judged(result.spec, result, outcome, judgement.message, "objective")
 
 
 def judge_points(
     specs: Iterable[PointSpec], store: RunStore, objective: Objective | None
 ) -> list[Judged]:
-    """Hold every planned point against an objective, measured or not."""
-    return [_judge(spec, store.result(spec), store.failure(spec.key), objective) for spec in specs]
+    """Judge every planned point, measured or not."""
+    judged = []
+    for spec in specs:
+        result, failure = store.result(spec), store.failure(spec.key)
+        if result is not None:
+            judged.append(judge_result(result, objective))
+        elif failure is not None:
+            kind, message = failure["kind"], failure["message"]
+            judged.append(Judged(spec, None, Outcome.FAILED, message, kind))
+        else:
+            why = "the run ended before this point was measured"
+            judged.append(Judged(spec, None, Outcome.SKIPPED, why))
+    return judged
 
 
-def _judge(
-    spec: PointSpec,
-    result: PointResult | None,
-    failure: Mapping[str, str] | None,
-    objective: Objective | None,
-) -> Judged:
-    if result is not None:
-        return judge_result(result, objective)
-    if failure is not None:
-        return Judged(spec, None, Outcome.FAILED, failure["message"], failure["kind"])
-    return Judged(spec, None, Outcome.SKIPPED, "the run ended before this point was measured")
-
-
-def missed(judged: Sequence[Judged]) -> list[str]:
+def missed_objectives(judged: Sequence[Judged]) -> list[str]:
     """Return a line per point that did not pass."""
     return [
-        f"{each.outcome}: {point_name(each.spec)}: {each.said}"
+        f"{each.outcome}: {point_name(each.spec)}: {each.message}"
         for each in judged
         if each.outcome is not Outcome.PASSED
     ]
 
 
-def refuse(judged: Sequence[Judged], objective: Objective) -> None:
-    """Raise when not every point passed."""
-    lines = missed(judged)
+def raise_if_missed(judged: Sequence[Judged], objective: Objective) -> None:
+    lines = missed_objectives(judged)
     if lines:
         raise ObjectiveMissed(
             f"objective {objective} missed by {len(lines)} of {len(judged)} points",
-            "each is named above, with what was measured",
+            "each is listed above with its measured value",
         )

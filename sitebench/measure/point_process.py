@@ -1,8 +1,8 @@
-"""One point in a Locust process of its own: started, watched, ended.
+"""One point in a Locust process of its own: started, monitored, ended.
 
 Its own process, because Locust patches the standard library it is imported into, keeps state
-per process, and must be able to fail without taking the sweep along. What it measured comes back
-through the run file; the command that was run can be typed by hand and means the same.
+per process, and must be able to fail without ending the sweep. Results come back through the run
+file; the command can be run by hand with the same effect.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from sitebench.system.programs import last_line
 
 POLL_S = 0.25
 GRACE_S = 60.0
-"""How much longer than its windows a point may take, for its start; and to end, with nothing left
-to put back at its target."""
-SAID_AFTER_S = 2.0
-"""How long it may take to put things back before anybody is told."""
+"""Time beyond its windows that a point may take to start; and to end once its clean-up is done."""
+CLEANUP_NOTICE_S = 2.0
+"""A clean-up that takes longer than this is announced."""
 DECIDED = ("measured", "failed")
-"""What a point's process reports before it ends."""
+"""States that a point's process reports before it ends."""
 
 
 @dataclass(frozen=True)
 class Gathering:
-    """How many workers make a point's load, where they meet, and how long they are waited for."""
+    """The workers of a point: how many, the master's address, and how long to wait for them."""
 
     count: int
     at: MasterAddress
@@ -49,13 +48,12 @@ class Gathering:
 
     @classmethod
     def of(cls, options: LoadOptions) -> Gathering | None:
-        """Return what options ask for; None where the point's own process makes the load."""
+        """Return what the options ask for; None if the point's own process makes the load."""
         if options.workers is None:
             return None
         return cls(options.workers, options.bind, options.workers_wait)
 
     def argv(self) -> list[str]:
-        """Return Locust's arguments for it."""
         return [
             *("--master", "--master-bind-host", self.at.host),
             *("--master-bind-port", str(self.at.port), "--expect-workers", str(self.count)),
@@ -65,7 +63,7 @@ class Gathering:
 
 @dataclass(frozen=True)
 class PointCommand:
-    """What to run for a point, besides what the specification says."""
+    """What to run for a point, in addition to its specification."""
 
     locustfile: Path
     user_class: str
@@ -73,17 +71,17 @@ class PointCommand:
     target_pid: int | None = None
     target_cores: int | None = None
     gathering: Gathering | None = None
-    owing: Callable[[int], str | None] = lambda pid: None
-    """What the process of a point, known by its id, is putting back at the target, in words; None
-    where nothing of it is left there."""
+    pending_cleanup: Callable[[int], str | None] = lambda pid: None
+    """Describes what the process with this id is still removing from the target; None when it is
+    done."""
 
     @property
     def wait_s(self) -> float:
-        """How long it may take until the load begins."""
+        """How long to wait for workers before the load begins."""
         return 0.0 if self.gathering is None else self.gathering.wait_s
 
     def argv(self, spec: PointSpec, store: Path, *, lost_before: bool = False) -> list[str]:
-        """Return the whole command line; after a loss, whoever is left will do."""
+        """Return the command line; after the loss of a worker, one worker is enough."""
         gathering = self.gathering
         least = None if gathering is None else 1 if lost_before else gathering.count
         mine = PointOptions(str(store), spec.key, self.target_pid, self.target_cores, least)
@@ -115,21 +113,21 @@ def run_point(
         finally:
             _end(process, command)
         output.seek(0)
-        said = output.read()
+        text = output.read()
     if failure := store.failure(spec.key):
         raise revive(failure)
     result = store.result(spec, "measured")
     if result is None:
         raise PointFailed(
             f"the Locust process of {spec.operation} at {spec.entries:,} entries ended without "
-            f"a result (exit code {code}): {last_line(said)}",
+            f"a result (exit code {code}): {last_line(text)}",
             f"run it by hand: {shlex.join(argv)}",
         )
     return result
 
 
 def _lost_before(store: RunStore) -> bool:
-    """Return whether a point of this run lost a worker: it may not come back for the next one."""
+    """Return whether a point of this run lost a worker: it may be missing from now on."""
     return any(worker.ended for result in store.results() for worker in result.workers)
 
 
@@ -154,7 +152,7 @@ def _attended(
     command: PointCommand,
     watch: Callable[[float], None],
 ) -> int:
-    """Return how a point's process ended: decided in time, and then as soon as it can."""
+    """Wait for a point's process: until it has a result, then until it ends."""
     began = time.monotonic()
     deadline_s = command.wait_s + spec.warmup_s + spec.measure_s + GRACE_S
     while (elapsed := time.monotonic() - began) < deadline_s:
@@ -167,39 +165,38 @@ def _attended(
         watch(elapsed)
     raise PointFailed(
         f"a point did not end within {time.monotonic() - began:.0f} s",
-        "the target may have stopped answering: look at it, then run the same command again",
+        "check whether the target still answers, then run the same command again",
     )
 
 
 def _ended(
     process: subprocess.Popen[bytes], command: PointCommand, patience_s: float, hint: str = ""
 ) -> int | None:
-    """Return how a process ended, whatever it takes to put back what it owes.
+    """Wait for the process and its clean-up; return its exit code, or None if it still runs.
 
-    A target that does not answer ends that too. None: nothing is owed, and it has not ended for
-    `patience_s`.
+    While clean-up is pending it waits; after that, for `patience_s` more.
     """
     began = last = time.monotonic()
-    told = False
+    announced = False
     while time.monotonic() - last < patience_s:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(POLL_S)
-        if (owed := command.owing(process.pid)) is None:
+        if (pending := command.pending_cleanup(process.pid)) is None:
             continue
         last = time.monotonic()
-        if not told and last - began > SAID_AFTER_S:
-            told = True
-            print(f"{owed}{hint}", file=sys.stderr, flush=True)
+        if not announced and last - began > CLEANUP_NOTICE_S:
+            announced = True
+            print(f"{pending}{hint}", file=sys.stderr, flush=True)
     return None
 
 
 def _end(process: subprocess.Popen[bytes], command: PointCommand) -> None:
-    """Let Locust end in order, so that what was added gets removed; then insist."""
+    """Let Locust end in order, so that added people are removed; then kill it."""
     if process.poll() is not None:
         return
     process.send_signal(signal.SIGINT)
     try:
-        _ended(process, command, GRACE_S / 4, "; Ctrl-C now leaves the others there")
+        _ended(process, command, GRACE_S / 4, "; Ctrl-C now leaves the rest there")
     finally:
         process.kill()
         process.wait()

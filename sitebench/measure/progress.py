@@ -1,4 +1,4 @@
-"""How a sweep is shown while it goes on: to people, and to programs."""
+"""Progress of a sweep, for people and for programs."""
 
 from __future__ import annotations
 
@@ -19,25 +19,17 @@ from sitebench.units import format_rate, format_size
 
 
 class JsonLines:
-    """Prints one JSON object per point, as soon as it is done; and how it meets an objective."""
+    """Prints one JSON object per point as soon as it is done; standard output is for results."""
 
     def __init__(self, objective: Objective | None = None) -> None:
         self._objective = objective
 
-    def opening(self, title: str) -> None:
-        """Say nothing: standard output is for results."""
-
-    def seeding(self, done: int, total: int) -> None:
-        """Say nothing."""
-
-    def started(self, spec: PointSpec) -> None:
-        """Say nothing."""
-
-    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:
-        """Say nothing."""
+    def opening(self, title: str) -> None: ...
+    def seeding(self, done: int, total: int) -> None: ...
+    def started(self, spec: PointSpec) -> None: ...
+    def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
-        """Print the point."""
         more: dict[str, Any] = {"resumed": resumed}
         if self._objective is not None:
             more["objective"] = self._objective.judge(result).to_json()
@@ -56,7 +48,7 @@ class JsonLines:
 
 
 def counting(repeats: int) -> Callable[[PointSpec], str]:
-    """Return how points of a sweep are named: by size, and which repeat of how many."""
+    """Return how to name the points of a sweep: by size, and which repeat of how many."""
 
     def named(spec: PointSpec) -> str:
         of = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
@@ -66,7 +58,7 @@ def counting(repeats: int) -> Callable[[PointSpec], str]:
 
 
 class Live:
-    """A bar per running point with its present rate, and a line per finished one."""
+    """A bar for the running point with its current rate, and a line for each finished one."""
 
     def __init__(self, named: Callable[[PointSpec], str]) -> None:
         self.console = Console(stderr=True)
@@ -96,17 +88,14 @@ class Live:
         self._bars.stop()
 
     def opening(self, title: str) -> None:
-        """Show what is being made ready."""
         self._replace(title, total=None)
 
     def seeding(self, done: int, total: int) -> None:
-        """Show how far the filling of a target is."""
         if self._task is not None:
             rate = f"{format_size(done)} of {format_size(total)}"
             self._bars.update(self._task, completed=done, total=total, rate=rate)
 
     def started(self, spec: PointSpec) -> None:
-        """Show a point's bar."""
         self._replace(self._named(spec), total=spec.warmup_s + spec.measure_s)
 
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:
@@ -118,7 +107,7 @@ class Live:
             self._bars.update(self._task, completed=elapsed_s, rate=shown)
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
-        """Leave one line, with a mark when the number is not the target's."""
+        """Print one line, marked if the point is invalid or had failures."""
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
         mark = "[green]ok[/]" if verdict.valid and not result.failures else "[yellow]look[/]"
@@ -144,7 +133,7 @@ Shown = JsonLines | Live
 
 @contextmanager
 def bar(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar while something is filled; yields what moves it."""
+    """Show a progress bar; yields the function that moves it."""
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=total)

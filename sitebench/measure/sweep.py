@@ -1,7 +1,7 @@
 """A sweep: points in stages, each stage with one target; resumable, and safe to interrupt.
 
-What is done stays done: every point is confirmed in the run file before the next one starts,
-and a sweep over a file that has all its points opens no target at all.
+Every point is confirmed in the run file before the next one starts, and a sweep over a file that
+has all its points opens no target at all.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from sitebench.system.child import dump
 
 
 class Endpoint(Protocol):
-    """An open target, as far as a sweep cares."""
+    """An open target, as a sweep uses it."""
 
     def command(self, spec: PointSpec) -> PointCommand:
         """Return how to measure a point of this target."""
 
     def check(self) -> None:
-        """Raise when the target is not there any more."""
+        """Raise if the target has gone away."""
 
     def facts(self) -> Mapping[str, Any]:
-        """Return what the run file's manifest should know of the target."""
+        """Return the facts about the target for the run file's manifest."""
 
 
 class Reporter(Protocol):
-    """Whoever wants to know how the sweep is going."""
+    """Shows the progress of a sweep."""
 
     def opening(self, title: str) -> None: ...
     def started(self, spec: PointSpec) -> None: ...
@@ -51,7 +51,7 @@ class Stage:
 
 
 def repeated(stages: Sequence[Stage], repeats: int) -> list[Stage]:
-    """Return every stage once per repeat, interleaved: what drifts meets all of them alike."""
+    """Return every stage once per repeat, interleaved, so that drift affects all equally."""
     return [
         replace(stage, points=[replace(spec, repeat=n) for spec in stage.points])
         for n in range(repeats)
@@ -79,7 +79,7 @@ def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[
 
 @contextmanager
 def opened(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Endpoint]:
-    """Open a stage's target and keep what it says of itself."""
+    """Open a stage's target and record its facts."""
     reporter.opening(stage.title)
     with stage.open() as endpoint:
         store.add_target(endpoint.facts())
@@ -89,7 +89,7 @@ def opened(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Endpoi
 def measure_point(
     spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: Reporter
 ) -> PointResult:
-    """Measure one point and confirm it; raises where it is no measurement of its target."""
+    """Measure one point and confirm it; raises if it does not measure its target."""
     reporter.started(spec)
     try:
         result = run_point(
@@ -112,7 +112,7 @@ def measure_point(
 
 
 def _cause(endpoint: Endpoint, error: SitebenchError) -> SitebenchError:
-    """Return that the target is gone, where it is: all that was seen of it follows from that."""
+    """Return that the target has gone away, if it has: that explains every other error."""
     try:
         endpoint.check()
     except SitebenchError as gone:

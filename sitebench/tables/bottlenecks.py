@@ -1,7 +1,7 @@
-"""Who was the bottleneck, in the shape of the papers' Tables 10, 11, 15 and 16.
+"""What the bottleneck was, in the form of the papers' Tables 10, 11, 15 and 16.
 
-One point has the paper's table: resource, bottleneck, comments. Several have one column each, and
-their evidence below. Over repeats the worst grade stands.
+One point has the paper's table: resource, bottleneck, comments. Several have a column each, with
+their evidence below. Of repeats, the worst grade is shown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from rich.text import Text
 
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
-from sitebench.tables.tables import bounds, doubtful, new_table, of_operation, point_name, titled
+from sitebench.tables.tables import (
+    bounds,
+    needs_footnote,
+    new_table,
+    of_operation,
+    point_name,
+    titled,
+)
 from sitebench.units import format_size
 from sitebench.verdict.finding import Finding, Grade, Resource
 
@@ -36,7 +43,7 @@ WORDS: dict[str, str] = {
 
 STYLES: dict[str, str] = {Grade.PRIMARY: "bold", Grade.POSSIBLE: "yellow", Grade.UNKNOWN: "dim"}
 BRIEFLY = "?"
-"""Not enough information, where a column has no room for it."""
+"""Not enough information, in a narrow column."""
 
 
 def worst_findings(each: Series) -> dict[str, Finding]:
@@ -67,8 +74,8 @@ def _commented(each: Series) -> Group:
         if resource in found:
             grade = found[resource].grade
             table.add_row(title, _word(grade), Text(found[resource].evidence))
-    # What spoils a number is told below every table, with its mark.
-    why = _verdicts(each) if each.valid else "not the target's number, see * below"
+    # The reason that a point is invalid is a footnote below every table.
+    why = _verdicts(each) if each.valid else "not valid, see * below"
     table.add_row("[bold]Verdict[/]", bounds(each), Text(why))
     name = f"{each.spec.operation} at {format_size(each.spec.entries)}"
     return titled(f"Bottlenecks: {name} ({each.spec.target})", table)
@@ -84,8 +91,8 @@ def _by_size(operation: str, found: Sequence[Series]) -> Group:
     lines: list[RenderableType] = [
         Text(f"{_column(each, found)}: {_verdicts(each)}", style="dim")
         for each in found
-        # What spoils a number is told below every table, with its mark.
-        if not any(map(doubtful, each.results))
+        # The reason that a point is invalid is a footnote below every table.
+        if not any(map(needs_footnote, each.results))
     ]
     if any(finding.grade == Grade.UNKNOWN for each in worst for finding in each.values()):
         lines.append(Text(f"{BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))
@@ -94,7 +101,7 @@ def _by_size(operation: str, found: Sequence[Series]) -> Group:
 
 
 def _column(each: Series, among: Sequence[Series]) -> str:
-    """Return what tells a point from the others of its operation."""
+    """Return what distinguishes a point from the others of its operation."""
     size = format_size(each.spec.entries)
     if sum(other.spec.entries == each.spec.entries for other in among) == 1:
         return size
@@ -108,21 +115,21 @@ def _word(grade: str, *, brief: bool = False) -> Text:
 
 
 def _verdicts(each: Series) -> str:
-    """Return the evidence of every repeat that was told something else."""
-    said = {result.verdict.bound: result.verdict.evidence for result in each.results}
-    if len(said) == 1:
-        return next(iter(said.values()))
-    return "; ".join(f"{bound}: {evidence}" for bound, evidence in said.items())
+    """Return the evidence of each different verdict among the repeats."""
+    found = {result.verdict.bound: result.verdict.evidence for result in each.results}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return "; ".join(f"{bound}: {evidence}" for bound, evidence in found.items())
 
 
 def warnings(results: Sequence[PointResult]) -> list[str]:
-    """Say what there is to doubt, each once, with the points it is about and its remedy."""
+    """Return each warning once, with its points and its remedy."""
     about: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], str] = {}
     for result in results:
-        for doubt in result.verdict.doubts:
-            key = (doubt.kind, doubt.remedy)
-            first.setdefault(key, doubt.message)
+        for warning in result.verdict.doubts:
+            key = (warning.kind, warning.remedy)
+            first.setdefault(key, warning.message)
             about.setdefault(key, []).append(point_name(result.spec))
     return [
         f"Warning: {first[key]} ({_where(names)}).\n  -> {key[1]}" for key, names in about.items()
@@ -130,7 +137,7 @@ def warnings(results: Sequence[PointResult]) -> list[str]:
 
 
 def _where(names: Sequence[str]) -> str:
-    """Name the first point, whose figures are told, and how many more there are."""
+    """Name the first point, whose figures the message holds, and how many more there are."""
     unique = list(dict.fromkeys(names))
     more = len(unique) - 1
     return unique[0] if not more else f"{unique[0]}, and {more} more"

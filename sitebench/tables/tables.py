@@ -17,7 +17,6 @@ NOTHING = "n/a"
 
 
 def rate_of(result: PointResult) -> float:
-    """Return what every table is about."""
     return result.ops_per_s
 
 
@@ -28,15 +27,15 @@ def of_operation(results: Sequence[PointResult], operation: str) -> list[Series]
 
 
 def titled(title: str, table: Table) -> Group:
-    """Put a title above a table; rich's own would be wrapped to the table's width."""
+    """Put a title above a table; rich would wrap its own title to the table's width."""
     return Group(Text(title, style="bold"), table)
 
 
 def new_table(*columns: str, left: int = 1) -> Table:
-    """Make a table whose columns are right-justified, but for the first `left`."""
+    """Make a table with right-justified columns, except for the first `left`."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for n, name in enumerate(columns):
-        # Words may wrap where the screen is narrow; figures may not.
+        # Words may wrap on a narrow screen; figures must not.
         table.add_column(name, justify="left" if n < left else "right", no_wrap=n >= left)
     return table
 
@@ -70,13 +69,13 @@ def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[
 
 
 def medians(found: Sequence[Series], of: Of, show: Callable[[float], str]) -> list[str]:
-    """Return a row: the median of each, or that there is none."""
+    """Return a row of medians, with `n/a` where one is not known."""
     values = [each.median(of) for each in found]
     return [NOTHING if value is None else show(value) for value in values]
 
 
 def repeat_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
-    """Return how sure the row of operations per second is; nothing where it is one measurement."""
+    """Return the interval of the operations per second; nothing without repeats."""
     if all(each.n == 1 for each in found):
         return {}
     sure = all(each.n >= least_repeats() for each in found)
@@ -88,14 +87,14 @@ def repeat_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]
 
 
 def around(each: Series, of: Of, show: Callable[[float], str]) -> str:
-    """Return the interval of a median; least and greatest where there are too few for one."""
+    """Return the interval of a median; least and greatest if there are too few values for one."""
     interval = each.interval(of)
     bounds = each.spread(of) if interval is None else (interval.low, interval.high)
     return NOTHING if bounds is None else f"{show(bounds[0])}..{show(bounds[1])}"
 
 
 def repeat_notes(results: Sequence[PointResult]) -> list[str]:
-    """Say what the figures of repeats are, and that few repeats have no interval."""
+    """Explain the figures of repeats, and that few repeats have no interval."""
     counts = sorted({each.n for each in series(results)})
     if not counts or counts[-1] == 1:
         return []
@@ -103,15 +102,15 @@ def repeat_notes(results: Sequence[PointResult]) -> list[str]:
         return ["Figures are medians over repeats, with exact 95% intervals of the median."]
     return [
         "Figures are medians over repeats; a 95% interval needs "
-        f"{least_repeats()} repeats and there are {counts[0]}, so least and greatest stand instead."
+        f"{least_repeats()} repeats and there are {counts[0]}, so least and greatest are shown."
     ]
 
 
 def latency_table(results: Sequence[PointResult]) -> Group:
-    """Lay out latencies and the generator's own cost: one point per row, medians over repeats.
+    """Lay out latencies and the tester's own cost: one point per row, medians over repeats.
 
-    A percentile of too few samples is no number; `n` says how many there were in all. Headroom is
-    what the busiest thread that made the load had left to its ceiling.
+    A percentile of too few samples is `n/a`; `n` counts all samples. Headroom is the share of time
+    that the busiest thread of the tester had left.
     """
     columns = ("Point", "n", "p50", "p99", "p99.9", "fails", "us/op", "headroom")
     table = new_table(*columns)
@@ -124,25 +123,24 @@ def latency_table(results: Sequence[PointResult]) -> Group:
             *medians([each], lambda r: r.cpu_us_per_op, lambda value: f"{value:.1f}"),
             *medians([each], lambda r: r.headroom, lambda value: f"{value:.0%}"),
         )
-    return titled("Latency, and what the tester itself cost", table)
+    return titled("Latency, and the tester's own cost", table)
 
 
 def footnotes(results: Sequence[PointResult]) -> list[str]:
-    """Explain every doubtful point in a line, and what figures of repeats are."""
+    """Explain every invalid or failing point in a line, and the figures of repeats."""
     return repeat_notes(results) + [
         f"* {point_name(result.spec)}: {result.verdict.bound}: {result.verdict.evidence}"
         for result in results
-        if doubtful(result)
+        if needs_footnote(result)
     ]
 
 
-def doubtful(result: PointResult) -> bool:
-    """Return whether a footnote explains this point."""
+def needs_footnote(result: PointResult) -> bool:
     return not result.verdict.valid or result.failures > 0
 
 
 def point_name(spec: PointSpec) -> str:
-    """Return what tells a point from others of its run."""
+    """Return the name that distinguishes a point from the others of its run."""
     parts = [f"{spec.operation} at {format_size(spec.entries)}"]
     if spec.rate is not None:
         parts.append(f"{format_rate(spec.rate)}/s")
@@ -153,16 +151,15 @@ def point_name(spec: PointSpec) -> str:
 
 
 def percentile(name: str) -> Of:
-    """Return what asks a point for a percentile of its latency, in microseconds."""
+    """Return a getter for a percentile of the latency, in microseconds."""
     return lambda result: result.latency.percentiles[name]
 
 
 def bounds(each: Series) -> str:
-    """Return every verdict that a repeat was given, those that spoil it marked."""
+    """Return the verdicts of all repeats, invalid ones in red."""
     found = {r.verdict.bound: r.verdict.valid for r in each.results}
     return ", ".join(bound if valid else f"[red]{bound}[/]" for bound, valid in found.items())
 
 
 def show_micros(value: float) -> str:
-    """Write microseconds with the unit that suits them."""
     return format_ns(value * 1e3)

@@ -258,7 +258,7 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
         command = IlsEndpoint(target, options).command(spec)
 
         def owing(pid: int) -> str | None:
-            owed.append(command.owing(pid))
+            owed.append(command.pending_cleanup(pid))
             if len(owed) == 4:
                 slow.go_on.set()
             # Locust, too, takes a moment to end.
@@ -269,7 +269,9 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
                 # It runs: whatever needs longer from now on is given up.
                 monkeypatch.setattr(locust_process, "GRACE_S", locust_process.POLL_S / 2)
 
-        result = locust_process.run_point(spec, store, replace(command, owing=owing), watch)
+        result = locust_process.run_point(
+            spec, store, replace(command, pending_cleanup=owing), watch
+        )
     assert result.failures == 0
     assert owed[:4] == [f"removing the people that were added to {options.target}"] * 4
     assert live.people == 0

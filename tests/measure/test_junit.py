@@ -9,7 +9,14 @@ import pytest
 from sitebench.errors import EXIT_MISSED, ObjectiveMissed
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
-from sitebench.measure.outcomes import Judged, Outcome, judge_points, judge_result, missed, refuse
+from sitebench.measure.outcomes import (
+    Judged,
+    Outcome,
+    judge_points,
+    judge_result,
+    missed_objectives,
+    raise_if_missed,
+)
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from tests.support.points import a_result, a_spec, a_tally
@@ -140,9 +147,9 @@ def test_a_number_that_is_not_the_targets_never_passes() -> None:
 def test_every_point_that_did_not_pass_has_its_line_and_the_exit_code_is_its_own(
     store: RunStore,
 ) -> None:
-    lines = missed(judged(store))
+    lines = missed_objectives(judged(store))
     assert [line.split(":")[0] for line in lines] == ["missed", "invalid", "failed", "skipped"]
     with pytest.raises(ObjectiveMissed, match=r"missed by 4 of 6 points") as caught:
-        refuse(judged(store), OBJECTIVE)
+        raise_if_missed(judged(store), OBJECTIVE)
     assert caught.value.exit_code == EXIT_MISSED == 3
-    refuse([judge_result(a_result(), OBJECTIVE)], OBJECTIVE)
+    raise_if_missed([judge_result(a_result(), OBJECTIVE)], OBJECTIVE)

@@ -48,10 +48,10 @@ def test_an_objective_is_written_as_it_is_read() -> None:
         ("p98<5ms", 1, ("unknown metric 'p98'", "p99.9")),
         ("p99", 4, ("no operator after 'p99'", "<=")),
         ("p99=5ms", 4, ("no operator after 'p99'", "<=")),
-        ("p99<", 5, ("nothing to hold 'p99' against", "p99<5ms")),
+        ("p99<", 5, ("'p99' has no value to compare with", "p99<5ms")),
         ("p99<5", 5, ("'5' has no unit", "5ms")),
         ("p99<fast", 5, ("unknown duration 'fast'", "500ms")),
-        ("p50<1ms, failures < 3", 21, ("'3' is no percentage", "0.1%")),
+        ("p50<1ms, failures < 3", 21, ("'3' is not a percentage", "0.1%")),
         ("rate>0", 6, ("not above zero", "500")),
         ("p99<5ms,", 9, ("a metric is missing", "use one of")),
         ("", 1, ("a metric is missing", "use one of")),
@@ -112,7 +112,7 @@ def test_a_point_is_held_against_it(text: str, expected: State) -> None:
 def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
     judged = Objective.parse("p99<1h").judge(a_result(count=9_999))
     assert judged.state is State.UNKNOWN
-    assert "too few samples" in judged.said
+    assert "too few samples" in judged.message
 
 
 def test_failures_are_a_share_of_what_ended() -> None:
@@ -127,8 +127,8 @@ def test_the_cpu_of_a_target_elsewhere_cannot_be_told() -> None:
 
 def test_what_was_missed_is_said_with_what_was_asked() -> None:
     judged = Objective.parse("p99<40us,rate>1").judge(a_result())
-    assert judged.said == "p99 is 50 us (asked: p99<40us)"
-    assert Objective.parse("rate>1").judge(a_result()).said == "rate is 10,000/s (asked: rate>1)"
+    assert judged.message == "p99 is 50 us (asked: p99<40us)"
+    assert Objective.parse("rate>1").judge(a_result()).message == "rate is 10,000/s (asked: rate>1)"
 
 
 def test_every_operator_and_metric_is_explained_where_the_grammar_is() -> None:

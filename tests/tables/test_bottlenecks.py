@@ -51,7 +51,7 @@ def test_one_point_has_the_papers_table_with_comments() -> None:
 def test_a_number_that_is_not_the_targets_is_said_to_be_none() -> None:
     point = judged(Grade.NO)
     spoilt = replace(point, verdict=replace(point.verdict, bound="generator", valid=False))
-    assert "generator not the target's number, see * below" in " ".join(shown([spoilt]).split())
+    assert "generator not valid, see * below" in " ".join(shown([spoilt]).split())
 
 
 def test_one_point_says_not_enough_information_in_full() -> None:

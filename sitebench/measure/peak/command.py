@@ -1,8 +1,8 @@
-"""What `peak` of both halves does: measure loads one after the other, and say where the limit is.
+"""What `peak` of every suite does: measure one load after another, and find the limit.
 
-Two ways. Given client counts are a sweep like any other, as in the papers. To an objective, the
-search of `peak.py` says what to measure next; its points are ordinary points of the run file, so
-that the same command over the same file asks for them again, finds them, and goes on.
+Given client counts are a sweep like any other, as in the papers. With an objective, the search of
+`search.py` says what to measure next; its points are ordinary points of the run file, so that the
+same command over the same file finds them there and continues.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOption
 from sitebench.measure.peak.curve import knee, plot, spots
 from sitebench.measure.peak.search import (
     Answer,
-    Found,
-    Plan,
+    HighestRate,
     Reply,
+    SearchPlan,
     Trial,
     reply_of,
     rounded,
@@ -42,9 +42,9 @@ from sitebench.measure.peak.tables import (
     Peak,
     clients_peak,
     clients_table,
+    rates_answer,
     rates_peak,
     rates_table,
-    said_of_rates,
     usl_lines,
 )
 from sitebench.measure.peak.usl import check_reach, fit
@@ -58,18 +58,18 @@ from sitebench.tables.bottlenecks import warnings
 from sitebench.tables.tables import footnotes, point_name
 
 MOST_USERS = 1024
-"""Lanes beyond which the search adds none: a thread each takes, and the report says so."""
+"""The search uses at most this many lanes: with the portable client each needs a thread."""
 
 HOLD_WINDOWS = 3
-"""A rate is held for this many times the measured window, unless `--hold` says."""
+"""Length of a hold in measured windows, unless `--hold` is given."""
 
 ROOM = 1.1
-"""More samples than a percentile needs, for those that a window cuts off."""
+"""Factor on the samples that a percentile needs, for those cut off at the window's edges."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """One load to measure: everything that differs between the points of a search."""
+    """One load to measure: what differs between the points of a search."""
 
     users: int
     rate: float | None
@@ -77,8 +77,8 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a half knows of the operation whose peak is looked for."""
+class PeakJob:
+    """What a suite provides for the operation whose peak is searched."""
 
     stage: Callable[[Seeding], Stage]
     point: Callable[[Load], PointSpec]
@@ -89,18 +89,18 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One call of `peak` under way."""
+class PeakSearch:
+    """One running call of `peak`."""
 
     options: PeakOptions
-    job: Job
+    job: PeakJob
     stage: Stage
     run: Recording
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What is kept, what is shown, and what the exit code should say where there is no peak."""
+class PeakAnswer:
+    """The answer to keep, the report to print, and the error if no peak was found."""
 
     peak: Peak
     report: Report
@@ -108,11 +108,11 @@ class Answered:
 
 
 def check_options(options: PeakOptions) -> None:
-    """Refuse what contradicts itself, before anything is opened."""
+    """Refuse contradicting options before anything is opened."""
     if options.rate is not None:
         raise BadInput(
             "peak chooses the rates itself and --rate fixes one",
-            "use `run --rate`, or --objective with --start for where the search begins",
+            "use `run --rate`, or --objective with --start to begin the search at a rate",
         )
     if options.objective is None:
         _check_clients(options)
@@ -131,8 +131,8 @@ def _check_clients(options: PeakOptions) -> None:
     for name, value in given.items():
         if value:
             raise BadInput(
-                f"{name} is for the search to an objective and there is none",
-                "add --objective such as 'p99<5ms,failures<0.1%', or use --clients",
+                f"{name} needs --objective",
+                "add one such as --objective 'p99<5ms,failures<0.1%', or use --clients",
             )
     for clients in options.foresee:
         check_reach(clients, max(options.clients or DEFAULT_CLIENTS))
@@ -141,7 +141,7 @@ def _check_clients(options: PeakOptions) -> None:
 def _check_search(options: PeakOptions, objective: Objective) -> None:
     if options.clients:
         raise BadInput(
-            "--clients measures given loads and --objective searches for one", "leave one out"
+            "--clients measures given loads, --objective searches for one", "give only one of them"
         )
     if options.foresee:
         raise BadInput(
@@ -149,17 +149,18 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
             "use it with --clients",
         )
     if options.repeats > 1:
-        raise BadInput("a search repeats what it finds by itself", "use --holds for how often")
+        raise BadInput(
+            "--repeats does not apply to a search", "use --holds for the number of holds"
+        )
     for metric in RATES:
         if objective.about(metric):
             raise BadInput(
                 f"the search finds the rate and {metric} in the objective asks for one",
-                "ask for latencies, failures or cpu only",
+                "use latencies, failures or cpu only",
             )
 
 
-def find_peak(options: PeakOptions, job: Job) -> None:
-    """Measure, show the curve, and keep and print the answer."""
+def find_peak(options: PeakOptions, job: PeakJob) -> None:
     check_options(options)
     reporter = JsonLines() if options.json else Live(point_name)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
@@ -172,11 +173,11 @@ def find_peak(options: PeakOptions, job: Job) -> None:
         last.callback(job.afterwards)
         stage = job.stage(reporter.seeding)
         run.store.set_manifest(continued(run.store.manifest(), collect(sys.argv[1:], job.facts())))
-        asked = Asked(options, job, stage, run)
+        call = PeakSearch(options, job, stage, run)
         if options.objective is None:
-            answer = _over_clients(asked, clients)
+            answer = _over_clients(call, clients)
         else:
-            answer = _to_objective(asked, options.objective, most)
+            answer = _to_objective(call, options.objective, most)
         remember(run, answer.peak)
     if options.json:
         print(json.dumps({"peak": answer.peak.to_json()}), flush=True)
@@ -188,18 +189,18 @@ def find_peak(options: PeakOptions, job: Job) -> None:
 
 
 def remember(run: Recording, peak: Peak) -> None:
-    """Keep an answer in the manifest, instead of an earlier one to the same question."""
+    """Keep an answer in the manifest in place of an earlier one to the same question."""
     known = run.store.manifest().get("peaks", [])
-    asked = peak.question()
-    others = [each for each in known if {name: each.get(name) for name in asked} != asked]
+    question = peak.question()
+    others = [each for each in known if {name: each.get(name) for name in question} != question]
     run.store.set_manifest({"peaks": [*others, peak.to_json()]})
 
 
-def _over_clients(asked: Asked, clients: Sequence[int]) -> Answered:
-    job, options = asked.job, asked.options
+def _over_clients(call: PeakSearch, clients: Sequence[int]) -> PeakAnswer:
+    job, options = call.job, call.options
     points = [job.point(Load(users, None, job.window_s)) for users in clients]
-    stages = repeated([replace(asked.stage, points=points)], options.repeats)
-    results = sweep(stages, asked.run.store, asked.run.reporter)
+    stages = repeated([replace(call.stage, points=points)], options.repeats)
+    results = sweep(stages, call.run.store, call.run.reporter)
     curve = spots(results, lambda spec: spec.users)
     bend = knee(curve)
     law = fit([(int(spot.load), spot.rate) for spot in curve if spot.valid])
@@ -207,12 +208,12 @@ def _over_clients(asked: Asked, clients: Sequence[int]) -> Answered:
     table = clients_table(series(results), bend, peak.best)
     drawn = plot(curve, bend)
     notes = [drawn, "", *usl_lines(law, options.foresee), *footnotes(results), *warnings(results)]
-    return Answered(peak, Report([table], [*notes, "", peak.said]))
+    return PeakAnswer(peak, Report([table], [*notes, "", peak.said]))
 
 
 @dataclass(frozen=True)
-class Tried:
-    """One step of a search, and what came of it; no result where nothing succeeded."""
+class Probe:
+    """One trial of a search and its reply; no result if the tester failed."""
 
     trial: Trial
     spec: PointSpec
@@ -220,10 +221,10 @@ class Tried:
     reply: Reply
 
 
-def _to_objective(asked: Asked, objective: Objective, most: int) -> Answered:
-    options, window = asked.options, asked.job.window_s
+def _to_objective(call: PeakSearch, objective: Objective, most: int) -> PeakAnswer:
+    options, window = call.options, call.job.window_s
     needed = objective.samples() * ROOM
-    plan = Plan(
+    plan = SearchPlan(
         start=options.start or rounded(max(100.0, needed / window)),
         users=options.users or DEFAULT_USERS,
         most_users=most,
@@ -235,22 +236,22 @@ def _to_objective(asked: Asked, objective: Objective, most: int) -> Answered:
     def spec_of(trial: Trial) -> PointSpec:
         seconds = max(hold if trial.long else window, needed / trial.rate)
         load = Load(trial.users, trial.rate, round(seconds, 3))
-        return replace(asked.job.point(load), repeat=trial.repeat)
+        return replace(call.job.point(load), repeat=trial.repeat)
 
-    found, tried = _walk(plan, objective, asked, spec_of)
+    found, tried = _walk(plan, objective, call, spec_of)
     results = [each.result for each in tried if each.result is not None]
     curve = spots(results, lambda spec: spec.rate or 0.0)
     bend = knee(curve)
     table = rates_table([(t.spec, t.result, t.reply) for t in tried], found.rate)
-    said = said_of_rates(found, tried[0].spec, objective, plan, hold)
-    peak = rates_peak(found, objective, _best(found, tried) or tried[0].spec, bend, said)
+    answer = rates_answer(found, tried[0].spec, objective, plan, hold)
+    peak = rates_peak(found, objective, _best(found, tried) or tried[0].spec, bend, answer)
     held = [r for r in results if r.spec.rate == found.rate]
-    report = Report([table], [plot(curve, bend), "", *warnings(held), "", said])
-    return Answered(peak, report, _error(found, said))
+    report = Report([table], [plot(curve, bend), "", *warnings(held), "", answer])
+    return PeakAnswer(peak, report, _error(found, answer))
 
 
-def _best(found: Found, tried: Sequence[Tried]) -> PointSpec | None:
-    """Return the last hold of the rate that was found."""
+def _best(found: HighestRate, tried: Sequence[Probe]) -> PointSpec | None:
+    """Return the last hold of the highest rate."""
     held = [
         each.spec
         for each in tried
@@ -259,20 +260,19 @@ def _best(found: Found, tried: Sequence[Tried]) -> PointSpec | None:
     return held[-1] if held else None
 
 
-def _error(found: Found, said: str) -> SitebenchError | None:
-    """Return what the exit code should say: that nothing holds, or that nothing is known."""
+def _error(found: HighestRate, message: str) -> SitebenchError | None:
     if found.rate is not None:
         return None
     if found.tester_bound:
-        return MeasurementFailed(said, "use a faster machine for the tester, or more --users")
-    return ObjectiveMissed(said, "begin lower with --start, or ask for less")
+        return MeasurementFailed(message, "use a faster machine for the tester, or more --users")
+    return ObjectiveMissed(message, "begin lower with --start, or relax the objective")
 
 
 def _walk(
-    plan: Plan, objective: Objective, asked: Asked, spec_of: Callable[[Trial], PointSpec]
-) -> tuple[Found, list[Tried]]:
-    """Ask the search what to measure until it knows; the target is opened when first needed."""
-    going, tried, run = search(plan), list[Tried](), asked.run
+    plan: SearchPlan, objective: Objective, call: PeakSearch, spec_of: Callable[[Trial], PointSpec]
+) -> tuple[HighestRate, list[Probe]]:
+    """Measure what the search yields until it ends; the target is opened when first needed."""
+    going, tried, run = search(plan), list[Probe](), call.run
     trial = next(going)
     with contextlib.ExitStack() as stack:
         endpoints: list[Endpoint] = []
@@ -284,11 +284,11 @@ def _walk(
                 reply = _reply(result, objective)
             else:
                 if not endpoints:
-                    target = opened(asked.stage, run.store, run.reporter)
+                    target = opened(call.stage, run.store, run.reporter)
                     endpoints.append(stack.enter_context(target))
                 held = any(each.reply.answer is Answer.HELD for each in tried)
                 result, reply = _try(spec, endpoints[0], objective, run, held=held)
-            tried.append(Tried(trial, spec, result, reply))
+            tried.append(Probe(trial, spec, result, reply))
             try:
                 trial = going.send(reply)
             except StopIteration as end:
@@ -298,7 +298,7 @@ def _walk(
 def _try(
     spec: PointSpec, endpoint: Endpoint, objective: Objective, run: Recording, *, held: bool
 ) -> tuple[PointResult | None, Reply]:
-    """Measure; a target that held before and now answers nobody has been pushed too far."""
+    """Measure; a target that held before and now answers nothing is overloaded."""
     try:
         result = measure_point(spec, endpoint, run.store, run.reporter)
     except (OutOfPorts, OutOfDescriptors) as error:
@@ -319,5 +319,5 @@ def _try(
 def _reply(result: PointResult, objective: Objective) -> Reply:
     for outcome in objective.judge(result).outcomes:
         if outcome.state is State.UNKNOWN and outcome.condition.startswith("cpu"):
-            raise BadInput(outcome.said, "leave cpu out of the objective")
+            raise BadInput(outcome.message, "leave cpu out of the objective")
     return reply_of(result, objective)

@@ -3,7 +3,7 @@
 The knee is where the ratio of throughput to response time is highest, Kleinrock's "power"
 ("Power and deterministic rules of thumb for probabilistic problems in computer communications",
 1979). Up to it, more load buys a greater share of throughput than it costs in response time;
-beyond it response time takes over.
+beyond it response time grows faster.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEAST_SPOTS = 3
 
 @dataclass(frozen=True)
 class Spot:
-    """One load: what was done per second, and how long one operation took; medians of repeats."""
+    """One load: its throughput and mean response time, as medians over repeats."""
 
     load: float
     rate: float
@@ -31,7 +31,7 @@ class Spot:
 
 
 def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float]) -> list[Spot]:
-    """Return one spot per load, lowest first; points at which nothing succeeded have none."""
+    """Return one spot per load, lowest first; points without a success have none."""
     groups: dict[float, list[PointResult]] = {}
     for result in results:
         if result.latency.mean is not None and result.operations:
@@ -49,9 +49,9 @@ def _spot(load: float, found: Sequence[PointResult]) -> Spot:
 
 
 def knee(found: Sequence[Spot]) -> Spot | None:
-    """Return the knee; None where it lies beyond the loads measured, or there are too few.
+    """Return the knee; None if it lies beyond the measured loads, or if there are too few.
 
-    What is not the target's number has no part in it.
+    Invalid points are left out.
     """
     sound = [spot for spot in found if spot.valid and spot.response_us > 0]
     if len(sound) < LEAST_SPOTS:
@@ -61,7 +61,7 @@ def knee(found: Sequence[Spot]) -> Spot | None:
 
 
 def plot(found: Sequence[Spot], bend: Spot | None) -> str:
-    """Draw response time over throughput in letters: o measured, x not the target's, K the knee."""
+    """Plot response time over throughput in text: o valid, x invalid, K the knee."""
     if len(found) < 2:
         return ""
     most_rate = max(spot.rate for spot in found)
@@ -82,7 +82,7 @@ def plot(found: Sequence[Spot], bend: Spot | None) -> str:
     right = f"{format_rate(most_rate)}/s"
     axis = " " * (margin + 1) + "+" + "-" * WIDTH
     scale = " " * (margin + 2) + "0" + right.rjust(WIDTH - 1)
-    marks = {"o": "measured", "x": "not the target's number", "K": "knee"}
+    marks = {"o": "measured", "x": "not valid", "K": "knee"}
     drawn = {cell for row in grid for cell in row}
     legend = ", ".join(f"{mark} {means}" for mark, means in marks.items() if mark in drawn)
     title = f"mean response time over throughput ({legend})"

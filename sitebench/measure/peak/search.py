@@ -7,16 +7,16 @@
           +----------------------------> rate     that held; where one breaks, step down
                                                4. confirm: as long, at the lowest that broke
 
-Pure: a generator that yields what to measure next and is sent what came of it. The same answers
-always lead to the same questions, which is what makes a search resumable.
+Pure: a generator that yields the next trial and is sent its reply. The same replies always lead to
+the same trials, which makes a search resumable.
 
-What breaks may be the tester: an engine thread used up, or lanes all busy because the target takes
-its time without being used up. The first ends the search in an answer that says so. Against the
-second the rate is tried again with twice the lanes; where that changes nothing it was the target.
+The tester may be what breaks a rate: an engine thread is used up, or all lanes are busy because the
+target is slow without being used up. The first ends the search with a reply that says so. For the
+second the rate is tried again with twice the lanes; if that changes nothing, it was the target.
 
 The interval: the lower end is a rate that held every time, the upper end one that broke, both with
-the long window. It brackets the limit to the precision asked for; it is no confidence interval, and
-a target whose limit moves from minute to minute will break what held before.
+the long window. It brackets the limit to the requested precision; it is not a confidence interval,
+and a target whose limit moves from minute to minute will break at rates that held before.
 """
 
 from __future__ import annotations
@@ -35,24 +35,22 @@ from sitebench.verdict.rules.thresholds import MIN_SCHEDULE_SHARE, WINDOW_EDGE_O
 from sitebench.verdict.verdict import Bound
 
 GAIN = 1.05
-"""With twice the lanes, less than this many times the throughput means lanes were not the limit."""
+"""With twice the lanes, less than this many times the throughput: lanes were not the limit."""
 
 LATE = 0.5
-"""Operations that begin late by this share of their service time: something held them up."""
+"""Operations that begin late by this share of their service time were delayed."""
 
 ALL_BUSY = 0.8
 """Share of the lanes' time that is service, from which late operations waited for a free lane."""
 
 ROUNDS = 3
-"""How often a rate that broke once and then held reopens the search."""
+"""How often the search is reopened by a rate that broke once and then held."""
 
 FEWEST_HALVINGS = 4
-"""How far below its start the search looks for a rate that holds: a sixteenth."""
+"""The search goes down to a sixteenth of its start to find a rate that holds."""
 
 
 class Answer(StrEnum):
-    """What came of a trial."""
-
     HELD = "held"
     BROKE = "broke"
     TESTER = "tester"
@@ -60,7 +58,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """What to measure: a rate with so many lanes, for the short window or the long one."""
+    """What to measure: a rate with a number of lanes, for the short window or the long one."""
 
     rate: float
     users: int
@@ -70,17 +68,17 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of it and why; `crowded` where operations waited for a lane to be free."""
+    """The result of a trial and the reason; `crowded` if operations waited for a free lane."""
 
     answer: Answer
     achieved: float
-    said: str
+    message: str
     crowded: bool = False
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """A rate that did not hold, and why; `sure` where the long window said so."""
+    """A rate that did not hold, and why; `sure` if that was in the long window."""
 
     rate: float
     reply: Reply
@@ -88,8 +86,8 @@ class Ceiling:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How to search."""
+class SearchPlan:
+    """Where a search begins, and how far it goes."""
 
     start: float
     users: int
@@ -99,12 +97,12 @@ class Plan:
 
     @property
     def lowest(self) -> float:
-        """The lowest rate that is tried."""
+        """The lowest rate to try."""
         return rounded(self.start / 2**FEWEST_HALVINGS)
 
 
 @dataclass(frozen=True)
-class Found:
+class HighestRate:
     """The highest rate that held every time, and the lowest above it that did not."""
 
     rate: float | None
@@ -113,30 +111,30 @@ class Found:
 
     @property
     def tester_bound(self) -> bool:
-        """Whether what lies above is the tester's limit, and the target's is not known."""
+        """Whether the tester was the limit above it, so that the target's is not known."""
         return self.ceiling is not None and self.ceiling.reply.answer is Answer.TESTER
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Between which rates the target's limit lies; None where either end is not sure."""
+        """The rates between which the target's limit lies; None if either end is not sure."""
         if self.rate is None or self.ceiling is None or not self.ceiling.sure or self.tester_bound:
             return None
         return self.rate, self.ceiling.rate
 
 
-Search = Generator[Trial, Reply, Found]
-Asking = Generator[Trial, Reply, Reply]
+Search = Generator[Trial, Reply, HighestRate]
+Attempt = Generator[Trial, Reply, Reply]
 Bracketing = Generator[Trial, Reply, tuple[float, Ceiling]]
 
 
 def rounded(rate: float) -> float:
-    """Return a rate with three digits: a search needs no more, and people read it."""
+    """Return a rate with three digits: a search needs no more, and it is easy to read."""
     digits = 2 - floor(log10(rate))
     return round(rate, digits)
 
 
-def search(plan: Plan) -> Search:
-    """Search; yields trials, takes replies."""
+def search(plan: SearchPlan) -> Search:
+    """Search: yields trials, is sent replies."""
     searching = _Searching(plan)
     low, high = yield from searching.bracket()
     for rounds_left in reversed(range(ROUNDS)):
@@ -146,30 +144,30 @@ def search(plan: Plan) -> Search:
         low, high = yield from searching.hold(low, high)
         if low is None or high.sure or high.reply.answer is Answer.TESTER:
             break
-        again = yield from searching.ask(high.rate, long=True)
+        again = yield from searching.attempt(high.rate, long=True)
         if again.answer is not Answer.HELD:
             high = Ceiling(high.rate, again, sure=True)
             break
         if rounds_left:
             low, high = yield from searching.raise_from(high.rate, 1 + 4 * plan.precision)
-    return Found(low, high, searching.users)
+    return HighestRate(low, high, searching.users)
 
 
 class _Searching:
-    """The search's state: how many lanes it takes, and what was asked how often."""
+    """The state of a search: its number of lanes, and how often each trial was made."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SearchPlan) -> None:
         self._plan = plan
         self.users = plan.users
-        self._asked: Counter[tuple[float, int]] = Counter()
+        self._made: Counter[tuple[float, int]] = Counter()
 
-    def ask(self, rate: float, *, long: bool = False) -> Asking:
-        """Try a rate, with more lanes where those there are may be what breaks it."""
+    def attempt(self, rate: float, *, long: bool = False) -> Attempt:
+        """Try a rate; if busy lanes may be what breaks it, with more of them."""
         reply = yield self._trial(rate, self.users, long=long)
         while reply.answer is Answer.BROKE and reply.crowded:
             if self.users * 2 > self._plan.most_users:
-                said = f"all {self.users:,} lanes are busy and there may be no more: {reply.said}"
-                return Reply(Answer.TESTER, reply.achieved, said)
+                why = f"all {self.users:,} lanes are busy, the most allowed: {reply.message}"
+                return Reply(Answer.TESTER, reply.achieved, why)
             more = yield self._trial(rate, self.users * 2, long=long)
             if more.answer is not Answer.HELD and more.achieved < GAIN * reply.achieved:
                 return reply
@@ -178,36 +176,36 @@ class _Searching:
         return reply
 
     def _trial(self, rate: float, users: int, *, long: bool) -> Trial:
-        repeat = self._asked[rate, users]
-        self._asked[rate, users] += 1
+        repeat = self._made[rate, users]
+        self._made[rate, users] += 1
         return Trial(rate, users, long, repeat)
 
     def bracket(self) -> Generator[Trial, Reply, tuple[float | None, Ceiling | None]]:
         """Find a rate that holds and one above it that does not."""
         rate = rounded(self._plan.start)
-        reply = yield from self.ask(rate)
+        reply = yield from self.attempt(rate)
         if reply.answer is Answer.HELD:
             return (yield from self.raise_from(rate, 2.0))
         high = Ceiling(rate, reply, sure=False)
         for _ in range(FEWEST_HALVINGS):
             rate = rounded(rate / 2)
-            reply = yield from self.ask(rate)
+            reply = yield from self.attempt(rate)
             if reply.answer is Answer.HELD:
                 return rate, high
             high = Ceiling(rate, reply, sure=False)
         return None, high
 
     def raise_from(self, low: float, factor: float) -> Bracketing:
-        """Raise the rate until it does not hold; the tester, at last, has an end."""
+        """Raise the rate until it does not hold; at the latest the tester is used up."""
         while True:
             rate = rounded(low * factor)
-            reply = yield from self.ask(rate)
+            reply = yield from self.attempt(rate)
             if reply.answer is not Answer.HELD:
                 return low, Ceiling(rate, reply, sure=False)
             low = rate
 
     def narrow(self, low: float, high: Ceiling, *, long: bool = False) -> Bracketing:
-        """Halve the bracket until it is as narrow as was asked for."""
+        """Halve the bracket until it is as narrow as requested."""
         while high.rate > low * (1 + self._plan.precision):
             middle = rounded((low + high.rate) / 2)
             if middle in (low, high.rate):
@@ -222,7 +220,7 @@ class _Searching:
     def hold(
         self, low: float, high: Ceiling
     ) -> Generator[Trial, Reply, tuple[float | None, Ceiling]]:
-        """Measure longer and again; where it breaks, step down ever farther, then narrow."""
+        """Measure longer, several times; if it breaks, step down farther each time, then narrow."""
         step = self._plan.precision
         while (broke := (yield from self._breaks(low, long=True))) is not None:
             high = Ceiling(low, broke, sure=True)
@@ -234,19 +232,19 @@ class _Searching:
         return low, high
 
     def _breaks(self, rate: float, *, long: bool) -> Generator[Trial, Reply, Reply | None]:
-        """Return what broke a rate: asked once, or for the long window as often as wanted."""
+        """Return the reply that broke a rate, tried once, or `holds` times in the long window."""
         for _ in range(self._plan.holds if long else 1):
-            reply = yield from self.ask(rate, long=long)
+            reply = yield from self.attempt(rate, long=long)
             if reply.answer is not Answer.HELD:
                 return reply
         return None
 
 
 def reply_of(result: PointResult, objective: Objective) -> Reply:
-    """Read an answer off a measured point.
+    """Return the reply that a measured point gives.
 
-    The tester used up and the target not: nothing was learned of the target. A schedule that was
-    not kept is no held rate, whatever the latencies of those that got through.
+    If the tester was used up and the target was not, the target's limit is still unknown. A rate
+    that was not reached did not hold, whatever the latencies of the operations that were done.
     """
     achieved, rate, bound = result.ops_per_s, result.spec.rate or 0.0, result.verdict.bound
     judgement = objective.judge(result)
@@ -254,27 +252,27 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
         return Reply(Answer.TESTER, achieved, f"the tester could not: {result.verdict.evidence}")
     if not result.verdict.valid:
         return Reply(Answer.BROKE, achieved, result.verdict.evidence)
-    said = judgement.said
+    message = judgement.message
     kept = result.operations + WINDOW_EDGE_OPERATIONS >= MIN_SCHEDULE_SHARE * rate * result.seconds
     if not kept:
-        said = f"{achieved:,.0f} of {rate:,.0f}/s were done; {said}"
+        message = f"{achieved:,.0f} of {rate:,.0f}/s were done; {message}"
     elif judgement.state is State.MET:
-        return Reply(Answer.HELD, achieved, said)
+        return Reply(Answer.HELD, achieved, message)
     if bound == Bound.TARGET_CPU or _serves_too_slowly(result, objective):
-        return Reply(Answer.BROKE, achieved, said)
+        return Reply(Answer.BROKE, achieved, message)
     if _late(result) and busy_lanes(result) < ALL_BUSY * result.spec.users:
-        return Reply(Answer.TESTER, achieved, f"the tester began late with lanes free; {said}")
-    return Reply(Answer.BROKE, achieved, said, crowded=_late(result))
+        return Reply(Answer.TESTER, achieved, f"the tester began late with lanes free; {message}")
+    return Reply(Answer.BROKE, achieved, message, crowded=_late(result))
 
 
 def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
-    """Return whether the objective is missed even by the time from sending to answer."""
+    """Return whether even the service time, from sending to answer, misses the objective."""
     served = objective.judge(replace(result, latency=result.service))
     return served.state is State.BROKEN
 
 
 def _late(result: PointResult) -> bool:
-    """Return whether operations typically began late: a few after a stall are the target's."""
+    """Return whether operations typically began late; a few after a stall are the target's."""
     return _typical(result.lag) > LATE * _typical(result.service)
 
 

@@ -1,4 +1,4 @@
-"""What a load search says: its tables, and the answer in a sentence."""
+"""The result of `peak`: its tables, and the answer in a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Group
 
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import Spot
-from sitebench.measure.peak.search import Answer, Found, Plan, Reply
+from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan
 from sitebench.measure.peak.usl import Usl
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
@@ -29,7 +29,7 @@ from sitebench.units import format_duration, format_ns, format_rate, format_size
 
 @dataclass(frozen=True)
 class Peak:
-    """The answer, as the manifest keeps it under `peaks` and `--json` prints it."""
+    """The answer, as the manifest holds it under `peaks` and `--json` prints it."""
 
     half: str
     operation: str
@@ -45,7 +45,7 @@ class Peak:
     said: str
 
     def question(self) -> dict[str, Any]:
-        """Return what was asked: the same question has one answer in a run file."""
+        """Return what identifies the question: a run file holds one answer to each."""
         names = ("half", "operation", "entries", "target", "client", "objective")
         return {name: getattr(self, name) for name in names}
 
@@ -68,7 +68,7 @@ def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) ->
         interval=None if interval is None else (interval.low, interval.high),
         knee=_knee(bend),
         usl=None if law is None else law.to_json(),
-        said=_said_of_clients(found, best, bend),
+        said=_clients_answer(found, best, bend),
     )
 
 
@@ -80,10 +80,10 @@ def _knee(bend: Spot | None) -> dict[str, float] | None:
     return None if bend is None else {"load": bend.load, "rate": bend.rate}
 
 
-def _said_of_clients(found: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
+def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
     name = _name(found[0].spec)
     if best is None:
-        return f"{name}: no point is the target's number: nothing is known of its peak."
+        return f"{name}: no point is valid: the peak is not known."
     most = max(each.spec.users for each in found)
     said = (
         f"{name}: at most {format_rate(best.median(rate_of) or 0.0)}/s, with {best.spec.users:,} "
@@ -91,12 +91,12 @@ def _said_of_clients(found: Sequence[Series], best: Series | None, bend: Spot | 
     )
     higher = [each for each in found if not each.valid and _above(each, best)]
     if higher:
-        said += f"; what {higher[-1].spec.users:,} clients gave is not the target's number"
+        said += f"; what {higher[-1].spec.users:,} clients gave is not valid"
     if bend is None:
         return f"{said}; no knee up to {most:,} clients."
     return (
         f"{said}; the knee is at {bend.load:,.0f} clients ({format_rate(bend.rate)}/s, mean "
-        f"{format_ns(bend.response_us * 1e3)}): beyond it response time takes over."
+        f"{format_ns(bend.response_us * 1e3)}): beyond it response time grows faster than the rate."
     )
 
 
@@ -144,9 +144,9 @@ def _percent(value: float) -> str:
 
 
 def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
-    """Say what the fitted law is, how well it fits, and what it expects."""
+    """Return the fitted law, how well it fits, and what it predicts, in sentences."""
     if law is None:
-        return ["Universal Scalability Law: not fitted; it takes four loads that are the target's."]
+        return ["Universal Scalability Law: not fitted; it needs four valid loads."]
     best = law.best_clients
     turns = (
         f"highest at {best:,} clients"
@@ -158,7 +158,7 @@ def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
         f"{law.contention:.2%}, coherency {law.coherency:.4%}; R2 {law.r_squared:.3f}, off by at "
         f"most {law.worst_error:.1%}; {turns}."
     ]
-    lines += [f"  with {n:,} clients it expects {format_rate(law.at(n))}/s." for n in foresee]
+    lines += [f"  with {n:,} clients it predicts {format_rate(law.at(n))}/s." for n in foresee]
     return lines
 
 
@@ -189,7 +189,7 @@ def rates_table(steps: Sequence[Step], best: float | None) -> Group:
 
 
 def rates_peak(
-    found: Found, objective: Objective, spec: PointSpec, bend: Spot | None, said: str
+    found: HighestRate, objective: Objective, spec: PointSpec, bend: Spot | None, said: str
 ) -> Peak:
     """Return the answer of a search to an objective; `spec` is the best point's, if any."""
     return Peak(
@@ -204,14 +204,13 @@ def rates_peak(
     )
 
 
-def said_of_rates(
-    found: Found, spec: PointSpec, objective: Objective, plan: Plan, hold_s: float
+def rates_answer(
+    found: HighestRate, spec: PointSpec, objective: Objective, plan: SearchPlan, hold_s: float
 ) -> str:
-    """Return the answer of a search in a sentence."""
     name, ceiling = _name(spec), found.ceiling
-    why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {ceiling.reply.said}"
+    why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {ceiling.reply.message}"
     if found.rate is None and found.tester_bound:
-        return f"{name}: nothing is known of the target, the tester gave up first: {why}"
+        return f"{name}: the target's limit is not known, the tester reached its own first: {why}"
     if found.rate is None:
         return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
     said = (
@@ -219,8 +218,8 @@ def said_of_rates(
         f"(held {plan.holds} times for {format_duration(hold_s)})"
     )
     if found.tester_bound:
-        return f"{said}. Its own limit lies above and is not known: {why}."
+        return f"{said}. The target's own limit lies above and is not known: {why}."
     if found.interval is None:
-        return f"{said}. What broke above it did not break again: its limit is not known."
+        return f"{said}. The rate that broke above it held when repeated: the limit is not known."
     low, high = found.interval
     return f"{said}; {why}: its limit lies between {low:,g} and {high:,g}/s."

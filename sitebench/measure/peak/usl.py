@@ -1,9 +1,9 @@
-"""The Universal Scalability Law: what one client does, what sharing costs, and what agreeing costs.
+"""The Universal Scalability Law: the rate of a client, and the cost of sharing and of coherency.
 
     X(N) = L N / (1 + A (N - 1) + B N (N - 1))
 
-L is the rate of one client, A the share of its work that others must wait for (contention), B what
-keeping every pair of clients in agreement costs (coherency). After N. J. Gunther, "Guerrilla
+L is the rate of one client, A the share of its work that the others must wait for (contention), B
+the cost of keeping every pair of clients consistent (coherency). After N. J. Gunther, "Guerrilla
 Capacity Planning", 2007. Divided into N the law is linear in 1/L, A/L and B/L:
 
     N / X = 1/L + A/L (N - 1) + B/L N (N - 1)
@@ -11,8 +11,8 @@ Capacity Planning", 2007. Divided into N the law is linear in 1/L, A/L and B/L:
 so least squares of that line, each point weighted by X/N (all are as wrong relative to their own
 size), gives the parameters without iteration; none of them is negative.
 
-Limitations: the law is no queueing model of the target. It is said of loads up to twice the largest
-measured one and refuses to speak of others (method, rule 11).
+Limitations: the law is not a queueing model of the target. It is applied up to twice the largest
+measured load, and refused beyond (method, rule 11).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from typing import Any
 from sitebench.errors import BeyondMeasured
 
 LEAST_LOADS = 4
-"""Three parameters pass through any three points: only more than that can be fitted badly."""
+"""Three parameters fit any three points exactly; a misfit shows with four."""
 
 FURTHEST = 2
-"""How far beyond the largest measured load anything is said (method, rule 11)."""
+"""The law is applied up to this multiple of the largest measured load (method, rule 11)."""
 
 Column = tuple[float, ...]
 
@@ -47,7 +47,7 @@ class Usl:
     """The largest distance of a measured rate from the law's, as a share of the measured."""
 
     def at(self, clients: int) -> float:
-        """Return the expected rate; refuses what lies too far beyond what was measured."""
+        """Return the expected rate; refuses loads too far beyond the measured ones."""
         check_reach(clients, self.measured_clients)
         return self._rate(clients)
 
@@ -57,14 +57,13 @@ class Usl:
 
     @property
     def best_clients(self) -> int | None:
-        """Load at which the law is highest; None where it never falls, or too far out to say."""
+        """The load of the highest rate; None if the rate never falls, or too far beyond."""
         if self.coherency <= 0 or self.contention >= 1:
             return None
         best = round(math.sqrt((1 - self.contention) / self.coherency))
         return best if 1 <= best <= FURTHEST * self.measured_clients else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the manifest keeps."""
         return {
             "per_client": self.per_client,
             "contention": self.contention,
@@ -80,8 +79,8 @@ def check_reach(clients: int, measured: int) -> None:
     """Raise when a load is too far beyond the largest measured one."""
     if clients > FURTHEST * measured:
         raise BeyondMeasured(
-            f"nothing is said of {clients:,} clients: the largest load measured is {measured:,}, "
-            f"and no law holds beyond twice what it was fitted to",
+            f"{clients:,} clients are too many for the fitted law: the largest measured load is "
+            f"{measured:,}, and it is applied up to twice that",
             f"measure {math.ceil(clients / FURTHEST):,} clients or more",
         )
 

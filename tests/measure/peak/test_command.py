@@ -10,8 +10,8 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions
 from sitebench.measure.peak.command import check_options
 from sitebench.measure.peak.curve import knee, spots
-from sitebench.measure.peak.search import Answer, Ceiling, Found, Plan, Reply
-from sitebench.measure.peak.tables import clients_peak, said_of_rates, usl_lines
+from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan
+from sitebench.measure.peak.tables import clients_peak, rates_answer, usl_lines
 from sitebench.measure.peak.usl import fit
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
@@ -24,13 +24,13 @@ P99 = Objective.parse("p99<5ms")
     ("asked", "words"),
     [
         ({"rate": 100.0}, "--rate fixes one; use `run --rate`"),
-        ({"start": 100.0}, "--start is for the search to an objective"),
-        ({"users": 8}, "--users is for the search to an objective"),
-        ({"hold": 1.0}, "--hold is for the search to an objective"),
-        ({"holds": 1}, "--holds is for the search to an objective"),
-        ({"precision": 1.0}, "--precision is for the search to an objective"),
-        ({"foresee": (225,)}, "225 clients: the largest load measured is 112"),
-        ({"foresee": (9,), "clients": (1, 4)}, "9 clients: the largest load measured is 4"),
+        ({"start": 100.0}, "--start needs --objective"),
+        ({"users": 8}, "--users needs --objective"),
+        ({"hold": 1.0}, "--hold needs --objective"),
+        ({"holds": 1}, "--holds needs --objective"),
+        ({"precision": 1.0}, "--precision needs --objective"),
+        ({"foresee": (225,)}, "225 clients are too many for the fitted law"),
+        ({"foresee": (9,), "clients": (1, 4)}, "largest measured load is 4,"),
         ({"objective": P99, "clients": (2,)}, "--clients measures given loads"),
         ({"objective": P99, "foresee": (2,)}, "--foresee needs a curve over clients"),
         ({"objective": P99, "repeats": 6}, "use --holds"),
@@ -83,10 +83,10 @@ def test_what_is_not_the_targets_is_no_peak() -> None:
     ]
     peak = clients_peak(series(spoilt), None, None)
     assert peak.rate == 5_000.0
-    assert "what 16 clients gave is not the target's number" in peak.said
+    assert "what 16 clients gave is not valid" in peak.said
     none = [replace(r, verdict=replace(r.verdict, valid=False)) for r in sweep()]
     assert clients_peak(series(none), None, None).rate is None
-    assert "nothing is known" in clients_peak(series(none), None, None).said
+    assert "the peak is not known" in clients_peak(series(none), None, None).said
 
 
 def test_the_law_is_said_with_its_goodness_of_fit_and_what_it_expects() -> None:
@@ -94,16 +94,16 @@ def test_the_law_is_said_with_its_goodness_of_fit_and_what_it_expects() -> None:
     first, second = usl_lines(law, (56,))
     assert "contention 5.00%" in first
     assert "R2 1.000, off by at most 0.0%" in first
-    assert "with 56 clients it expects 14,933/s" in second
-    assert "four loads" in usl_lines(None, ())[0]
+    assert "with 56 clients it predicts 14,933/s" in second
+    assert "four valid loads" in usl_lines(None, ())[0]
 
 
-PLAN = Plan(start=100, users=64, most_users=1024)
+PLAN = SearchPlan(start=100, users=64, most_users=1024)
 
 
 def said(rate: float | None, answer: Answer, *, sure: bool = True) -> str:
     ceiling = Ceiling(800, Reply(answer, 700, "p99 is 9 ms (asked: p99<5ms)"), sure=sure)
-    return said_of_rates(Found(rate, ceiling, 64), a_spec(), P99, PLAN, 30.0)
+    return rates_answer(HighestRate(rate, ceiling, 64), a_spec(), P99, PLAN, 30.0)
 
 
 def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
@@ -111,7 +111,7 @@ def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
     assert "sustains 760/s with p99<5ms (held 3 times for 30s)" in found
     assert "at 800/s p99 is 9 ms (asked: p99<5ms): its limit lies between 760 and 800/s" in found
     assert "no rate from 6.25/s up holds p99<5ms" in said(None, Answer.BROKE)
-    assert "its limit is not known" in said(760, Answer.BROKE, sure=False)
+    assert "the limit is not known" in said(760, Answer.BROKE, sure=False)
 
 
 def test_the_testers_limit_is_never_said_to_be_the_targets() -> None:

@@ -13,9 +13,9 @@ from sitebench.counts.durations import Durations
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.search import (
     Answer,
-    Found,
-    Plan,
+    HighestRate,
     Reply,
+    SearchPlan,
     Trial,
     reply_of,
     rounded,
@@ -25,14 +25,14 @@ from sitebench.verdict.verdict import Bound
 from tests.support.points import a_result, a_spec
 
 Target = Callable[[Trial], Reply]
-START = Plan(start=100, users=64, most_users=1024)
+START = SearchPlan(start=100, users=64, most_users=1024)
 
 
 @dataclass
 class Walk:
     """A search that went to its end."""
 
-    found: Found
+    found: HighestRate
     trials: list[Trial] = field(default_factory=list)
 
     @property
@@ -40,7 +40,7 @@ class Walk:
         return [trial.rate for trial in self.trials]
 
 
-def walk(target: Target, plan: Plan = START) -> Walk:
+def walk(target: Target, plan: SearchPlan = START) -> Walk:
     going, trials = search(plan), []
     trial = next(going)
     while True:
@@ -221,7 +221,7 @@ def test_lanes_that_run_out_are_the_testers_limit() -> None:
     assert found.users == 1024
     assert found.tester_bound
     assert found.ceiling is not None
-    assert "1,024 lanes are busy" in found.ceiling.reply.said
+    assert "1,024 lanes are busy" in found.ceiling.reply.message
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_point_that_keeps_its_schedule_and_meets_the_objective_holds() -> None
 def test_a_schedule_that_is_not_kept_does_not_hold_whatever_its_latency() -> None:
     reply = reply_of(a_result(a_spec(rate=10_500)), OBJECTIVE)
     assert reply.answer is Answer.BROKE
-    assert "10,000 of 10,500/s were done" in reply.said
+    assert "10,000 of 10,500/s were done" in reply.message
 
 
 def test_operations_cut_off_by_a_windows_edges_are_no_missed_schedule() -> None:

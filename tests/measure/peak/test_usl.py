@@ -75,7 +75,7 @@ def test_a_best_load_too_far_out_is_not_said() -> None:
 def test_it_speaks_of_twice_the_measured_load_and_refuses_more() -> None:
     found = fitted(curve(1_000, 0.05, 0.0005))
     assert found.at(224) == pytest.approx(law(224, 1_000, 0.05, 0.0005), rel=1e-6)
-    with pytest.raises(BeyondMeasured, match=r"225 clients.*measured is 112") as caught:
+    with pytest.raises(BeyondMeasured, match=r"225 clients.*measured load is 112") as caught:
         found.at(225)
     assert "measure 113 clients" in caught.value.remedy
     assert caught.value.exit_code == 2
