@@ -11,9 +11,9 @@ from rich.console import Console
 
 from ils_bench import operations as known
 from ils_bench.options import (
-    CockpitOptions,
     IlsOptions,
     LoadTestOptions,
+    LocustOptions,
     PeakOptions,
     RunOptions,
     SeedOptions,
@@ -228,7 +228,7 @@ def ui(options: UiOptions) -> None:
     from ils_bench.targets.identity import password_asked
     from sitebench.locust.web_ui.starting import become_locust
 
-    become_locust(SUITE.locustfile_path(), password_asked(options), CockpitOptions)
+    become_locust(SUITE.locustfile_path(), password_asked(options), LocustOptions)
 
 
 @app.command(rich_help_panel="Directories")

@@ -95,7 +95,7 @@ class IlsOptions(EntriesOption, LoadTestOptions):
 
 
 @dataclass(frozen=True)
-class CockpitOptions(SessionOptions, PointOptions, IlsOptions):
+class LocustOptions(SessionOptions, PointOptions, IlsOptions):
     """What the locustfile takes."""
 
     disposable: bool = option.flag("A target that is deleted afterwards.", hidden=True)

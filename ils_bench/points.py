@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ils_bench.operations import LEFT_FOR_LAST
-from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
+from ils_bench.options import IlsOptions, LoadTestOptions, LocustOptions
 from ils_bench.seeding import journal
 from ils_bench.suite import SUITE
 from ils_bench.targets.live import Progress, assure_own
@@ -52,7 +52,7 @@ class IlsEndpoint:
         """Return how to measure a point here."""
         values = {each.name: getattr(self.options, each.name) for each, _ in fields_of(IlsOptions)}
         here = replace(
-            CockpitOptions(**values),
+            LocustOptions(**values),
             target=str(self.target.address),
             tls=False,
             start_tls=self.target.address.start_tls,

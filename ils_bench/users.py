@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ils_bench.options import CockpitOptions, IlsOptions
+from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.sequences import Sequence
 from ils_bench.workload import IlsWorkload
 from sitebench.locust.user import LaneUser
@@ -40,4 +40,4 @@ class SequenceUser(LaneUser):
         return type(self).sequence.name
 
 
-join(CockpitOptions, "Directory options", IlsWorkload)
+join(LocustOptions, "Directory options", IlsWorkload)

@@ -11,7 +11,7 @@ from locust.env import Environment
 from ils_bench import points
 from ils_bench.engine_config import engine_config
 from ils_bench.ldap3_lane import Ldap3Lanes
-from ils_bench.options import CockpitOptions, IlsOptions
+from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
@@ -27,9 +27,9 @@ from seeders.people import generate
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Session
-from sitebench.locust.preparing import Preparing, apart
-from sitebench.locust.recorder import Recorder, Recording, Subject, asked, operation
-from sitebench.locust.web_ui.cockpit import session_of
+from sitebench.locust.preparing import Preparing, run_in_thread
+from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
+from sitebench.locust.web_ui.setup import open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
@@ -52,21 +52,23 @@ class IlsWorkload:
         self._environment = environment
         self._after = contextlib.ExitStack()
         options = self._options()
-        self.session = session_of(environment)
+        self.session = open_session(environment)
         self._facts: dict[str, Any] = {}
         self._windows: Windows | None = None
         self._recorder = Recorder(options, options.monitor, self.session)
 
-    def _options(self) -> CockpitOptions:
+    def _options(self) -> LocustOptions:
         parsed = self._environment.parsed_options
-        return CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
+        return LocustOptions() if parsed is None else from_namespace(LocustOptions, parsed)
 
     def check(self, options: Any) -> None:
         """Look whether a directory of the user's answers."""
         if options.target not in OURS:
             open_live(options)
 
-    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
+    def prepare(
+        self, environment: Environment, processes: int, preparing: Preparing
+    ) -> dict[str, Any]:
         """Open the target; a directory of the user's holds its people, or gets them here."""
         options = self._options()
         preparing.title = f"{options.target} with {format_size(options.entries)} people"
@@ -90,27 +92,27 @@ class IlsWorkload:
             "password_file": options.password_file,
             "warmup_s": options.warmup,
             "measure_s": options.measure,
-            "first_added": self._first_added(options, target, slots),
+            "first_added": self._first_added(options, target, processes),
         }
 
-    def _seed(self, options: CockpitOptions, target: OpenDirectory, preparing: Preparing) -> None:
+    def _seed(self, options: LocustOptions, target: OpenDirectory, preparing: Preparing) -> None:
         """Add whoever is missing, as `sitebench ils run` does, and remove them after the test.
 
         Those too who are there when it is stopped while they are being added.
         """
         people = spec_of(options, options.entries)
-        self._after.callback(apart, lambda: clean.remove_seeded(target))
-        preparing.beside(lambda progress: seed(target, people, progress, keep=False))
+        self._after.callback(run_in_thread, lambda: clean.remove_seeded(target))
+        preparing.run_with_progress(lambda progress: seed(target, people, progress, keep=False))
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Watch the target, and write down what lanes do."""
-        options = from_texts(CockpitOptions, prepared["options"])
+        options = from_texts(LocustOptions, prepared["options"])
         target = self._target(prepared, options)
         address, sequences = target.address, self._sequences(options)
         writes = any(each.writes for each in sequences)
         subject = Subject(
             spec=lambda: points.point(
-                asked(IlsOptions, self._options(), self._environment),
+                command_options(IlsOptions, self._options(), self._environment),
                 operation(self._environment, SUITE.operations, (each.name for each in sequences)),
             ),
             facts=lambda sizes: points.manifest(options, sizes),
@@ -128,7 +130,7 @@ class IlsWorkload:
         self._windows = recording.windows
         return recording
 
-    def _target(self, prepared: dict[str, Any], options: CockpitOptions) -> OpenDirectory:
+    def _target(self, prepared: dict[str, Any], options: LocustOptions) -> OpenDirectory:
         """Return the target as it is addressed by any process of the test."""
         address = parse_address(prepared["url"], start_tls=options.start_tls)
         trust = Trust(**prepared["trust"])
@@ -143,7 +145,7 @@ class IlsWorkload:
 
     def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""
-        options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
+        options = of_this_worker(from_texts(LocustOptions, prepared["options"]))
         target, sequences = self._target(prepared, options), self._sequences(options)
         population = generate(spec_of(options, options.entries)).population
         first = prepared["first_added"][slot.index]
@@ -180,7 +182,7 @@ class IlsWorkload:
             portable=None if native else source.lane,
         )
 
-    def _sequences(self, options: CockpitOptions) -> list[Program]:
+    def _sequences(self, options: LocustOptions) -> list[Program]:
         from ils_bench.users import SequenceUser
 
         found: dict[str, Program] = {}
@@ -194,17 +196,19 @@ class IlsWorkload:
                     )
         return list(found.values())
 
-    def _first_added(self, options: CockpitOptions, target: OpenDirectory, slots: int) -> list[int]:
+    def _first_added(
+        self, options: LocustOptions, target: OpenDirectory, processes: int
+    ) -> list[int]:
         """Return, for each process that makes load, the first person that it may add.
 
         In a directory that is somebody's own they are reserved, and removed at the test's end.
         """
         adds = any(each.adding for each in self._sequences(options))
         if target.disposable or options.disposable or not adds:
-            return [journal.FIRST_ADDED + index * options.ring for index in range(slots)]
-        return [self._reserve(options, target).start for _ in range(slots)]
+            return [journal.FIRST_ADDED + index * options.ring for index in range(processes)]
+        return [self._reserve(options, target).start for _ in range(processes)]
 
-    def _reserve(self, options: CockpitOptions, target: OpenDirectory) -> Reservation:
+    def _reserve(self, options: LocustOptions, target: OpenDirectory) -> Reservation:
         reservation = journal.reserve(
             str(target.address),
             base=options.base,
@@ -220,12 +224,12 @@ class IlsWorkload:
         def remove() -> None:
             # In the hub itself it would keep workers' heartbeats waiting.
             added = self._added(options)
-            apart(lambda: clean.remove(reservation, target, added=added))
+            run_in_thread(lambda: clean.remove(reservation, target, added=added))
 
         self._after.callback(remove)
         return reservation
 
-    def _added(self, options: CockpitOptions) -> int | None:
+    def _added(self, options: LocustOptions) -> int | None:
         """Return how many people this test's lanes have added at the most; None if unknown."""
         if self._windows is None:
             return 0

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from ps_bench.options import (
-    CockpitOptions,
+    LocustOptions,
     PeakOptions,
     PsOptions,
     RunOptions,
@@ -182,7 +182,7 @@ def ui(options: UiOptions) -> None:
     """
     from sitebench.locust.web_ui.starting import become_locust
 
-    become_locust(SUITE.locustfile_path(), options, CockpitOptions)
+    become_locust(SUITE.locustfile_path(), options, LocustOptions)
 
 
 @app.command(rich_help_panel="Sites")

@@ -47,7 +47,7 @@ class PsOptions(EntriesOption, TestOptions):
 
 
 @dataclass(frozen=True)
-class CockpitOptions(SessionOptions, PointOptions, PsOptions):
+class LocustOptions(SessionOptions, PointOptions, PsOptions):
     """What the locustfile takes."""
 
 

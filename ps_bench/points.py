@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ps_bench.options import CockpitOptions, PsOptions, TestOptions
+from ps_bench.options import LocustOptions, PsOptions, TestOptions
 from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import open_target
@@ -62,7 +62,7 @@ class SiteEndpoint:
         """Return how to measure a point here."""
         values = {each.name: getattr(self.options, each.name) for each, _ in fields_of(PsOptions)}
         here = replace(
-            CockpitOptions(**values),
+            LocustOptions(**values),
             target=str(self.site.address),
             i_own_this_target=self.options.i_own_this_target or self.site.disposable,
             tls=False,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ps_bench.options import CockpitOptions, PsOptions
+from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.workload import SiteWorkload
 from sitebench.http.scenario import Scenario
 from sitebench.locust.user import LaneUser
@@ -38,4 +38,4 @@ class SiteUser(LaneUser):
         return type(self).scenario.name
 
 
-join(CockpitOptions, "Site options", SiteWorkload)
+join(LocustOptions, "Site options", SiteWorkload)

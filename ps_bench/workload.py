@@ -9,7 +9,7 @@ from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from ps_bench import points
-from ps_bench.options import CockpitOptions, PsOptions
+from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import database_of, open_target, spec_of
@@ -23,8 +23,8 @@ from sitebench.http.open_site import OpenSite, assure_own, open_live
 from sitebench.http.scenario import Scenario
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Recorder, Recording, Subject, asked, operation
-from sitebench.locust.web_ui.cockpit import session_of
+from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
+from sitebench.locust.web_ui.setup import open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.options import convert
 from sitebench.options.convert import from_namespace, from_texts
@@ -41,13 +41,13 @@ class SiteWorkload:
         self._environment = environment
         self._after = contextlib.ExitStack()
         options = self._options()
-        self.session = session_of(environment)
+        self.session = open_session(environment)
         self._facts: dict[str, Any] = {}
         self._recorder = Recorder(options, options.monitor, self.session)
 
-    def _options(self) -> CockpitOptions:
+    def _options(self) -> LocustOptions:
         parsed = self._environment.parsed_options
-        return CockpitOptions() if parsed is None else from_namespace(CockpitOptions, parsed)
+        return LocustOptions() if parsed is None else from_namespace(LocustOptions, parsed)
 
     def check(self, options: Any) -> None:
         """Look whether a site of the user's answers, and its scenario can be read."""
@@ -56,13 +56,15 @@ class SiteWorkload:
         if options.target != "embedded":
             open_live(options)
 
-    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
+    def prepare(
+        self, environment: Environment, processes: int, preparing: Preparing
+    ) -> dict[str, Any]:
         """Open the target; one that somebody else looks after is only addressed."""
         options = self._options()
         preparing.title = f"{options.target} with {format_size(options.entries)} people"
         if options.target == "embedded":
-            # Built beside the hub, and found there when the site is opened.
-            preparing.beside(lambda progress: database_of(options, progress))
+            # Built in a thread here, and found there when the site is opened.
+            preparing.run_with_progress(lambda progress: database_of(options, progress))
             site = self._after.enter_context(open_target(options))
         else:
             for scenario in self._scenarios(options):
@@ -85,12 +87,12 @@ class SiteWorkload:
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Watch the target, and write down what lanes do."""
-        options = from_texts(CockpitOptions, prepared["options"])
+        options = from_texts(LocustOptions, prepared["options"])
         address, scenarios = parse_address(prepared["url"]), self._scenarios(options)
         site = OpenSite(options.target, address, trust=Trust(**prepared["trust"]))
         subject = Subject(
             spec=lambda: points.point(
-                asked(PsOptions, self._options(), self._environment),
+                command_options(PsOptions, self._options(), self._environment),
                 operation(self._environment, SUITE.operations, (s.name for s in scenarios)),
             ),
             facts=lambda sizes: points.manifest(options, sizes),
@@ -108,7 +110,7 @@ class SiteWorkload:
 
     def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for portable lanes."""
-        options = of_this_worker(from_texts(CockpitOptions, prepared["options"]))
+        options = of_this_worker(from_texts(LocustOptions, prepared["options"]))
         if isinstance(self._environment.runner, WorkerRunner) and options.scenario is not None:
             scenario_file.receive(options.scenario, prepared["scenario"])
         address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
@@ -142,7 +144,7 @@ class SiteWorkload:
             portable=None if native else source.lane,
         )
 
-    def _scenarios(self, options: CockpitOptions) -> list[Scenario]:
+    def _scenarios(self, options: LocustOptions) -> list[Scenario]:
         from ps_bench.users import SiteUser
 
         found: dict[str, Scenario] = {}

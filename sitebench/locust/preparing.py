@@ -1,4 +1,4 @@
-"""A target is being made ready: how far that is, and how long work runs beside the hub."""
+"""Preparing a target: its progress, and work in threads that must not stop gevent's hub."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import gevent  # type: ignore[import-untyped]
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
-"""Called with how many people are there, and how many are wanted."""
+"""Called with the number of people that are there, and the number wanted."""
 
 
-class Abandoned(Exception):  # noqa: N818 -- nobody sees it: it ends work that nobody waits for
-    """Whoever waited for the work has been told to stop."""
+class _Cancelled(Exception):  # noqa: N818 -- it ends work that is not waited for any more
+    """The greenlet that waited for the work was killed."""
 
 
-def apart(work: Callable[[], T], abandon: Callable[[], object] = lambda: None) -> T:
-    """Have a thread of the hub's pool do what would stop the hub; what it raises is raised here.
+def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
+    """Run in a thread of the hub's pool what would stop the hub; its exceptions are raised here.
 
-    Whoever is killed while waiting calls `abandon`, and waits for the end all the same.
+    A greenlet that is killed while it waits calls `cancel`, and waits for the end all the same.
     """
     task = gevent.get_hub().threadpool.spawn(_caught, work)
     try:
         found, error = task.get()
     except gevent.GreenletExit:
-        abandon()
+        cancel()
         task.wait()
         raise
     if error is not None:
@@ -37,7 +37,7 @@ def apart(work: Callable[[], T], abandon: Callable[[], object] = lambda: None) -
 
 
 def _caught(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """Return what work returns, or raises: gevent would print a traceback of that at once."""
+    """Return the result or the exception: gevent would print a traceback of that at once."""
     try:
         return work(), None
     except Exception as error:
@@ -46,7 +46,7 @@ def _caught(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
 
 @dataclass
 class Preparing:
-    """How far a target is, for whoever watches."""
+    """The progress of preparing a target, as the web UI shows it."""
 
     title: str = "a new test"
     done: int = 0
@@ -55,28 +55,24 @@ class Preparing:
 
     @property
     def elapsed_s(self) -> float:
-        """How long it has taken so far."""
+        """The time taken so far."""
         return time.monotonic() - self.began
 
-    def tell(self, done: int, total: int) -> None:
-        """Note how many people are there."""
-        self.done, self.total = done, total
-
     def to_json(self) -> dict[str, Any]:
-        """Return what a page shows."""
+        """Return what the live page shows."""
         return {"done": self.done, "total": self.total, "elapsed_s": round(self.elapsed_s, 1)}
 
-    def beside(self, work: Callable[[Progress], T]) -> T:
-        """Do work apart, as far as it comes until whoever waits for it is killed."""
-        abandoned = False
+    def run_with_progress(self, work: Callable[[Progress], T]) -> T:
+        """Run work in a thread, until the greenlet that waits for it is killed."""
+        cancelled = False
 
         def progress(done: int, total: int) -> None:
-            if abandoned:
-                raise Abandoned
-            self.tell(done, total)
+            if cancelled:
+                raise _Cancelled
+            self.done, self.total = done, total
 
-        def abandon() -> None:
-            nonlocal abandoned
-            abandoned = True
+        def cancel() -> None:
+            nonlocal cancelled
+            cancelled = True
 
-        return apart(lambda: work(progress), abandon)
+        return run_in_thread(lambda: work(progress), cancel)

@@ -1,4 +1,4 @@
-"""Where a test in this process records to: memory alone, a sweep's point, or a session."""
+"""Where a test is recorded: in memory only, in a sweep's point, or in a session's run file."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from sitebench.verdict.warning import Doubt
 T = TypeVar("T")
 
 
-def asked(cls: type[T], options: Any, environment: Environment) -> T:
-    """Return what Locust was asked as options of a command: the number of users is its own."""
+def command_options(cls: type[T], options: Any, environment: Environment) -> T:
+    """Return Locust's options as those of a command; the number of users is Locust's own."""
     runner = environment.runner
     users = 0 if runner is None else runner.target_user_count
     found: Any = narrowed(cls, options)
@@ -32,7 +32,7 @@ def asked(cls: type[T], options: Any, environment: Environment) -> T:
 
 
 def operation(environment: Environment, known: Mapping[str, str], programs: Iterable[str]) -> str:
-    """Return what a test measures: by the classes of known operations, or by its programs."""
+    """Return the operations that a test measures, or the names of its programs."""
     names = {name: each for each, name in known.items()}
     classes = [each.__name__ for each in environment.user_classes]
     found = [names[each] for each in classes if each in names]
@@ -41,7 +41,7 @@ def operation(environment: Environment, known: Mapping[str, str], programs: Iter
 
 @dataclass(frozen=True)
 class Subject:
-    """What a half knows of a test: what is watched, what counts, and what is told of it."""
+    """What a suite knows of a test: what is monitored, what counts, and what is recorded of it."""
 
     spec: Callable[[], PointSpec]
     facts: Callable[[Sequence[int]], Mapping[str, Any]]
@@ -52,19 +52,19 @@ class Subject:
     counts: Sequence[tuple[str, str]]
     native: bool
     check: Callable[[], None]
-    """Raises when the target is not there any more."""
+    """Raises if the target is gone."""
     target: Mapping[str, Any]
-    """What the target says of itself."""
+    """What the target reports of itself."""
     probe: Probe | None = None
     figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
     doubts: Callable[[PointSpec], Sequence[Doubt]] = lambda spec: ()
 
     def monitor(self, exporter: str | None) -> Monitor:
-        """Return who watches, and asks others what they say."""
+        """Return the monitor of the target, with the exporter and the probe if there are any."""
         return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
 
     def result(self, spec: PointSpec, windows: Windows) -> PointResult | None:
-        """Return what the measured window gives; None before there is one."""
+        """Return the result of the measured window; None before there is one."""
         if windows.measured is None:
             return None
         return summarise(
@@ -84,7 +84,7 @@ class Subject:
 class Recording:
     """What one test is written to, and what to do when its measured window is over.
 
-    One that lasts until it is stopped has its window then; any other has none before its time.
+    With `until_stopped` that window ends with the test; else a test that is stopped early has none.
     """
 
     subject: Subject
@@ -94,7 +94,7 @@ class Recording:
 
 
 class RecordingSink(Protocol):
-    """What the web UI keeps its tests in, as far as a recorder cares."""
+    """Takes the tests of a session: `web_ui.session` does."""
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
     def failed(self, error: SitebenchError) -> None: ...
@@ -114,7 +114,7 @@ class Recorder:
             self._store = RunStore(options.store, create=False)
 
     def recording(self, subject: Subject) -> Recording:
-        """Return what one test is written to; only a point's result tells what others say."""
+        """Return what one test is written to; only points and sessions ask exporter and probe."""
         if self._session is not None:
             return self._session.recording(subject, self._exporter)
         if self._store is None or self._options.point is None:
@@ -129,7 +129,7 @@ class Recorder:
         return Recording(subject, Windows(monitor, PointFile(store, store.join(key))), finished)
 
     def failed(self, error: SitebenchError) -> None:
-        """Tell whoever started the test why it failed."""
+        """Record why the test failed."""
         if self._session is not None:
             self._session.failed(error)
         elif self._store is not None and self._options.point is not None:

@@ -1,4 +1,4 @@
-"""What a half brings to the bridge: its test, where that is recorded, how it begins and ends."""
+"""A suite's part in a Locust test: its target, what the test is recorded to, its lanes."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ from sitebench.errors import SitebenchError
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
+from sitebench.locust.web_ui.session import Session as WebUiSession
 
 
 class Workload(Protocol):
-    """A half's part: what the test is, and how it begins and ends."""
+    """What the roles of a test (`role_...`) and the web UI ask of a suite."""
+
+    @property
+    def session(self) -> WebUiSession | None:
+        """The run file of the web UI's tests, if this process has one."""
 
     def check(self, options: Any) -> None:
-        """Raise what is wrong with options, as far as can be told before anything is started."""
+        """Raise what is wrong with options, as far as it shows before anything is started."""
 
-    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
-        """Make the target ready, once, where the test is commanded; describe it as plain data.
+    def prepare(
+        self, environment: Environment, processes: int, preparing: Preparing
+    ) -> dict[str, Any]:
+        """Make the target ready, once, in the process that commands; describe it as plain data.
 
-        `slots` is the number of processes that will make load. The bridge itself reads `url`,
-        `warmup_s` and `measure_s` from it. `preparing` is told how far it is.
+        `processes` will make load. The roles themselves read `url`, `warmup_s` and `measure_s` from
+        the description. `preparing` shows the progress.
         """
 
     def record(self, prepared: dict[str, Any]) -> Recording:
-        """Open what the test is written to, where it is commanded."""
+        """Open what the test is written to, in the process that commands."""
 
     def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Open the session in a process that makes load."""
@@ -36,4 +43,4 @@ class Workload(Protocol):
         """Record that the test could not go on."""
 
     def finish(self) -> None:
-        """End what `prepare` started."""
+        """End what `prepare` started; calling it again does nothing."""

@@ -10,9 +10,9 @@ anew, because the number of users was changed, makes what was before it part of 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
@@ -42,25 +42,23 @@ class PointFile:
     point: int
 
 
-class Watcher(Protocol):
-    """Looks on as a test is recorded."""
-
-    def drained(self, phase: Phase, drained: Drained) -> None: ...
-    def sampled(self, t_ns: int, sample: Sample) -> None: ...
-
-
 class Windows:
     """Sorts drains into phases, keeps their totals, and writes them to the run file."""
 
     def __init__(
-        self, monitor: Monitor, file: PointFile | None = None, watcher: Watcher | None = None
+        self,
+        monitor: Monitor,
+        file: PointFile | None = None,
+        on_drain: Callable[[Phase, Drained], None] = lambda phase, drained: None,
+        on_sample: Callable[[int, Sample], None] = lambda t_ns, sample: None,
     ) -> None:
         self.phase = Phase.RAMP
         self.tallies: dict[str, Tally] = {}
         self.workers: tuple[WorkerSeen, ...] = ()
         self._monitor = monitor
         self._file = file
-        self._watcher = watcher
+        self._on_drain = on_drain
+        self._on_sample = on_sample
         self._bounds: dict[str, Sample] = {}
         self._next_sample_ns = 0
         self._changes = Changes()
@@ -75,8 +73,7 @@ class Windows:
         self.tallies.setdefault(self.phase, Tally()).add(drained)
         if self._file is not None:
             self._file.store.append(self._file.point, self.phase, drained)
-        if self._watcher is not None:
-            self._watcher.drained(self.phase, drained)
+        self._on_drain(self.phase, drained)
 
     def cross(self, drained: Drained, phase: Phase) -> None:
         """End the present phase with this drain and begin the next."""
@@ -101,8 +98,7 @@ class Windows:
         self._next_sample_ns = now + SAMPLE_NS
         if self._file is not None:
             self._file.store.append_sample(self._file.point, now, self._changes.rows(sample))
-        if self._watcher is not None:
-            self._watcher.sampled(now, sample)
+        self._on_sample(now, sample)
 
     @property
     def measured(self) -> Tally | None:

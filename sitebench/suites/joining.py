@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from locust import events
 
 from sitebench.errors import SitebenchError, exit_with
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.web_ui.cockpit import open_cockpit
-from sitebench.locust.web_ui.session import Session
+from sitebench.locust.web_ui.setup import set_up_web_ui
 from sitebench.locust.workload import Workload
 from sitebench.options.convert import add_arguments, set_locust_defaults
 
 
-class WatchedWorkload(Workload, Protocol):
-    """A workload whose tests the web UI shows."""
-
-    @property
-    def session(self) -> Session | None:
-        """What the web UI keeps of its tests; nothing where there is none."""
-
-
-def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorkload]) -> None:
+def join(options: type[Any], title: str, workload: Callable[[Any], Workload]) -> None:
     """Give Locust a half's options, under `title`, and its environments the half's lanes."""
 
     def add(parser: Any, **_: Any) -> None:
@@ -33,7 +24,7 @@ def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorklo
     def begin(environment: Any, **_: Any) -> None:
         try:
             made = workload(environment)
-            open_cockpit(Bridge(environment, made), made.session, options)
+            set_up_web_ui(Bridge(environment, made), made.session, options)
         except SitebenchError as error:
             exit_with(error)
 

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from tests.support.browser import Browser, browsing
-from tests.support.cockpit import LIVE, Cockpit, web_ui
 from tests.support.programs import required_program
+from tests.support.web_page import LIVE, WebPage, web_ui
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 WIDTH, HEIGHT = 1_280, 860
@@ -30,17 +30,17 @@ def main() -> None:
             browsing(required_program("chromedriver"), folder) as browser,
         ):
             _size(browser)
-            _walk(Cockpit(browser, root))
+            _walk(WebPage(browser, root))
         os.environ["XDG_CACHE_HOME"] = name  # Nothing is there yet, so it is made.
         with (
             web_ui(folder, "ps", "--entries", "1m", "--locales", "en_US") as (_, root),
             browsing(required_program("chromedriver"), folder) as browser,
         ):
             _size(browser)
-            _filling(Cockpit(browser, root))
+            _filling(WebPage(browser, root))
 
 
-def _walk(page: Cockpit) -> None:
+def _walk(page: WebPage) -> None:
     page.open()
     page.browser.run("localStorage.theme = 'light'")
     page.open()
@@ -69,7 +69,7 @@ def _walk(page: Cockpit) -> None:
     _shoot(page.browser, "ui-tests")
 
 
-def _filling(page: Cockpit) -> None:
+def _filling(page: WebPage) -> None:
     page.open()
     page.browser.run("localStorage.theme = 'light'")
     page.open()

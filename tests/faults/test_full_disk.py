@@ -11,10 +11,10 @@ from tests.faults.disks import Disk, small_disk
 from tests.faults.served import LOCALES, Served
 from tests.support.aftermath import Ground
 from tests.support.cli import Ran
-from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
 from tests.support.serving import serving
 from tests.support.waiting import eventually
+from tests.support.web_page import web_ui
 
 MANY = ("--entries", "3k", "--locales", ",".join(LOCALES))
 

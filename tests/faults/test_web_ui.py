@@ -2,9 +2,9 @@
 
 from tests.faults.served import LANES, LOCALES, PEOPLE
 from tests.support.aftermath import Ground
-from tests.support.cockpit import web_ui
 from tests.support.programs import required_program
 from tests.support.screen import Screen
+from tests.support.web_page import web_ui
 
 NO_FILES = "this process may open no more files; raise `ulimit -n`, or use fewer users"
 

@@ -32,11 +32,11 @@ class Source:
 class Idle:
     def __init__(self):
         self.sources, self.warmup_s = [], 0.0
-    def prepare(self, environment, places, preparing):
+    def prepare(self, environment, processes, preparing):
         return {"url": "", "warmup_s": self.warmup_s, "measure_s": None}
     def record(self, prepared):
         return Recording(None, Windows(Monitor(None)), lambda windows: None)
-    def open(self, prepared, place):
+    def open(self, prepared, slot):
         self.sources.append(Source())
         return Session(self.sources[-1], threads=0, client="idle")
 

@@ -1,4 +1,4 @@
-"""Work beside the hub: what it raises is said by whoever waits for it, and it ends with them."""
+"""Work in a thread: its exceptions reach the greenlet that waits, and it ends with that."""
 
 import threading
 import time
@@ -8,7 +8,7 @@ import gevent  # type: ignore[import-untyped]
 import pytest
 
 from sitebench.errors import NotYours
-from sitebench.locust.preparing import Preparing, Progress, apart
+from sitebench.locust.preparing import Preparing, Progress, run_in_thread
 
 
 @pytest.fixture(autouse=True)
@@ -18,19 +18,19 @@ def hub() -> Iterator[None]:
     gevent.get_hub().destroy()
 
 
-def test_what_it_raises_is_raised_here_and_printed_nowhere(
+def test_its_exceptions_are_raised_here_and_printed_nowhere(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     def work() -> None:
         raise NotYours("it is another's", "say that it is yours")
 
     with pytest.raises(NotYours, match="it is another's"):
-        apart(work)
+        run_in_thread(work)
     assert capfd.readouterr().err == ""
-    assert apart(lambda: 7) == 7
+    assert run_in_thread(lambda: 7) == 7
 
 
-def test_it_ends_with_who_waits_for_it_and_without_a_word(
+def test_it_ends_silently_with_the_greenlet_that_waits(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     begun, ended = threading.Event(), threading.Event()
@@ -45,7 +45,7 @@ def test_it_ends_with_who_waits_for_it_and_without_a_word(
             ended.set()
 
     preparing = Preparing()
-    waiting = gevent.spawn(preparing.beside, work)
+    waiting = gevent.spawn(preparing.run_with_progress, work)
     with gevent.Timeout(30):
         while not begun.is_set():
             gevent.sleep(0.01)

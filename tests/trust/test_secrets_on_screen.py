@@ -8,8 +8,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.support.cockpit import web_ui
 from tests.support.waiting import eventually
+from tests.support.web_page import web_ui
 from tests.trust.searching import ADMIN, Searched, administered
 
 PEOPLE = ("--entries", "20", "--locales", "en_US")

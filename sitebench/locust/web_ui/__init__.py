@@ -1,14 +1,14 @@
-"""What Locust's web UI shows beside Locust's own: tabs, live charts, and every test recorded.
+"""Our part of Locust's web UI: tabs, live charts, and a record of every test.
 
     session       the run file of one process: a point per test
-    live          what a test does, as series and rows; no I/O
-    state         what there is to show just now, verdict included
-    tabs          Locust's own extension points: extra tabs, and what its page polls for them
+    live          a test's present figures, as series and rows; no I/O
+    state         what pages show now, verdict included
+    tabs          Locust's own extension points: extra tabs, and the rows that its page polls
     routes        the live page, its data, and the downloads
-    form, guard   a posted form that is refused before anything starts
-    login         who may look, with --web-login
-    cockpit       joins all of these with Locust's web UI and the bridge
-    starting      `sitebench ils ui`: this process becomes a Locust
+    form, guard   the refusal of requests and forms before anything starts
+    login         the login of --web-login
+    setup         adds all of these to Locust's web UI
+    starting      the command `ui`: this process becomes a Locust
 
-Only the process that commands tests has a cockpit; a worker has none.
+Only the process that commands tests has a web UI; a worker does not.
 """

@@ -1,43 +1,64 @@
-"""Who may use the page when Locust is started with --web-login: one name, one password."""
+"""The login of --web-login: one name, one password, from a file or the environment.
+
+`sitebench ils ui` checks them before it becomes Locust, so this module does not import Locust.
+"""
 
 from __future__ import annotations
 
 import hmac
 import secrets
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gevent  # type: ignore[import-untyped]
 from flask import Response, redirect, request, session, url_for
 from flask_login import UserMixin, login_user  # type: ignore[import-untyped]
-from locust.web import WebUI
+
+from sitebench.errors import BadInput
+from sitebench.locust.web_ui.options import LOGIN_VARIABLE
+from sitebench.system import secret
+
+if TYPE_CHECKING:
+    from locust.web import WebUI
 
 REFUSED_S = 1.0
-"""What a wrong password costs whoever guesses."""
+"""The delay after a wrong password, against guessing."""
 
 
-class _Somebody(UserMixin):  # type: ignore[misc]
-    """The one user there is."""
+class _User(UserMixin):  # type: ignore[misc]
+    """The only user."""
 
     id = "sitebench"
 
 
+def credentials(file: str | None) -> tuple[str, str]:
+    """Read name and password; never from an argument, which other users of the machine can see."""
+    text = secret.given(file, "login file", LOGIN_VARIABLE) or ""
+    name, _, password = text.partition(":")
+    if not (name and password):
+        raise BadInput(
+            f"--web-login finds no NAME:PASSWORD in {file or f'${LOGIN_VARIABLE}'}",
+            f"write it into a file for --login-file, or set ${LOGIN_VARIABLE}",
+        )
+    return name, password
+
+
 def require_login(web_ui: WebUI, base_path: str | None, name: str, password: str) -> None:
-    """Have Locust's login page ask for them."""
+    """Have Locust's login page ask for name and password."""
     app: Any = web_ui.app
     app.secret_key = secrets.token_bytes(32)
     path = f"{base_path or ''}/sitebench/login"
-    web_ui.login_manager.user_loader(lambda _: _Somebody())
+    web_ui.login_manager.user_loader(lambda _: _User())
     web_ui.auth_args = {"username_password_callback": path}
 
     def log_in() -> Response:
         given = (request.form.get("username", ""), request.form.get("password", ""))
-        # Both are always compared: how long it takes says nothing about either.
+        # Both are always compared, so that the time it takes reveals nothing about either.
         right = [
             hmac.compare_digest(a.encode(), b.encode())
             for a, b in zip(given, (name, password), strict=True)
         ]
         if all(right):
-            login_user(_Somebody())
+            login_user(_User())
             session["auth_error"] = None
             return redirect(url_for("locust.index"))  # type: ignore[return-value]
         gevent.sleep(REFUSED_S)

@@ -1,4 +1,4 @@
-"""The live page, its data, and the downloads, beside Locust's own pages."""
+"""The live page, its data, and the downloads."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gevent.lock import BoundedSemaphore  # type: ignore[import-untyped]
 from locust.web import WebUI
 
 from sitebench.errors import MeasurementFailed, SitebenchError
-from sitebench.locust.preparing import apart
+from sitebench.locust.preparing import run_in_thread
 from sitebench.locust.web_ui.live import Load, Moment
 from sitebench.locust.web_ui.session import Session
-from sitebench.locust.web_ui.state import Present, State, title
+from sitebench.locust.web_ui.state import State, WebUiState, title
 from sitebench.locust.web_ui.tabs import resources, verdict
 from sitebench.report.page import asset as report_asset
 from sitebench.system.scratch import scratch
@@ -30,10 +30,10 @@ DARK_ONLY = "@media screen and (prefers-color-scheme: dark)"
 REPORT_S = 120.0
 
 
-def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Blueprint:
-    """Return our part of Locust's web server; behind its login, where it has one."""
+def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Blueprint:
+    """Return our part of Locust's web server; behind its login, if it has one."""
     ours = Blueprint("sitebench", __name__, url_prefix=f"{base_path or ''}/sitebench")
-    session = present.session
+    session = state.session
     protected: Any = web_ui.auth_required_if_enabled
     one_report = BoundedSemaphore()
 
@@ -44,7 +44,7 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
         return _page("live.html", request.args.get("theme"))
 
     def live_data() -> Response:
-        return jsonify(document(present.state(), session, request.args))
+        return jsonify(document(state.now(), session, request.args))
 
     def frame() -> Response:
         return Response(_asset("frame.js"), mimetype="text/javascript")
@@ -75,12 +75,12 @@ def blueprint(web_ui: WebUI, present: Present, base_path: str | None) -> Bluepri
     return ours
 
 
-def document(state: State, session: Session, asked: Any) -> dict[str, Any]:
-    """Return what the live page draws; of series only what came after the last it has."""
+def document(state: State, session: Session, query: Any) -> dict[str, Any]:
+    """Return the data of the live page; of series only what is newer than the page has."""
     n, after = len(session.tests), -1.0
-    if asked.get("test") == str(n):
+    if query.get("test") == str(n):
         with contextlib.suppress(ValueError):
-            after = float(asked.get("after", after))
+            after = float(query.get("after", after))
     live = state.live
     return {
         "test": n,
@@ -108,7 +108,7 @@ def document(state: State, session: Session, asked: Any) -> dict[str, Any]:
 
 
 def _columns(kind: type[Moment] | type[Load], rows: Iterable[Any]) -> dict[str, list[Any]]:
-    """Return rows by column: names come once."""
+    """Return rows by column, so that names are sent once."""
     names = [each.name for each in fields(kind)]
     values = [astuple(row) for row in rows]
     return {name: [_short(row[n]) for row in values] for n, name in enumerate(names)}
@@ -119,7 +119,7 @@ def _short(value: Any) -> Any:
 
 
 def _page(name: str, theme: str | None) -> str:
-    """Return a page in the report's style, dark where Locust's own page is."""
+    """Return a page in the report's style, dark if Locust's own page is."""
     style = report_asset("report.css")
     if theme in ("dark", "light"):
         style = style.replace(DARK_ONLY, "@media all" if theme == "dark" else "@media not all")
@@ -143,8 +143,8 @@ def _refused(error: SitebenchError) -> Response:
 
 
 def _read(path: Path) -> bytes:
-    """Return what may be hundreds of megabytes, without keeping the hub from everything else."""
-    return apart(path.read_bytes)
+    """Return a file of maybe hundreds of megabytes, without stopping the hub."""
+    return run_in_thread(path.read_bytes)
 
 
 def _snapshot(session: Session, folder: Path) -> Path:
@@ -154,7 +154,7 @@ def _snapshot(session: Session, folder: Path) -> Path:
 
 
 def _report(session: Session, folder: Path) -> bytes:
-    """Have another process make the report: it takes a second of a core, and lanes run here."""
+    """Make the report in another process: it takes a second of a core, and lanes run here."""
     copy, page = _snapshot(session, folder), folder / "ui.html"
     argv = [sys.executable, "-m", "sitebench.cli.main", "report", str(copy), "--out", str(page)]
     try:

@@ -1,4 +1,4 @@
-"""The run file of one cockpit: a point per test, each measured until somebody stops it."""
+"""The run file of one web UI: a point per test, each measured until it is stopped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
-from sitebench.locust.preparing import apart
+from sitebench.locust.preparing import run_in_thread
 from sitebench.locust.recorder import Recording, Subject
 from sitebench.locust.web_ui.live import Live
 from sitebench.runs.manifest import collect, continued
@@ -27,7 +27,7 @@ log = logging.getLogger("sitebench")
 
 @dataclass
 class Test:
-    """One test of the session: `result` is its last word, `judge` what could be said now."""
+    """One test of the session: `result` is final, `judge` returns the result so far."""
 
     spec: PointSpec
     live: Live
@@ -40,8 +40,8 @@ class Test:
         """Whether it has been stopped."""
         return self.result is not None or self.error is not None
 
-    def file_away(self) -> None:
-        """Forget what only the test that runs, or the last one, is asked: it takes megabytes."""
+    def release_details(self) -> None:
+        """Free the megabytes that only the present or last test needs."""
         self.live, self.judge = Live(()), lambda: self.result
 
 
@@ -51,7 +51,7 @@ class Session:
     def __init__(self, out: str | None) -> None:
         self.tests: list[Test] = []
         self.unprepared: SitebenchError | None = None
-        """Why the last test did not even get a target."""
+        """The error that kept the last test from getting a target."""
         self._folder, self._kept = contextlib.ExitStack(), out is not None
         if out is None:
             out = str(self._folder.enter_context(scratch()) / "ui.sitebench")
@@ -67,15 +67,18 @@ class Session:
         """Begin a point for a test."""
         self.unprepared = None
         spec = self._next(subject.spec())
-        self._tell(subject, spec)
+        self._write_manifest(subject, spec)
         self.store.begin(spec)
         live = Live(subject.counts)
         windows = Windows(
-            subject.monitor(exporter), PointFile(self.store, self.store.point_id(spec.key)), live
+            subject.monitor(exporter),
+            PointFile(self.store, self.store.point_id(spec.key)),
+            live.drained,
+            live.sampled,
         )
         live.windows = windows
         if (before := self.current) is not None:
-            before.file_away()
+            before.release_details()
         test = Test(spec, live, lambda: subject.result(spec, windows))
         self.tests.append(test)
         return Recording(
@@ -83,13 +86,13 @@ class Session:
         )
 
     def _next(self, spec: PointSpec) -> PointSpec:
-        """Return the specification as a repeat of those alike that were measured before."""
+        """Return the specification, as one more repeat if it was measured before."""
         while self.store.status(spec) is not None:
             spec = dataclasses.replace(spec, repeat=spec.repeat + 1)
         return spec
 
-    def _tell(self, subject: Subject, spec: PointSpec) -> None:
-        """Keep what must be known to measure the same again."""
+    def _write_manifest(self, subject: Subject, spec: PointSpec) -> None:
+        """Keep what it takes to measure the same again."""
         first = not self._sizes
         self._sizes.add(spec.entries)
         facts = dict(subject.facts(sorted(self._sizes)))
@@ -100,7 +103,7 @@ class Session:
         self.store.add_target(subject.target)
 
     def _finish(self, test: Test, subject: Subject) -> None:
-        """Write what came of a test; whose users were changed had those that it ended with."""
+        """Write the result; the users of a test that changed them are those that it ended with."""
         users = test.live.lanes_measured
         if users not in (None, test.spec.users):
             now = self._next(dataclasses.replace(test.spec, users=users, repeat=0))
@@ -121,11 +124,11 @@ class Session:
             self._fail(test, error)
         else:
             self.store.confirm(test.spec)
-        # Last: whoever asks takes the test to have ended then.
+        # Last: from then on the test counts as ended.
         test.result = result
 
     def failed(self, error: SitebenchError) -> None:
-        """Write down why a test could not go on; one that did not begin has no point."""
+        """Record the error of a test; one that could not begin has no point."""
         test = self.current
         if test is None or test.ended:
             self.unprepared = error
@@ -138,25 +141,25 @@ class Session:
         self.store.fail(test.spec.key, dump(error))
 
     def snapshot(self, path: Path) -> None:
-        """Write the run file as it is now, whole and in one piece, while tests go on."""
+        """Write a consistent copy of the run file, while tests go on."""
         try:
-            # In the hub itself it would keep every drain waiting.
-            apart(lambda: _copy(self.store.path, path))
+            # In the hub itself it would delay every drain.
+            run_in_thread(lambda: _copy(self.store.path, path))
         except sqlite3.Error as error:
             raise MeasurementFailed(
                 f"cannot copy the run file to {path.parent}: {error}",
-                "make room there, or begin with a $TMPDIR that has more",
+                "make room there, or start with a $TMPDIR that has more",
             ) from error
 
     def close(self) -> str | None:
-        """Close the run file; returns what to say about it, once, if any test was recorded."""
+        """Close the run file; returns a message about it, if any test was recorded."""
         self.store.close()
         if self._kept:
             return f"run file: {self.store.path}" if self.tests else None
         self._folder.close()
         n = len(self.tests)
         tests = "1 test" if n == 1 else f"{n} tests"
-        return f"the run file of {tests} is gone: --out FILE keeps it" if n else None
+        return f"the run file of {tests} is deleted: --out FILE keeps it" if n else None
 
 
 def _copy(run: Path, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`sitebench ils ui` and `ps ui`: this process becomes a Locust with a web UI."""
+"""The command `ui` of every suite: this process becomes a Locust with a web UI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput, PortInUse
-from sitebench.locust.web_ui.credentials import credentials
+from sitebench.locust.web_ui.login import credentials
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.command import say
 from sitebench.measure.point_process import Gathering
@@ -19,13 +19,13 @@ from sitebench.system.network import on_loopback
 
 
 def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
-    """Return where a browser on this machine finds the page of a server that listens there."""
+    """Return the URL, for a browser on this machine, of a server that listens there."""
     here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"{scheme}://{f'[{here}]' if ':' in here else here}:{port}{path}"
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
-    """Check what can be checked, say where the page will be, and start it; never returns.
+    """Check the options, print the page's URL, and become Locust; never returns.
 
     `options` are those that the locustfile takes.
     """
@@ -34,7 +34,7 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
     if chosen.web_login:
         credentials(chosen.login_file)
     elif not on_loopback(host):
-        say(f"everybody who reaches {host} can start tests: --web-login asks for a password")
+        say(f"anyone who reaches {host} can start tests: --web-login asks for a password")
     say(f"web UI: {page_url(host, port)} (Ctrl-C here ends it)")
     gathering = Gathering.of(chosen)
     argv = [
@@ -50,7 +50,7 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
 
 
 def _refuse_taken(host: str, port: int) -> None:
-    """Say so in one line: Locust would fill a screen."""
+    """Raise if the port is taken; Locust would print a traceback."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM
@@ -61,8 +61,8 @@ def _refuse_taken(host: str, port: int) -> None:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortInUse(
-                f"something listens on port {port} of {host} already",
-                "end it, or choose another port with --web-port",
+                f"port {port} of {host} is in use",
+                "stop the program that uses it, or choose another port with --web-port",
             ) from error
         raise BadInput(
             f"the web UI cannot listen on port {port} of {host}: {error.strerror}",

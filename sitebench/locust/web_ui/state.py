@@ -1,4 +1,4 @@
-"""What there is to show just now: of the test that runs, is made ready, or was the last one."""
+"""What pages show now: the test that runs, is being prepared, or was the last one."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sitebench.runs.windows import Phase
 from sitebench.units import format_size
 
 JUDGED_S = 4.0
-"""How old a verdict on a running test may be (passing one takes a look at everything), and how long
-a test must have been measured for the first."""
+"""How old a verdict on a running test may be (computing one reads everything), and how long a test
+must have been measured for the first."""
 
 WORDS = {
     Phase.RAMP: "users are starting",
@@ -37,17 +37,17 @@ class State:
 
     @property
     def live(self) -> Live | None:
-        """What the test does; nothing while the next one is made ready."""
+        """The test's series; None while the next one is being prepared."""
         return None if self.test is None or self.preparing else self.test.live
 
     @property
     def final(self) -> bool:
-        """Whether the result is the test's last word."""
+        """Whether the result is final."""
         return self.test is not None and self.test.ended
 
     @property
     def title(self) -> str:
-        """What is measured."""
+        """The test's name."""
         if self.preparing is not None:
             return self.preparing.title
         if self.test is None:
@@ -56,9 +56,9 @@ class State:
 
     @property
     def word(self) -> str:
-        """How far it is."""
+        """The phase that the test is in."""
         if self.preparing is not None:
-            return "the target is made ready"
+            return "preparing the target"
         if self.error is not None:
             return "failed"
         if self.test is None:
@@ -68,21 +68,21 @@ class State:
 
 
 def title(spec: PointSpec) -> str:
-    """Return what a person calls a test."""
+    """Return the name of a test."""
     load = f"{spec.users:,} users" if spec.rate is None else f"{spec.rate:,g}/s"
     return f"{spec.operation} at {format_size(spec.entries)} people, {spec.target}, {load}"
 
 
-class Present:
-    """The state of one cockpit, whenever asked; verdicts on a running test are kept a while."""
+class WebUiState:
+    """The state of one web UI; a verdict on a running test is kept for `JUDGED_S`."""
 
     def __init__(self, bridge: Bridge, session: Session) -> None:
         self.session = session
         self._bridge = bridge
         self._judged: tuple[float, Test, PointResult | None] | None = None
 
-    def state(self) -> State:
-        """Return what there is to show now."""
+    def now(self) -> State:
+        """Return the present state."""
         test = self.session.current
         if (preparing := self._bridge.role.preparing) is not None:
             return State(test, preparing, None, None)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadFile, BadInput
-from sitebench.locust.web_ui.credentials import credentials
+from sitebench.locust.web_ui.login import credentials
 from sitebench.locust.web_ui.options import LOGIN_VARIABLE
 
 

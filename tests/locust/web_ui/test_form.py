@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from ils_bench.options import CockpitOptions
+from ils_bench.options import LocustOptions
 from sitebench.locust.web_ui import form
 from sitebench.options.convert import add_arguments
 
@@ -12,7 +12,7 @@ from sitebench.options.convert import add_arguments
 @pytest.fixture
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    add_arguments(parser, CockpitOptions, "Directory options")
+    add_arguments(parser, LocustOptions, "Directory options")
     return parser.parse_args([])
 
 
@@ -27,14 +27,14 @@ def parsed() -> argparse.Namespace:
     ],
 )
 def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, said: str) -> None:
-    refusal = form.unreadable(CockpitOptions, {field: text})
+    refusal = form.unreadable(LocustOptions, {field: text})
     assert refusal is not None
     assert refusal.startswith(said)
 
 
 def test_what_can_be_read_is_not_refused() -> None:
     posted = {"entries": "100k", "rate": "", "verify": "false", "unknown": "x"}
-    assert form.unreadable(CockpitOptions, posted) is None
+    assert form.unreadable(LocustOptions, posted) is None
 
 
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ def test_a_running_test_takes_back_its_own_values_and_no_others(
 ) -> None:
     same = {name: str(value) for name, value in vars(parsed).items()}
     same["verify"] = "true"
-    assert form.unchangeable(CockpitOptions, same, parsed) is None
-    refusal = form.unchangeable(CockpitOptions, {**same, "entries": "1m"}, parsed)
+    assert form.unchangeable(LocustOptions, same, parsed) is None
+    refusal = form.unchangeable(LocustOptions, {**same, "entries": "1m"}, parsed)
     assert refusal is not None
     assert refusal.startswith("Entries cannot change while a test runs")
 
 
 def test_choices_are_offered(parsed: argparse.Namespace) -> None:
     parser = argparse.ArgumentParser()
-    add_arguments(parser, CockpitOptions, "Directory options")
+    add_arguments(parser, LocustOptions, "Directory options")
     actions = {action.dest: action for action in parser._actions}
     assert actions["keys"].choices == ("uniform", "zipfian", "hotspot", "latest")
     assert not actions["out"].include_in_web_ui  # type: ignore[attr-defined]

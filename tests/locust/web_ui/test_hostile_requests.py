@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cockpit import web_ui
+from tests.support.web_page import web_ui
 
 SECRET = "nobody may read this"
 MARK = "x-planted"

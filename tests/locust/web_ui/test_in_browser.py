@@ -9,21 +9,21 @@ import pytest
 from sitebench.runs.runfile import RunFile
 from tests.support.browser import Browser, browsing
 from tests.support.cli import sitebench
-from tests.support.cockpit import LIVE, Cockpit, web_ui
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
+from tests.support.web_page import LIVE, WebPage, web_ui
 
 pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
-def page(chromedriver: Path, tmp_path: Path) -> Iterator[Cockpit]:
+def page(chromedriver: Path, tmp_path: Path) -> Iterator[WebPage]:
     (tmp_path / "ui").mkdir()
     with web_ui(tmp_path / "ui", "ils") as (_, root), browsing(chromedriver, tmp_path) as browser:
         wide(browser)
-        cockpit = Cockpit(browser, root)
-        cockpit.open()
-        yield cockpit
+        page = WebPage(browser, root)
+        page.open()
+        yield page
 
 
 def wide(browser: Browser) -> None:
@@ -31,7 +31,7 @@ def wide(browser: Browser) -> None:
     browser.devtools("Emulation.setDeviceMetricsOverride", **size)
 
 
-def moves(page: Cockpit) -> bool:
+def moves(page: WebPage) -> bool:
     """Return whether every live chart is drawn, and another than it was a moment ago."""
     if not eventually(lambda: bool(lines := page.lines()) and all(lines.values()), 30):
         return False
@@ -39,7 +39,7 @@ def moves(page: Cockpit) -> bool:
     return eventually(lambda: all(page.lines()[chart] != before[chart] for chart in before), 30)
 
 
-def done(page: Cockpit, step: str) -> int:
+def done(page: WebPage, step: str) -> int:
     """Return what the tab of microseconds says of a step; 0 before it is there."""
     return next((int(row[2]) for row in page.rows() if row[1:2] == [step]), 0)
 
@@ -57,7 +57,7 @@ def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
         return found
 
 
-def test_two_tests_from_the_form_to_the_report(page: Cockpit, tmp_path: Path) -> None:
+def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) -> None:
     screen = Screen(page.root)
     page.choose("LookupUser")
     page.fill(userCount="4", spawnRate="4", entries="10k", keys="zipfian")

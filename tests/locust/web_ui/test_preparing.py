@@ -10,9 +10,9 @@ import pytest
 from sitebench._engine import Directory
 from tests.docs.cli_page import ROOT
 from tests.locustfiles.conftest import LOCALES
-from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
+from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
 MANY, FEW = 400_000, 2_000

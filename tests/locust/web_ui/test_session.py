@@ -14,10 +14,10 @@ from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.system.network import free_port
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting, headless
 from tests.support.cli import SITEBENCH
-from tests.support.cockpit import web_ui
 from tests.support.in_locust import in_locust
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
+from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
 PEOPLE_THERE = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES))

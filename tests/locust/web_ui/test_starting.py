@@ -13,9 +13,9 @@ import pytest
 
 from sitebench.system.network import free_port
 from tests.support.cli import sitebench
-from tests.support.cockpit import web_ui
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
+from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -27,9 +27,7 @@ def test_a_taken_port_is_one_line() -> None:
         port = str(taken.getsockname()[1])
         ran = sitebench("ils", "ui", "--no-browser", "--web-port", port)
     assert ran.code == 2
-    assert ran.err.splitlines()[0] == (
-        f"sitebench: something listens on port {port} of 127.0.0.1 already"
-    )
+    assert ran.err.splitlines()[0] == (f"sitebench: port {port} of 127.0.0.1 is in use")
 
 
 def test_a_login_without_a_password_is_one_line() -> None:
@@ -62,7 +60,7 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
         process.send_signal(2)
         said, _ = process.communicate(timeout=60)
     assert f"web UI: {root}/ (Ctrl-C here ends it)" in said
-    assert "the run file of 1 test is gone: --out FILE keeps it" in said
+    assert "the run file of 1 test is deleted: --out FILE keeps it" in said
     assert not list(temporary.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""Joins Locust's web UI, the bridge and the session's run file."""
+"""Adds our pages, tabs and checks to Locust's web UI, and opens the run file of its tests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.web_ui.credentials import credentials
 from sitebench.locust.web_ui.guard import Guard
-from sitebench.locust.web_ui.login import require_login
+from sitebench.locust.web_ui.login import credentials, require_login
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.starting import page_url
-from sitebench.locust.web_ui.state import Present
+from sitebench.locust.web_ui.state import WebUiState
 from sitebench.locust.web_ui.tabs import add_rows, template_args
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
@@ -29,8 +28,8 @@ log = logging.getLogger("sitebench")
 SCRIPT = b'<script src="./sitebench/frame.js" defer></script></body>'
 
 
-def session_of(environment: Environment) -> Session | None:
-    """Return a run file for all tests of a process that a person commands; others have none."""
+def open_session(environment: Environment) -> Session | None:
+    """Open a run file for all tests of a Locust that a user controls; other processes have none."""
     if isinstance(environment.runner, WorkerRunner) or environment.parsed_options is None:
         return None
     chosen = from_namespace(SessionOptions, environment.parsed_options)
@@ -39,29 +38,29 @@ def session_of(environment: Environment) -> Session | None:
     session = Session(chosen.out)
 
     def closing(**_: Any) -> None:
-        if said := session.close():
-            log.warning("%s", said)
+        if message := session.close():
+            log.warning("%s", message)
 
     events: Any = environment.events
     events.quit.add_listener(closing)
     return session
 
 
-def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) -> None:
-    """Give Locust's web UI what is ours; `options` are those of the half's form."""
+def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -> None:
+    """Extend Locust's web UI, if there is one; `options` are those of the suite's form."""
     environment: Environment = bridge.environment
     web_ui, parsed = environment.web_ui, environment.parsed_options
     if web_ui is None or session is None or parsed is None:
         return
-    present = Present(bridge, session)
+    state = WebUiState(bridge, session)
     base_path = parsed.web_base_path
     app: Any = web_ui.app
     if web_ui.web_login:
         chosen = from_namespace(SessionOptions, parsed)
         require_login(web_ui, base_path, *credentials(chosen.login_file))
-    app.register_blueprint(blueprint(web_ui, present, base_path))
+    app.register_blueprint(blueprint(web_ui, state, base_path))
     web_ui.template_args.update(template_args())
-    # The form's fields in the order of the command line's, not by their names.
+    # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
@@ -72,7 +71,7 @@ def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) ->
 
     def after(response: Response) -> Response:
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
-            add_rows(response, present.state())
+            add_rows(response, state.now())
         elif response.status_code == 200 and request.endpoint == "locust.index":
             response.set_data(response.get_data().replace(b"</body>", SCRIPT))
         return response
@@ -82,14 +81,13 @@ def open_cockpit(bridge: Bridge, session: Session | None, options: type[Any]) ->
 
 
 def _profiles(options: type[Any]) -> list[str]:
-    """Return what Locust's own field of that name may hold, where the half has one."""
+    """Return the choices of Locust's own field `profile`, if the suite has such an option."""
     parsers = {each.name: spec.parse for each, spec in fields_of(options)}
-    words = parsers.get("profile")
-    return list(words.allowed) if isinstance(words, OneOf) else []
+    profile = parsers.get("profile")
+    return list(profile.allowed) if isinstance(profile, OneOf) else []
 
 
 def _show(page: str) -> None:
-    """Open the page, which is served as soon as this has waited for anything."""
-    gevent.sleep(0.2)
+    gevent.sleep(0.2)  # The hub serves the page as soon as this greenlet waits.
     if not webbrowser.open(page):
-        log.warning("there is no browser here: open %s in one", page)
+        log.warning("no browser found on this machine: open %s in one", page)

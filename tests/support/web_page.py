@@ -57,7 +57,7 @@ LINES = (
 )
 
 
-class Cockpit:
+class WebPage:
     """A browser on a web UI."""
 
     def __init__(self, browser: Browser, root: str) -> None:
