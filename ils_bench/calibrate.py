@@ -34,15 +34,15 @@ Rates = Mapping[str, float]
 
 
 def calibrate(
-    repeats: Annotated[int, typer.Option(help="Interleaved repeats.", min=1, metavar="N")] = 3,
+    repeats: Annotated[int, typer.Option(help="Repeats, interleaved.", min=1, metavar="N")] = 3,
     window: Annotated[str, typer.Option(help="Length of one measurement.", metavar="TIME")] = "1s",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
-    """Measure this machine's floor, and the engine's share of it.
+    """Measure this machine's floor, the rate of raw TCP, and the load generator's share of it.
 
-    The floor is two raw loops, one thread each side, that trade the bytes of a lookup (104 for
-    1,283) over 64 connections and over one, and those of a bind over connections that open and
-    close. Nothing on this machine looks people up faster than that over TCP.
+    The floor is what two raw loops reach, one thread on each side, that exchange the bytes of a
+    lookup (104 for 1,283) over 64 connections and over one, and those of a bind over a new
+    connection each. No lookup over TCP is faster on this machine.
     """
     from rich.console import Console
 

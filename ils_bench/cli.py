@@ -85,7 +85,7 @@ def sweep(
         bool,
         typer.Option(
             "--paper",
-            help="As in 1997: 600 s per point, sizes 500, 1,000, 5,000 and 10,000.",
+            help="The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000.",
         ),
     ] = False,
     _: Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)] = None,
@@ -98,7 +98,7 @@ def sweep(
 
     sitebench ils sweep --target openldap --sizes 1k,10k --out slapd.sitebench
 
-    An interrupted sweep goes on where it stopped when it is given the same --out again.
+    An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
     if paper:
         window = known.PAPER_WINDOW_S
@@ -180,22 +180,23 @@ def peak(
         typer.Argument(help=f"One of {_OPERATIONS}.", autocompletion=_operation_names),
     ] = "lookup",
 ) -> None:
-    """Find how much a directory can take: by client counts, or to an objective.
+    """Find the highest rate of a directory.
 
-    As in the papers, with more and more clients, each going on when it is answered:
+    With each number of --clients in turn, as in the papers; each client starts its next operation
+    when the last is answered:
 
     sitebench ils peak lookup --entries 100k
 
     sitebench ils peak connect --clients 1,2,4,8,16,32 --repeats 6 --foresee 64
 
-    Or the highest rate that can be promised; it is raised, bisected, held and confirmed:
+    Or by a search for the highest rate that meets an objective, which is then confirmed:
 
     sitebench ils peak lookup --objective 'p99<5ms,failures<0.1%'
 
     sitebench ils peak lookup --objective 'p99<5ms' --target ldap://127.0.0.1:389
     --base ou=people,dc=example,dc=com --start 500
 
-    An interrupted search goes on where it stopped when it is given the same --out again.
+    An interrupted search resumes where it stopped if repeated with the same --out.
     """
     from ils_bench import points
     from ils_bench.targets.identity import password_asked
@@ -217,7 +218,7 @@ def peak(
 @app.command(rich_help_panel="Measure")
 @command_options(UiOptions)
 def ui(options: UiOptions) -> None:
-    """Test a directory from Locust's web page, and see it live; its form begins with these options.
+    """Test a directory from Locust's web UI; the options are the first values of its form.
 
     sitebench ils ui
 
@@ -254,15 +255,15 @@ def seed(
     to: Annotated[
         str | None,
         typer.Option(
-            help="An LDIF file to write (- for standard output), an ldap:// address to fill, or "
-            "slapd:/folder to make; default: --target.",
+            help="LDIF file (- for standard output), ldap:// address, or slapd:/folder "
+            "to fill (default: --target).",
             metavar="PLACE",
         ),
     ] = None,
 ) -> None:
-    """Fill a directory that runs, make one for slapd, or write an LDIF file.
+    """Fill a running directory, make the folder of a slapd, or write an LDIF file.
 
-    Interrupted in any way, the same command goes on where it stopped.
+    If it is interrupted, the same command resumes where it stopped.
 
     sitebench ils seed --to people.ldif --entries 1m
 
@@ -282,12 +283,13 @@ def verify(
     place: Annotated[
         str | None,
         typer.Argument(
-            help="An LDIF file (- for standard input), an ldap:// address, or slapd:/folder; "
-            "default: --target."
+            help="LDIF file (- for standard input), ldap:// address, or slapd:/folder "
+            "(default: --target).",
+            metavar="PLACE",
         ),
     ] = None,
 ) -> None:
-    """Check that a place holds the people that `seed` puts there, and nobody else.
+    """Check that a directory or file holds exactly the people that `seed` puts there.
 
     sitebench ils verify people.ldif --entries 1m
 
@@ -303,12 +305,12 @@ def schema(
     server: Annotated[
         str,
         typer.Argument(
-            help="openldap (for slapd.conf), config (OpenLDAP's cn=config) or 389ds.",
+            help="Format: openldap (for slapd.conf), config (OpenLDAP's cn=config) or 389ds.",
             autocompletion=lambda: list(FILES),
         ),
     ] = "openldap",
 ) -> None:
-    """Print the schema that people need, for a directory of yours to load.
+    """Print the schema of the people's entries, for your directory to load.
 
     sitebench ils schema openldap
 
@@ -323,10 +325,10 @@ def clean(
     options: SeedOptions,
     seeded: Annotated[
         bool,
-        typer.Option("--seeded", help="Also remove the --entries people that `seed` put there."),
+        typer.Option("--seeded", help="Removal of the --entries people that `seed` added, too."),
     ] = False,
 ) -> None:
-    """Remove what crashed runs left in directories that are not the tester's own.
+    """Remove entries that crashed runs left in your directories.
 
     sitebench ils clean
 

@@ -42,7 +42,7 @@ def run(
         ),
     ] = "scenario",
 ) -> None:
-    """Measure the paper's scenario, or one request alone, at one size.
+    """Measure the paper's scenario, or a single request, at one size.
 
     sitebench ps run --entries 100k --users 64
 
@@ -75,7 +75,7 @@ def sweep(
         bool,
         typer.Option(
             "--paper",
-            help="As in 1997: 300 s of warm-up, 600 s measured, 1,000 to 1,000,000 people.",
+            help="The 1997 paper's sweep: 300 s of warm-up, 600 s measured, 1k to 1m people.",
         ),
     ] = False,
     _: Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)] = None,
@@ -88,7 +88,7 @@ def sweep(
 
     sitebench ps sweep --keepalive --sizes 1k,1m --out kept.sitebench
 
-    An interrupted sweep goes on where it stopped when it is given the same --out again.
+    An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
     from ps_bench.paper.tables import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
     from ps_bench.points import with_size
@@ -137,21 +137,22 @@ def peak(
         ),
     ] = "scenario",
 ) -> None:
-    """Find how much a site can take: by client counts, or to an objective.
+    """Find the highest rate of a site.
 
-    As in the papers, with more and more clients, each going on when it is answered:
+    With each number of --clients in turn, as in the papers; each client starts its next operation
+    when the last is answered:
 
     sitebench ps peak --entries 100k
 
     sitebench ps peak page --keepalive --clients 1,2,4,8,16,32 --repeats 6 --foresee 64
 
-    Or the highest rate that can be promised; it is raised, bisected, held and confirmed:
+    Or by a search for the highest rate that meets an objective, which is then confirmed:
 
     sitebench ps peak --objective 'p99<50ms,failures<0.1%'
 
     sitebench ps peak --objective 'p90<1s' --target http://127.0.0.1:5000 --scenario site.toml
 
-    An interrupted search goes on where it stopped when it is given the same --out again.
+    An interrupted search resumes where it stopped if repeated with the same --out.
     """
     from ps_bench import points
     from sitebench.measure.peak.command import PeakJob, find_peak
@@ -172,7 +173,7 @@ def peak(
 @app.command(rich_help_panel="Measure")
 @command_options(UiOptions)
 def ui(options: UiOptions) -> None:
-    """Test a site from Locust's web page, and see it live; its form begins with these options.
+    """Test a site from Locust's web UI; the options are the first values of its form.
 
     sitebench ps ui
 
@@ -203,7 +204,7 @@ def serve(options: ServeOptions) -> None:
 @command_options(SeedOptions)
 def seed(
     options: SeedOptions,
-    file: Annotated[Path, typer.Argument(help="Where to write it.", metavar="FILE")],
+    file: Annotated[Path, typer.Argument(help="File to write.", metavar="FILE")],
 ) -> None:
     """Write a user-property database: one SQLite file, one row per person.
 
