@@ -1,13 +1,12 @@
-"""Two runs held against each other: numbers, intervals, and the answer in words.
+"""Two runs compared: figures, intervals, and the answer in words.
 
-How it is decided. Every point has a row per measure. A row is answered by an interval around the
-ratio B/A, and says that there is a difference where that interval does not hold 1. All intervals
-of a comparison hold together with 95 % confidence: with m rows each has 1 - 0.05 / m (Bonferroni),
-so that one comparison in twenty, not one row in twenty, finds a difference where none is.
+How it is decided: every point has a row per measure. A row has an interval around the ratio B/A,
+and differs if that interval excludes 1. All intervals of a comparison together have 95 %
+confidence: with m rows each has 1 - 0.05 / m (Bonferroni), so that one comparison in twenty, not
+one row in twenty, finds a difference where nothing differs.
 
-Runs that were interleaved are analysed as pairs, others as two groups (see `statistics`);
-Mann-Whitney's p is given for both. Beside each answer stands its A/A null: the same procedure,
-with as many values, on repeats of the same side.
+Interleaved runs are analysed as pairs, others as two groups (see `statistics`). Each answer has an
+A/A null beside it: the same procedure, with as many values, on repeats of the same side.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from sitebench.compare.measures import MEASURES, Measure
 from sitebench.runs.point import PointResult
 
 FAMILY_ALPHA = 0.05
-"""How often a comparison may find a difference, in any of its rows, where there is none."""
+"""Probability that a comparison finds a difference in any row if nothing differs."""
 
 LEAST_REPEATS = 5
-"""Fewer repeats claim nothing (rule 10 of the method)."""
+"""Nothing is claimed with fewer repeats (rule 10 of the method)."""
 
 MOST_LEFT_OUT = 0.25
-"""A point of which more repeats than this share are no numbers is not compared at all."""
+"""A point with a larger share of invalid repeats is not compared."""
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
@@ -37,7 +36,7 @@ TOO_FEW = "too few repeats"
 
 @dataclass(frozen=True)
 class Row:
-    """One measure of one point: every repeat's value of both sides, and what follows."""
+    """One measure of one point: the values of both sides' repeats, and their comparison."""
 
     measure: Measure
     a: tuple[float, ...]
@@ -45,7 +44,7 @@ class Row:
     effect: Effect
     null: Effect | None
     least: int
-    """How many repeats it takes before a row of this comparison can say anything."""
+    """How many repeats a row of this comparison needs before it can differ."""
 
     @property
     def median_a(self) -> float:
@@ -59,7 +58,7 @@ class Row:
 
     @property
     def enough(self) -> bool:
-        """Whether there are repeats enough to claim anything."""
+        """Whether there are enough repeats to claim a difference."""
         return min(len(self.a), len(self.b)) >= self.least
 
     @property
@@ -69,7 +68,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """The answer in words: what B is."""
+        """What B is, in words."""
         if not self.enough:
             return TOO_FEW
         if not self.differs:
@@ -78,13 +77,13 @@ class Row:
 
     @property
     def alarmed(self) -> bool:
-        """Whether the A/A null finds a difference where there is none."""
+        """Whether the A/A null finds a difference."""
         return self.enough and self.null is not None and self.null.ratio.differs
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One point that both runs have: its rows, and what could not be said of it."""
+    """One point that both runs have: its rows, and what was left out."""
 
     matched: Matched
     title: str
@@ -93,18 +92,17 @@ class Compared:
     missing: tuple[str, ...]
 
     def row(self, key: str) -> Row | None:
-        """Return the row of a measure."""
         return next((row for row in self.rows if row.measure.key == key), None)
 
     @property
     def repeats(self) -> int:
-        """How many repeats of either side were compared, the lesser."""
+        """How many repeats of each side were compared, the lesser number."""
         return min((min(len(row.a), len(row.b)) for row in self.rows), default=0)
 
 
 @dataclass(frozen=True)
 class _Kept:
-    """Repeats of a point that are numbers of the target."""
+    """The valid repeats of a point."""
 
     matched: Matched
     a: tuple[PointResult, ...]
@@ -114,7 +112,7 @@ class _Kept:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Every point, and how it was decided."""
+    """Every point, and how it was compared."""
 
     design: Design
     rows: int
@@ -126,7 +124,7 @@ _Values = tuple[Measure, list[float], list[float]]
 
 
 def analyse(matched: Sequence[Matched], design: Design) -> Analysis:
-    """Hold every point that both runs have against the other run's."""
+    """Compare every point that both runs have."""
     kept = [_keep(each, design) for each in matched]
     found = [_values(each) for each in kept]
     count = sum(len(values) for values, _ in found)
@@ -145,9 +143,9 @@ def analyse(matched: Sequence[Matched], design: Design) -> Analysis:
 
 
 def _keep(matched: Matched, design: Design) -> _Kept:
-    """Leave out repeats that are no numbers, with their partners, and say which."""
+    """Leave out invalid repeats, with their partners, and list them."""
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
-    said = [
+    invalid = [
         f"{name} repeat {n + 1}: {r.verdict.bound} ({r.verdict.evidence})"
         for name, side in zip("AB", sides, strict=True)
         for n, r in side.items()
@@ -155,15 +153,15 @@ def _keep(matched: Matched, design: Design) -> _Kept:
     ]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
     if any(len(v) < (1 - MOST_LEFT_OUT) * len(s) for v, s in zip(valid, sides, strict=True)):
-        return _Kept(matched, (), (), (*said, "too many of them: the point is not compared"))
+        return _Kept(matched, (), (), (*invalid, "too many of them: the point is not compared"))
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
         valid = [{n: side[n] for n in common} for side in valid]
-    return _Kept(matched, tuple(valid[0].values()), tuple(valid[1].values()), tuple(said))
+    return _Kept(matched, tuple(valid[0].values()), tuple(valid[1].values()), tuple(invalid))
 
 
 def _values(kept: _Kept) -> tuple[list[_Values], list[str]]:
-    """Return each measure's numbers; a measure that a repeat lacks is named instead."""
+    """Return the values of each measure; a measure that a repeat lacks is listed instead."""
     found, missing = [], []
     for measure in MEASURES:
         a, b = ([measure.of(result) for result in side] for side in (kept.a, kept.b))

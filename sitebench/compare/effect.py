@@ -1,7 +1,7 @@
-"""What a procedure says of two sides: the ratio with its interval, and the tests beside it.
+"""The ratio of two sides with its interval, and its A/A null.
 
-There are two procedures, for repeats that belong together in pairs and for two groups of them,
-and each has an A/A null: the same procedure, with as many values, where nothing can differ.
+There are two procedures, for repeats in pairs and for two groups of repeats. The A/A null of each
+is the same procedure with as many values where nothing can differ.
 """
 
 from __future__ import annotations
@@ -14,15 +14,12 @@ from enum import StrEnum
 from typing import Any
 
 from sitebench.compare.statistics import (
-    RankTest,
     Shift,
     detectable,
     group_shift,
     least_groups,
     least_pairs,
-    mann_whitney,
     pair_shift,
-    signed_rank,
 )
 
 Logs = Sequence[float]
@@ -38,7 +35,7 @@ class Design(StrEnum):
 
 @dataclass(frozen=True)
 class Ratio:
-    """B over A; no bounds where there are too few values for any."""
+    """B over A; no bounds if there are too few values."""
 
     value: float
     low: float | None
@@ -46,7 +43,7 @@ class Ratio:
 
     @classmethod
     def of(cls, shift: Shift) -> Ratio:
-        """Turn a shift of logarithms into the ratio it is."""
+        """Return the ratio that a shift of logarithms is."""
         bounds = [None if x is None else math.exp(x) for x in (shift.low, shift.high)]
         return cls(math.exp(shift.estimate), *bounds)
 
@@ -56,55 +53,48 @@ class Ratio:
         return self.low is not None and self.high is not None and (self.low > 1 or self.high < 1)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it for programs."""
         return {"ratio": self.value, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What one procedure says of two sides."""
+    """The ratio of two sides, and what their repeats could have shown."""
 
     ratio: Ratio
-    mann_whitney: RankTest
-    signed_rank: RankTest | None
     detectable: float | None
-    """The smallest ratio above 1 that repeats like these would show four times in five."""
+    """The smallest ratio above 1 that repeats as noisy as these would show four times in five."""
 
 
 def effect(a: Logs, b: Logs, design: Design, alpha: float) -> Effect:
-    """Hold B's repeats against A's."""
-    groups = mann_whitney(a, b)
+    """Compare B's repeats with A's."""
     if design is Design.GROUPS:
-        return _effect(group_shift(a, b, alpha), groups, None, alpha)
-    told = [y - x for x, y in zip(a, b, strict=True)]
-    return _effect(pair_shift(told, alpha), groups, signed_rank(told), alpha)
+        shift = group_shift(a, b, alpha)
+    else:
+        shift = pair_shift([y - x for x, y in zip(a, b, strict=True)], alpha)
+    least = detectable(shift, alpha)
+    return Effect(Ratio.of(shift), None if least is None else math.exp(least))
 
 
 def null(a: Logs, b: Logs, design: Design, alpha: float) -> Effect | None:
-    """Hold odd repeats against even ones of the same side; None where there are not two.
+    """Compare odd repeats with even ones of the same side; None with fewer than two.
 
-    In pairs they are A's neighbours and B's: as many pairs as there are of A and B. In groups,
-    each side is taken about its own median.
+    With pairs they are neighbours of one side, as many pairs as there are of A and B. With groups,
+    each side is centred on its own median.
     """
     if design is Design.GROUPS:
         a, b = ([x - statistics.median(side) for x in side] for side in (a, b))
-    mine, theirs = halves(a), halves(b)
+    mine, theirs = odd_and_even(a), odd_and_even(b)
     odd, even = mine[0] + theirs[0], mine[1] + theirs[1]
     return effect(odd, even, design, alpha) if odd else None
 
 
-def halves(values: Logs) -> tuple[list[float], list[float]]:
-    """Return odd against even repeats, in the order 1 2, 4 3, 5 6, 8 7: a drift cancels out."""
+def odd_and_even(values: Logs) -> tuple[list[float], list[float]]:
+    """Return odd and even repeats, in the order 1 2, 4 3, 5 6, 8 7: a drift cancels out."""
     pairs = [values[n : n + 2] for n in range(0, len(values) - 1, 2)]
     turned = [pair[::-1] if n % 2 else pair for n, pair in enumerate(pairs)]
     return [pair[0] for pair in turned], [pair[1] for pair in turned]
 
 
 def least_repeats(design: Design, alpha: float) -> int:
-    """Return how many repeats it takes before the procedure can find anything."""
+    """Return how many repeats the procedure needs before it can find a difference."""
     return least_pairs(alpha) if design is Design.PAIRS else least_groups(alpha)
-
-
-def _effect(shift: Shift, groups: RankTest, pairs: RankTest | None, alpha: float) -> Effect:
-    least = detectable(shift, alpha)
-    return Effect(Ratio.of(shift), groups, pairs, None if least is None else math.exp(least))

@@ -1,7 +1,7 @@
-"""Which points of two runs may be held against each other: those that were asked for alike.
+"""Which points of two runs may be compared: those with equal options.
 
-The target is what is compared, so what says which one it is and how it is set up may differ.
-Everything else that a point was asked for with must be equal, unless it is what is compared.
+The target is what is compared, so the options that name it and set it up may differ. All other
+options of a point must be equal, unless they are what is compared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNSET = "not set"
 
 @dataclass(frozen=True)
 class Difference:
-    """What two runs were asked for differently; `name` is the option's."""
+    """An option in which two runs differ."""
 
     name: str
     a: str
@@ -52,8 +52,8 @@ Identity = Mapping[str, str]
 
 
 def identity(spec: PointSpec) -> Identity:
-    """Return what must be equal for a comparison to mean anything, as people typed it."""
-    asked = {
+    """Return the options that must be equal for a comparison to be meaningful."""
+    options = {
         "half": spec.half,
         "operation": spec.operation,
         "entries": units.format_size(spec.entries),
@@ -65,18 +65,17 @@ def identity(spec: PointSpec) -> Identity:
     }
     of_the_target = {k for each in suites() if each.name == spec.half for k in each.target_options}
     settings = {k: v for k, v in spec.settings.items() if k not in of_the_target}
-    return {**settings, **asked}
+    return {**settings, **options}
 
 
 def differences(a: Identity, b: Identity) -> list[Difference]:
-    """Return everything that differs."""
     names = [*a, *(name for name in b if name not in a)]
     each = [Difference(name, a.get(name, UNSET), b.get(name, UNSET)) for name in names]
     return [found for found in each if found.a != found.b]
 
 
 def varied(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
-    """Return what one command's points differ in as a whole from the other's."""
+    """Return the options whose values over all points differ between the two commands."""
     every = [[identity(spec) for spec in side] for side in (a, b)]
     names = dict.fromkeys(name for side in every for each in side for name in each)
     values = [
@@ -91,7 +90,7 @@ def varied(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
 
 
 def match(a: Sequence[Series], b: Sequence[Series], varying: Collection[str] = ()) -> Matching:
-    """Find every point in both runs; raises what was asked differently where none is in both."""
+    """Find the points that both runs have; raises with the differences if there are none."""
     mine, theirs = _by_identity(a, varying, "A"), _by_identity(b, varying, "B")
     both = tuple(Matched(mine[key], theirs[key]) for key in mine if key in theirs)
     only_a = tuple(each.spec for key, each in mine.items() if key not in theirs)
@@ -118,7 +117,6 @@ def _by_identity(
 
 
 def title(spec: PointSpec) -> str:
-    """Name a point in a few words."""
     load = f"{spec.users:,} users" if spec.rate is None else f"{units.format_rate(spec.rate)}/s"
     return f"{spec.operation} at {units.format_size(spec.entries)}, {load}"
 
@@ -126,22 +124,22 @@ def title(spec: PointSpec) -> str:
 def _nothing_in_common(
     a: Sequence[PointSpec], b: Sequence[PointSpec], varying: Collection[str]
 ) -> BadInput:
-    """Return a refusal that names every difference of the two points that are most alike."""
+    """Return an error with every difference between the two most similar points."""
     for side, specs in (("A", a), ("B", b)):
         if not specs:
             return BadInput(f"{side} has no finished point", "let it finish: run it again")
     pairs = [differences(identity(x), identity(y)) for x in a for y in b]
     found = min(([d for d in each if d.name not in varying] for each in pairs), key=len)
-    said = ", ".join(str(each) for each in found)
+    different = ", ".join(str(each) for each in found)
     names = ",".join(each.name for each in found)
     return BadInput(
-        f"the runs measured different things: {said}",
-        f"measure both alike; or, where that is what you compare, add --varying {names}",
+        f"the runs measured different things: {different}",
+        f"measure both with equal options; or, if that is what you compare, add --varying {names}",
     )
 
 
 def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[str] = ()) -> None:
-    """Raise when the manifests tell of different people or pages behind equal options."""
+    """Raise if the manifests show different people or pages despite equal options."""
     if "locales" not in varying and "seed" not in varying:
         for name, found in zip(("pools_digest", "digest"), _people(a, b), strict=True):
             if None not in found and found[0] != found[1]:
@@ -153,16 +151,15 @@ def check_facts(a: Mapping[str, Any], b: Mapping[str, Any], varying: Collection[
     if "scenario" not in varying and a.get("scenario") != b.get("scenario"):
         raise BadInput(
             "the runs measured different scenarios: their scenario files were not the same",
-            "measure both with the same file; or, where that is what you compare, "
+            "measure both with the same file; or, if that is what you compare, "
             "add --varying scenario",
         )
 
 
 def _people(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[list[str | None]]:
-    """Return both sides' name pools, and the digests of all people where they must be equal.
+    """Return both sides' name pools, and the digests of all people if they must be equal.
 
-    That of the people depends on their number and on the DN they are under, that of the pools
-    on neither.
+    The digest of the people depends on their number and their base DN, that of the pools does not.
     """
     people = [side.get("population", {}) for side in (a, b)]
     pools = [each.get("pools_digest") for each in people]

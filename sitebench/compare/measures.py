@@ -1,4 +1,4 @@
-"""What is compared of every point: a number per repeat, and the words for more and less of it."""
+"""The measures compared at every point: a value per repeat, and words for more and less of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sitebench.runs.point import PointResult
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a repeat; `more` and `less` say what it means that B has more or less of it."""
+    """One value of a repeat; `more` and `less` say what B is if it has more or less of it."""
 
     key: str
     title: str
@@ -26,7 +26,7 @@ def _target_cpu(result: PointResult) -> float | None:
 
 
 WORSE = frozenset(("slower", "more CPU"))
-"""What nobody wants of B."""
+"""Answers that are bad for B."""
 
 MEASURES = (
     Measure("ops_per_s", "Operations/s", lambda r: r.ops_per_s, "faster", "slower", "operations/s"),

@@ -17,7 +17,7 @@ from sitebench.tables.tables import new_table
 
 
 def show(comparison: Comparison, console: Console) -> None:
-    """Print the answers first, then what there is to doubt, then the numbers."""
+    """Print the answers first, then the remarks, then the figures."""
     say(console, f"A  {comparison.a.label}   ({comparison.a.path})")
     say(console, f"B  {comparison.b.label}   ({comparison.b.path})")
     for difference in comparison.asked:
@@ -42,13 +42,13 @@ def show(comparison: Comparison, console: Console) -> None:
 
 
 def say(console: Console, line: str, style: str | None = None) -> None:
-    """Print a line as it is, however long."""
+    """Print a line without wrapping."""
     console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def _laid_out(table: Table) -> RichTable:
     found = new_table(*table.columns)
-    # What a row is about is read first; the last column may have words that are long.
+    # The first column is the row's name; the last may hold long words.
     found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False
     for row in table.rows:
         cells = [each if isinstance(each, Cell) else Cell(each) for each in row]
@@ -57,7 +57,6 @@ def _laid_out(table: Table) -> RichTable:
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
-    """Return everything for programs."""
     analysis = comparison.analysis
     return {
         "a": _run(comparison.a),
@@ -105,11 +104,4 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _effect(effect: Effect) -> dict[str, Any]:
-    paired = effect.signed_rank
-    return {
-        **effect.ratio.to_json(),
-        "p_mann_whitney": effect.mann_whitney.p,
-        "exact": effect.mann_whitney.exact,
-        "p_pairs": None if paired is None else paired.p,
-        "detectable": effect.detectable,
-    }
+    return {**effect.ratio.to_json(), "detectable": effect.detectable}

@@ -1,4 +1,4 @@
-"""Two run files held against each other, and everything there is to remark about that."""
+"""Two run files compared, and the remarks about the comparison."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ MACHINE = {
     "sysctls": "kernel settings",
     "clock": "clock source",
 }
-"""Facts of a manifest that say where the tester ran."""
+"""Facts of a manifest that identify the tester's machine."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run file, as far as a comparison goes."""
+    """One run file, as a comparison reads it."""
 
     path: Path
     label: str
@@ -39,7 +39,6 @@ class Run:
 
     @property
     def results(self) -> list[PointResult]:
-        """The result of every finished point."""
         return [p.result for p in self.points if p.status == "done" and p.result is not None]
 
     @property
@@ -58,7 +57,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Remark:
-    """Something to know before the answer is believed, and what to do about it."""
+    """A reason to be careful with the answer, and what to do about it."""
 
     message: str
     remedy: str
@@ -72,13 +71,12 @@ class Comparison:
     b: Run
     matching: Matching
     asked: tuple[Difference, ...]
-    """What was asked for differently, and is what is compared."""
+    """Options that differ, and are what is compared."""
     analysis: Analysis
     remarks: tuple[Remark, ...]
 
 
 def read_run(path: Path) -> Run:
-    """Read a run file."""
     with RunFile(path) as file:
         manifest = file.manifest()
         label = manifest.get(COMPARED, {}).get("value", path.stem)
@@ -86,10 +84,10 @@ def read_run(path: Path) -> Run:
 
 
 def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
-    """Compare two runs; raises what they measured differently.
+    """Compare two runs; raises if they measured different things.
 
-    What one command's points differ in from the other's needs no `varying` where the two were
-    interleaved: it is what was compared.
+    Interleaved runs need no `varying`: the options in which the two commands differ are what is
+    compared.
     """
     if a.path.resolve() == b.path.resolve():
         raise BadInput(
@@ -114,7 +112,6 @@ def _interleaved(a: Run, b: Run) -> bool:
 
 
 def _of_runs(a: Run, b: Run) -> list[Remark]:
-    """Remark on another machine, and on another version of the tester."""
     found = []
     machine = [
         words for key, words in MACHINE.items() if a.manifest.get(key) != b.manifest.get(key)
@@ -123,7 +120,7 @@ def _of_runs(a: Run, b: Run) -> list[Remark]:
         found.append(
             Remark(
                 f"THE TESTER'S MACHINE IS NOT THE SAME, by its {', '.join(machine)}",
-                "a difference may be the machine's: measure both from one machine",
+                "a difference may be that of the machines: measure both from one machine",
             )
         )
     versions = [run.manifest.get("versions", {}) for run in (a, b)]
@@ -131,15 +128,17 @@ def _of_runs(a: Run, b: Run) -> list[Remark]:
         n for n in {*versions[0], *versions[1]} if versions[0].get(n) != versions[1].get(n)
     )
     if names:
-        said = ", ".join(f"{n} {versions[0].get(n)} / {versions[1].get(n)}" for n in names)
+        different = ", ".join(f"{n} {versions[0].get(n)} / {versions[1].get(n)}" for n in names)
         found.append(
-            Remark(f"the tester is not the same: {said}", "measure both with one version of it")
+            Remark(
+                f"the tester is not the same: {different}", "measure both with one version of it"
+            )
         )
     return found
 
 
 def _of_order(a: Run, b: Run, together: bool) -> list[Remark]:
-    """Remark that what happened to the machine between two runs looks like a difference."""
+    """Remark that a change of the machine between two runs looks like a difference."""
     if together:
         return []
     spans = a.span, b.span
@@ -148,7 +147,7 @@ def _of_order(a: Run, b: Run, together: bool) -> list[Remark]:
         apart = ", one after the other"
     return [
         Remark(
-            f"the runs were measured apart{apart}: what changed on the machine meanwhile looks "
+            f"the runs were not interleaved{apart}: a change of the machine between them looks "
             "like a difference between A and B",
             "measure both with `sitebench compare A B --interleave CMD`",
         )
@@ -163,12 +162,12 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> list[R
                 Remark(
                     f"{name} has not finished {_titles(run.unfinished)} "
                     f"({len(run.unfinished)} measurements)",
-                    "they are not compared; the run's own command, run again, goes on with them",
+                    f"they are not compared; continue with `sitebench resume {run.path}`",
                 )
             )
     for name, specs in (("A", matching.only_a), ("B", matching.only_b)):
         if specs:
-            found.append(Remark(f"only {name} has {_titles(specs)}", "it is compared with nothing"))
+            found.append(Remark(f"only {name} has {_titles(specs)}", "it is not compared"))
     alarmed = [
         f"{row.measure.title} of {point.title}"
         for point in analysis.points
@@ -178,9 +177,9 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> list[R
     if alarmed:
         found.append(
             Remark(
-                f"the A/A null finds a difference where there is none: {', '.join(alarmed)}",
-                "the repeats disagree with themselves: take the answer there for nothing, and "
-                "measure longer windows on a quieter machine",
+                f"the A/A null finds a difference: {', '.join(alarmed)}",
+                "repeats of the same side disagree: discard the answer there, and measure longer "
+                "windows on a quieter machine",
             )
         )
     return found

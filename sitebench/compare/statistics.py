@@ -1,17 +1,17 @@
-"""Rank statistics of a few repeats: no assumption about how measurements are distributed.
+"""Rank statistics of a few repeats, without assumptions about the distribution of the values.
 
 Values are compared as logarithms by the callers, so that a shift is a ratio. Two designs:
 
-- *two groups* (A measured, then B): Mann-Whitney's U, and Hodges and Lehmann's shift, the median
-  of all differences b - a, enclosed by two of these differences in order;
-- *pairs* (A and B one after the other, which comes first decided by lot): Wilcoxon's signed
-  ranks, and the median of all means of two differences, enclosed by two of these in order.
-  Whatever made both of a pair slow is gone from their difference, and under no difference each
-  sign is a coin that was thrown: this holds on a machine that drifts, where Mann-Whitney does not.
+- *two groups* (A measured, then B): Hodges and Lehmann's shift, the median of all differences
+  b - a; two of these differences are its interval, cut by the distribution of Mann-Whitney's U;
+- *pairs* (A and B in turns, the first of each pair drawn at random): the median of all means of
+  two differences; two of these are its interval, cut by Wilcoxon's signed ranks. What slowed both
+  of a pair cancels out of their difference, and if nothing differs each sign is a coin flip: this
+  holds on a machine that drifts, where the groups do not.
 
-Exact means: every arrangement that was as likely as the one found is counted, ties as they are
-(midranks). The intervals are the tests turned round: without ties, an interval excludes zero
-exactly where the test's p is at most its alpha; with ties it is wider, never narrower.
+The distributions are exact: every equally likely arrangement is counted. An interval is its test
+inverted: without ties it excludes zero exactly if the test's p is at most alpha; with ties it is
+wider, never narrower.
 
 Lehmann, Nonparametrics (1975), chapters 1 to 4; Hollander and Wolfe, Nonparametric Statistical
 Methods (1973), chapters 3 and 4.
@@ -26,26 +26,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 EXACT_UP_TO = 60
-"""Values that are counted exactly; beyond, ranks are as normal as p is printed."""
+"""Up to this many values the distribution is counted exactly; beyond, it is taken as normal."""
 
 POWER = 0.80
-"""How often a difference that counts as detectable would be found: four times in five."""
+"""Probability with which a difference that counts as detectable is found."""
 
 _NORMAL = statistics.NormalDist()
 
 
 @dataclass(frozen=True)
-class RankTest:
-    """A test's statistic and its two-sided p; `exact` or by the normal approximation."""
-
-    statistic: float
-    p: float
-    exact: bool
-
-
-@dataclass(frozen=True)
 class Shift:
-    """How far the second is from the first; no bounds where there are too few values for any."""
+    """How far the second side is from the first; no bounds if there are too few values."""
 
     estimate: float
     low: float | None
@@ -57,41 +48,13 @@ class Shift:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
-def mann_whitney(a: Sequence[float], b: Sequence[float]) -> RankTest:
-    """Test whether values of one group tend to be larger; the statistic is U of `b`."""
-    n, m = len(b), len(a)
-    ranks = _doubled_ranks([*a, *b])
-    total = sum(ranks[m:])
-    u = total / 2 - n * (n + 1) / 2
-    if n + m <= EXACT_UP_TO:
-        return RankTest(u, _two_sided(_rank_sums(tuple(sorted(ranks)), n), total), exact=True)
-    ties = sum(t**3 - t for t in _ties(ranks)) / ((n + m) * (n + m - 1))
-    deviation = math.sqrt(n * m / 12 * (n + m + 1 - ties))
-    return RankTest(u, _normal_p(abs(u - n * m / 2), deviation), exact=False)
-
-
-def signed_rank(differences: Sequence[float]) -> RankTest:
-    """Test whether differences lie as much above zero as below; the statistic is the sum above.
-
-    Differences of exactly zero say nothing about the direction and are left out.
-    """
-    told = [d for d in differences if d]
-    n, ranks = len(told), _doubled_ranks([abs(d) for d in told])
-    total = sum(rank for rank, d in zip(ranks, told, strict=True) if d > 0)
-    if n <= EXACT_UP_TO:
-        return RankTest(total / 2, _two_sided(_sign_sums(tuple(sorted(ranks))), total), exact=True)
-    ties = sum(t**3 - t for t in _ties(ranks)) / 48
-    deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties)
-    return RankTest(total / 2, _normal_p(abs(total / 2 - n * (n + 1) / 4), deviation), exact=False)
-
-
 def group_shift(a: Sequence[float], b: Sequence[float], alpha: float) -> Shift:
     """Return Hodges and Lehmann's shift from `a` to `b` with its interval."""
     n, m = len(a), len(b)
     ordered = sorted(y - x for x in a for y in b)
     if n + m <= EXACT_UP_TO:
-        # The least rank sum is that of U = 0; ranks here are doubled, as everywhere.
-        counts = _rank_sums(tuple(range(2, 2 * (n + m) + 1, 2)), n)[n * (n + 1) :: 2]
+        # The least rank sum is that of U = 0.
+        counts = _rank_sums(tuple(range(1, n + m + 1)), n)[n * (n + 1) // 2 :]
         return _enclosed(ordered, _cut(counts, alpha))
     deviation = math.sqrt(n * m * (n + m + 1) / 12)
     return _enclosed(ordered, _normal_cut(n * m / 2, deviation, alpha))
@@ -102,17 +65,17 @@ def pair_shift(differences: Sequence[float], alpha: float) -> Shift:
     n = len(differences)
     ordered = sorted((differences[i] + differences[j]) / 2 for i in range(n) for j in range(i, n))
     if n <= EXACT_UP_TO:
-        counts = _sign_sums(tuple(range(2, 2 * n + 1, 2)))[::2]
+        counts = _sign_sums(tuple(range(1, n + 1)))
         return _enclosed(ordered, _cut(counts, alpha))
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     return _enclosed(ordered, _normal_cut(n * (n + 1) / 4, deviation, alpha))
 
 
 def detectable(shift: Shift, alpha: float) -> float | None:
-    """Return the shift that repeats as noisy as these would show four times in five.
+    """Return the shift that repeats as noisy as these would show with probability `POWER`.
 
-    A true shift as large as the interval reaches from its estimate is found every other time;
-    `POWER` asks for more by the ratio of the normal quantiles.
+    A true shift as large as the reach of the interval is found every other time; the ratio of the
+    normal quantiles scales that to `POWER`.
     """
     if shift.low is None or shift.high is None:
         return None
@@ -121,40 +84,21 @@ def detectable(shift: Shift, alpha: float) -> float | None:
 
 
 def least_groups(alpha: float) -> int:
-    """Return how many values each of two groups needs before they can differ at all."""
+    """Return how many values each group needs before a difference can be found."""
     return next(n for n in range(1, EXACT_UP_TO) if 2 / math.comb(2 * n, n) <= alpha)
 
 
 def least_pairs(alpha: float) -> int:
-    """Return how many pairs are needed before they can differ at all."""
+    """Return how many pairs are needed before a difference can be found."""
     return next(n for n in range(1, EXACT_UP_TO) if 2 / 2**n <= alpha)
-
-
-def _doubled_ranks(values: Sequence[float]) -> list[int]:
-    """Return twice the rank of each value: whole numbers, although ties share the middle."""
-    order = sorted(range(len(values)), key=values.__getitem__)
-    ranks, first = [0] * len(values), 0
-    while first < len(order):
-        last = first
-        while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
-            last += 1
-        for place in order[first : last + 1]:
-            ranks[place] = first + last + 2
-        first = last + 1
-    return ranks
-
-
-def _ties(ranks: Sequence[int]) -> list[int]:
-    """Return how many values share each rank."""
-    return [ranks.count(rank) for rank in set(ranks)]
 
 
 @functools.lru_cache(maxsize=256)
 def _rank_sums(ranks: tuple[int, ...], chosen: int) -> list[int]:
     """Count the ways to choose that many of the ranks, by their sum.
 
-    The generating function prod(1 + y x^rank), kept per power of y as one whole number: its
-    digits, in a base that no count reaches, are the coefficients.
+    The generating function prod(1 + y x^rank), with the polynomial of each power of y as one
+    integer: its digits, in a base larger than any count, are the coefficients.
     """
     width = _width(len(ranks))
     powers = [1] + [0] * chosen
@@ -183,21 +127,8 @@ def _digits(number: int, width: int, count: int) -> list[int]:
     return [int.from_bytes(raw[at : at + width], "little") for at in range(0, len(raw), width)]
 
 
-def _two_sided(counts: Sequence[int], found: int) -> float:
-    """Return twice the smaller tail, the found value in both."""
-    smaller = min(sum(counts[: found + 1]), sum(counts[found:]))
-    return min(1.0, 2 * smaller / sum(counts))
-
-
-def _normal_p(distance: float, deviation: float) -> float:
-    """Return the two-sided p of a whole-numbered statistic, half a step nearer to its mean."""
-    if not deviation:
-        return 1.0
-    return min(1.0, 2 * _NORMAL.cdf(-max(0.0, distance - 0.5) / deviation))
-
-
 def _cut(counts: Sequence[int], alpha: float) -> int:
-    """Return how many differences to leave out at each end; 0 where the ends say too little."""
+    """Return how many differences to cut at each end; 0 if even the ends are too likely."""
     allowed, below, cut = alpha / 2 * sum(counts), 0, 0
     for count in counts:
         below += count

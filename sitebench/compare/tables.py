@@ -1,4 +1,4 @@
-"""A point's numbers as two tables, for the terminal and for the page."""
+"""A point's figures as two tables, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sitebench.report.table import Cell, Mark, Table
 
 
 def tables(point: Compared, design: Design) -> list[Table]:
-    """Return what B is against A, and how sure that is."""
+    """Return B against A, and how certain that is."""
     if not point.rows:
         return []
-    return [_answers(point, design), _evidence(point, design)]
+    return [_answers(point, design), _evidence(point)]
 
 
 def _answers(point: Compared, design: Design) -> Table:
@@ -34,19 +34,15 @@ def _answer(row: Row) -> list[str | Cell]:
     ]
 
 
-def _evidence(point: Compared, design: Design) -> Table:
-    paired = ("p of pairs",) if design is Design.PAIRS else ()
-    columns = ("Evidence", "p", *paired, "A/A null", "its interval", "could show")
-    return Table("", columns, [_sure(row, design) for row in point.rows])
+def _evidence(point: Compared) -> Table:
+    columns = ("Evidence", "A/A null", "its interval", "could show")
+    return Table("", columns, list(map(_certainty, point.rows)))
 
 
-def _sure(row: Row, design: Design) -> list[str | Cell]:
-    paired, null = row.effect.signed_rank, row.null
-    approximate = "" if row.effect.mann_whitney.exact else " (normal)"
+def _certainty(row: Row) -> list[str | Cell]:
+    null = row.null
     return [
         row.measure.title,
-        words.p(row.effect.mann_whitney.p) + approximate,
-        *([words.p(None if paired is None else paired.p)] if design is Design.PAIRS else []),
         words.NOTHING if null is None else words.percent(null.ratio.value),
         words.NOTHING if null is None else words.interval(null.ratio),
         words.detectable(row),

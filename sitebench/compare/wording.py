@@ -1,4 +1,4 @@
-"""The answer in sentences, and its numbers as people read them: for terminal and page alike."""
+"""The answer in sentences, and formatted figures, for the terminal and the page."""
 
 from __future__ import annotations
 
@@ -9,46 +9,37 @@ from sitebench.units import format_ns, format_rate
 NOTHING = "n/a"
 
 COLUMNS = (
-    "p: Mann-Whitney's, of each row by itself. A/A null: the same procedure on repeats of one "
-    "side. Could show: the change that repeats like these would find four times in five."
+    "A/A null: the same procedure on repeats of one side. Could show: the change that repeats "
+    "as noisy as these would find four times in five."
 )
-"""What the columns mean."""
+"""The meaning of the columns."""
 
 
 def value(row: Row, number: float) -> str:
-    """Show a value with its unit."""
     if row.measure.unit == "us":
         return format_ns(number * 1e3)
     return format_rate(number)
 
 
 def percent(ratio: float) -> str:
-    """Show a ratio as the change it is, with its sign."""
+    """Format a ratio as a change in percent."""
     return f"{(ratio - 1) * 100:+.1f}%"
 
 
 def interval(ratio: Ratio) -> str:
-    """Show what surely holds the ratio, as changes."""
+    """Format the interval of a ratio as changes in percent."""
     if ratio.low is None or ratio.high is None:
         return NOTHING
     return f"{percent(ratio.low)} to {percent(ratio.high)}"
 
 
-def p(found: float | None) -> str:
-    """Show a probability; below 0.0001 its order is all that matters."""
-    if found is None:
-        return NOTHING
-    return f"{found:.4f}" if found >= 0.0001 else f"{found:.0e}"
-
-
 def detectable(row: Row) -> str:
-    """Show the smallest change that these repeats could have shown."""
     least = row.effect.detectable
     return NOTHING if least is None else f"{(least - 1) * 100:.1f}%"
 
 
 def answer(point: Compared) -> str:
-    """Return what there is to say of a point, in a sentence."""
+    """Return the answer for a point in a sentence."""
     if not point.rows:
         return f"{point.title}: not compared"
     first, *others = point.rows
@@ -57,11 +48,11 @@ def answer(point: Compared) -> str:
             f"{point.title}: {point.repeats} repeats cannot show a difference here, "
             f"{first.least} could"
         )
-    said = _first(first)
+    main = _first(first)
     more = [
         f"{row.measure.title} {percent(row.effect.ratio.value)}" for row in others if row.differs
     ]
-    return f"{point.title}: {said}" + (f"; {', '.join(more)}" if more else "")
+    return f"{point.title}: {main}" + (f"; {', '.join(more)}" if more else "")
 
 
 def _first(row: Row) -> str:
@@ -78,15 +69,15 @@ def _first(row: Row) -> str:
 
 
 def decided(analysis: Analysis) -> str:
-    """Return how it was decided, in a sentence."""
+    """Describe the procedure in a sentence."""
     if not analysis.rows:
         return "Nothing was compared."
     how = (
-        "pairs of repeats, which of the two came first by lot (Wilcoxon's signed ranks)"
+        "pairs of repeats in random order (Wilcoxon's signed ranks)"
         if analysis.design is Design.PAIRS
         else "all repeats of A against all of B (Mann-Whitney, Hodges-Lehmann)"
     )
     return (
-        f"Decided by {how}: a row differs where its interval of {1 - analysis.alpha:.2%} does not "
-        f"hold 0%; all {analysis.rows} rows hold together with 95%."
+        f"Decided by {how}: a row differs if its {1 - analysis.alpha:.2%} interval excludes 0%; "
+        f"all {analysis.rows} rows together have 95% confidence."
     )

@@ -51,7 +51,7 @@ def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(ru
     ran = sitebench("compare", "a", "b", cwd=runs, COLUMNS="80")
     assert ran.code == 0, ran.err
     assert "lookup at 1k, 64 users: B is slower: -5." in ran.out
-    for words in ("Median of", "A/A null", "could show", "p of pairs", "Decided by pairs"):
+    for words in ("Median of", "A/A null", "could show", "Decided by pairs"):
         assert words in ran.out
     assert "…" not in ran.out
     assert max(map(len, ran.out.splitlines()[4:20])) <= 160
@@ -65,8 +65,6 @@ def test_programs_get_every_value(runs: Path) -> None:
     rate = found["points"][0]["measures"]["ops_per_s"]
     assert len(rate["a"]) == len(rate["b"]) == 10
     assert rate["low"] < rate["ratio"] < rate["high"] < 1
-    assert rate["p_mann_whitney"] < 0.001
-    assert rate["p_pairs"] == pytest.approx(2 / 2**10)
     assert rate["null"]["low"] < 1 < rate["null"]["high"]
     assert not rate["null"]["alarmed"]
 

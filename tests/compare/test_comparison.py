@@ -9,7 +9,7 @@ import pytest
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import NONE, TOO_FEW, Analysis, Compared, analyse
-from sitebench.compare.effect import Design, effect, halves, null
+from sitebench.compare.effect import Design, effect, null, odd_and_even
 from sitebench.compare.matching import Matched
 from sitebench.compare.runs import Comparison, compare_runs, read_run
 from sitebench.errors import BadInput
@@ -112,7 +112,7 @@ def test_the_null_stands_beside_every_answer_with_as_many_values() -> None:
 
 
 def test_repeats_that_disagree_with_themselves_raise_the_null_s_alarm() -> None:
-    # Every other repeat is a tenth slower, the way `halves` pairs them: 1 2, 4 3, 5 6, ...
+    # Every other repeat is a tenth slower, the way `odd_and_even` pairs them: 1 2, 4 3, 5 6, ...
     pattern = [1.0, 0.9, 0.9, 1.0] * 3
     rates = [15_000 * x * (1 + n * 1e-4) for n, x in enumerate(pattern)]
     _, point = compared(rates, rates)
@@ -121,7 +121,7 @@ def test_repeats_that_disagree_with_themselves_raise_the_null_s_alarm() -> None:
 
 
 def test_odd_and_even_repeats_take_turns_so_that_a_drift_cancels_out() -> None:
-    assert halves([1, 2, 3, 4, 5, 6, 7]) == ([1, 4, 5], [2, 3, 6])
+    assert odd_and_even([1, 2, 3, 4, 5, 6, 7]) == ([1, 4, 5], [2, 3, 6])
 
 
 @pytest.mark.parametrize("design", Design)
@@ -193,7 +193,7 @@ def test_interleaved_runs_are_analysed_as_pairs_and_others_as_groups(tmp_path: P
     c = write_run(tmp_path / "c", (a_spec(), noisy(10, 14_250, 2)))
     apart = of_files(a, c)
     assert apart.analysis.design is Design.GROUPS
-    assert "measured apart, one after the other" in apart.remarks[0].message
+    assert "not interleaved, one after the other" in apart.remarks[0].message
     assert "--interleave" in apart.remarks[0].remedy
 
 
