@@ -1,8 +1,8 @@
-"""Lanes in Python: what they record, in the shape that the engine's snapshots have.
+"""Lanes in Python: their records have the shape of the engine's snapshots.
 
-Portable lanes run in Locust's greenlets and fire its request events themselves. Their clocks are
-the engine's: service time of what was answered, rightly or wrongly; what never was answered is
-censored; between two operations lies the lane's own share, or a wait.
+Portable lanes run in Locust's greenlets and fire its request events themselves. They measure as the
+engine does: the service time of every operation that was answered, rightly or wrongly; one without
+an answer is censored; between two operations lies the lane's own processing, or a wait.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from sitebench._engine import Histogram
 from sitebench.counts.source import SEQUENCE, StepRecord
 
 A_DAY_S = 86_400.0
-LOOK_S = 0.005
+POLL_S = 0.005
 BACKOFF_S = 0.1
 """How long a portable lane waits after a failed connection, so as not to spin."""
 
 
 def within(seconds: float) -> gevent.Timeout:
-    """Return what ends an operation that takes longer, also one whose answer trickles in.
+    """Return a timeout for a whole operation, also one whose answer trickles in.
 
-    The timeouts of clients' libraries are for each reading of a socket.
+    The timeouts of client libraries apply to each read of a socket.
     """
     return gevent.Timeout(seconds, TimeoutError("timed out"))
 
 
 @dataclass
 class Record:
-    """What one step did since the last drain."""
+    """The counts of one step since the last drain."""
 
     program: str
     step: str
@@ -49,7 +49,7 @@ class Record:
 
     @property
     def latency(self) -> Histogram:
-        """The service time: a closed schedule has no other intention."""
+        """The service time: in a closed schedule an operation starts when it was meant to."""
         return self.service
 
 
@@ -69,7 +69,7 @@ class Records:
 
 @dataclass(frozen=True)
 class Ended:
-    """How one operation went: what became of it, the time it took, and our own before it."""
+    """The outcome of one operation, the time it took, and the lane's own time before it."""
 
     kind: str | None
     answered: bool
@@ -80,7 +80,7 @@ class Ended:
 
 
 class LaneClock:
-    """One lane's time: every nanosecond is an operation's, our own share before one, or waited."""
+    """One lane's time: every nanosecond is an operation, processing before one, or a wait."""
 
     def __init__(self, lanes: PortableLanes) -> None:
         self.since_ns = self._began_ns = self._answered_ns = time.monotonic_ns()
@@ -89,14 +89,14 @@ class LaneClock:
         lanes.clocks.add(self)
 
     def begin(self) -> None:
-        """Begin an operation; none begins any more once all lanes are to stop."""
+        """Begin an operation; blocks for good once all lanes are to stop."""
         while self._lanes.stopping:
             time.sleep(A_DAY_S)
         self.busy = True
         self._began_ns = time.monotonic_ns()
 
     def answered(self) -> None:
-        """Take the time of the answer: looking at it is our own share."""
+        """Take the time of the answer: checking it is processing."""
         self._answered_ns = time.monotonic_ns()
 
     def end(self, kind: str | None, *, answered: bool, traffic: tuple[int, int]) -> Ended:
@@ -109,7 +109,7 @@ class LaneClock:
         return Ended(kind, answered, took, own, *traffic)
 
     def rest(self, seconds: float) -> None:
-        """Sleep; waking late is our own share."""
+        """Sleep; waking late is processing."""
         due = self.since_ns + round(seconds * 1e9)
         time.sleep(max(0, due - time.monotonic_ns()) / 1e9)
         self._waited(due)
@@ -127,7 +127,7 @@ class LaneClock:
 
 
 class PortableLanes:
-    """All portable lanes of a process, and what they recorded."""
+    """All portable lanes of a process, and their records."""
 
     def __init__(self, environment: Any) -> None:
         self.environment = environment
@@ -169,7 +169,7 @@ class PortableLanes:
         )
 
     def keep(self, program: str, step: str, ended: Ended) -> None:
-        """Count one operation here; whoever made it has told Locust already."""
+        """Count one operation here; Locust has counted it already."""
         with self._lock:
             record = self._records.setdefault((program, step), Record(program, step))
             record.count += 1
@@ -181,11 +181,11 @@ class PortableLanes:
                 record.failures[ended.kind] += 1
 
     def keep_pass(self, program: str, ns: int, kind: str | None, *, broken: bool) -> None:
-        """Count a whole pass; one that broke off has no end to time."""
+        """Count a whole pass; one that broke off is censored."""
         self.keep(program, SEQUENCE, Ended(kind, not broken, ns))
 
     def drain(self) -> Records:
-        """Return what was recorded since the last drain and begin anew."""
+        """Return the records since the last drain and begin anew."""
         with self._lock:
             now = self._count_lanes()
             start, self._since_ns = self._since_ns, now
@@ -201,5 +201,5 @@ class PortableLanes:
         self.stopping = True
         give_up = time.monotonic() + timeout_s
         while any(clock.busy for clock in tuple(self.clocks)) and time.monotonic() < give_up:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
         return self.drain()

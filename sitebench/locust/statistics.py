@@ -1,11 +1,11 @@
-"""Native counts into Locust's statistics, the way its master merges its workers.
+"""Merges native counts into Locust's statistics, the way its master merges its workers.
 
-Locust has no batch interface. `StatsEntry.unserialize` and `extend` are what it uses itself for
-reports of workers; tests/locust/test_locust_contract.py pins what is relied upon here.
+Locust has no batch interface. It uses `StatsEntry.unserialize` and `extend` itself for reports of
+workers; tests/locust/test_locust_contract.py pins what this module relies upon.
 Entries are looked up each time: `clear_all()` replaces them.
 
 Whole passes (`sequence`) stay out: their steps are in already, and would be counted twice.
-Latencies on Locust's screens are whole milliseconds; ours are kept elsewhere, in nanoseconds.
+Latencies on Locust's screens are whole milliseconds; the run file has nanoseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, Stats
 from sitebench.counts.source import SEQUENCE, Drained, StepRecord
 
 SECONDS_KEPT = 20
-"""Locust's present rates are of the last twelve seconds; what is older than these is let go."""
+"""Locust's present rates are of the last twelve seconds; older counts are dropped."""
 
 
 def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
@@ -42,7 +42,7 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
 
 
 def _forget(entry: StatsEntry, before: float) -> None:
-    """Let go of the counts of seconds long past: Locust keeps every second of a test."""
+    """Drop the counts of old seconds: Locust keeps every second of a test."""
     for per_second in (entry.num_reqs_per_sec, entry.num_fail_per_sec):
         while per_second and (oldest := next(iter(per_second))) < before:
             del per_second[oldest]
@@ -51,7 +51,7 @@ def _forget(entry: StatsEntry, before: float) -> None:
 def entry_dict(step: StepRecord, start: float, end: float) -> Any:
     """Return what `StatsEntry.serialize` would, had Locust seen each request.
 
-    Durations Locust keeps only for what was answered; the rest counts as requests without one.
+    Locust keeps durations of answered requests only; the rest counts as requests without one.
     """
     service = step.service
     timed = service.count
@@ -107,6 +107,6 @@ def _feed_errors(stats: RequestStats, step: StepRecord, start: float, end: float
 
 
 def await_csv(options: Namespace | None) -> None:
-    """Let Locust's CSV writer come round once more: it closes its files without a last look."""
+    """Wait for Locust's CSV writer to run once more: it closes its files without a last write."""
     if options is not None and options.csv_prefix:
         gevent.sleep(1.1 * CSV_STATS_INTERVAL_SEC)

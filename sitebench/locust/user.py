@@ -19,9 +19,9 @@ class LaneUser(User):
     abstract = True
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Give the class a task of its own: Locust's `@tag` marks tasks, and would mark all."""
+        """Give the class a task of its own: `@tag` marks tasks, and a shared one would mark all."""
         super().__init_subclass__(**more)
-        cls.tasks = [_marked_alone(each) for each in cls.tasks]
+        cls.tasks = [_own_task(each) for each in cls.tasks]
 
     def __init__(self, environment: Any) -> None:
         super().__init__(environment)
@@ -33,31 +33,31 @@ class LaneUser(User):
         raise NotImplementedError
 
     def wait_time(self) -> float:
-        """Return the time to the next pass: none for Python's lanes, a day for the engine's."""
+        """Return the time to the next pass: zero for a lane in Python, a day for a native one."""
         return A_DAY_S if self._lane is None else 0.0
 
     def on_start(self) -> None:
-        """Start the lane; without a session (the test is ending already) there is none."""
+        """Start the lane, unless the test is ending already."""
         if not self.tasks:
-            # The test is refused (`tags`), and Locust begins its users all the same.
+            # The test was refused (`role_local`), and Locust starts its users all the same.
             gevent.sleep(A_DAY_S)
         self._lane = self._bridge.role.start_lane(self.program())
 
     def on_stop(self) -> None:
-        """Stop the lane; what it has done stays counted."""
+        """Stop the lane; its counts stay."""
         if self._lane is not None:
             self._lane.close()
         self._bridge.role.stop_lane(self.program())
 
     @task
     def run_pass(self) -> None:
-        """Run the sequence once, where it is Python that runs it."""
+        """Run the sequence once, if the lane runs in Python."""
         if self._lane is not None:
             self._lane.run_pass()
 
 
-def _marked_alone(each: Any) -> Any:
-    """Return a task with marks of its own, which begin as those that it has."""
+def _own_task(each: Any) -> Any:
+    """Return a copy of a task with tags of its own, at first those of the original."""
     if isinstance(each, type):
         return each
 

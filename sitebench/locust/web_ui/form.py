@@ -1,4 +1,4 @@
-"""A posted form that cannot be run is refused before anything starts, with words for its reader."""
+"""Refuses a posted form that cannot be run, before anything starts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sitebench.options.option import fields_of
 LOCUSTS_OWN = frozenset(
     {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
 )
-"""What Locust's own form has beside our options."""
+"""Fields of Locust's own form."""
 
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
-    """Return why a value cannot be read."""
+    """Return the message about a value that cannot be read."""
     for each, spec in fields_of(cls):
         text = posted.get(each.name)
         if not text or spec.hidden or isinstance(each.default, bool):
@@ -32,19 +32,20 @@ def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
 def withheld(
     shown: Collection[str], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return why a value may not come from the page: Locust takes whatever it has an option for.
+    """Return the message about a field that the form does not have.
 
-    Files with secrets, and where results go, are for whoever started the page to name.
+    Locust would take any of its options: files with secrets, and where results go, are named by
+    the person who starts it.
     """
     known = vars(parsed).keys() - LOCUSTS_OWN - set(shown)
     found = next((name for name in posted if name in known), None)
-    return found and f"{_label(found)} is not for the page to say: give it where that is started"
+    return found and f"{_label(found)} cannot be set by the page: give it when Locust is started"
 
 
 def unchangeable(
     cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
-    """Return why a running test cannot be changed so: only its users come and go."""
+    """Return the message about a change to a running test other than of its users."""
     before, now = from_namespace(cls, parsed), options(cls, posted, parsed)
     for each, _ in fields_of(cls):
         if getattr(before, each.name) != getattr(now, each.name):
@@ -56,7 +57,7 @@ def unchangeable(
 
 
 def options(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> Any:
-    """Return the options that a form asks for."""
+    """Return the options of a form."""
     return from_namespace(cls, argparse.Namespace(**{**vars(parsed), **posted}))
 
 

@@ -1,4 +1,4 @@
-"""What a posted request is asked before Locust sees it."""
+"""Checks every request before Locust sees it."""
 
 from __future__ import annotations
 
@@ -26,40 +26,44 @@ class Guard:
         self._options = options
         self._parsed = parsed
         self._shown = frozenset(ui_extra_args_dict())
-        """The fields of the form, of all that locustfiles add options for."""
+        """The fields of the form: all options that locustfiles add."""
 
     def __call__(self) -> Response | tuple[str, int] | None:
         """Return the refusal; None lets the request pass."""
-        if self._unknown_name():
-            return "this page listens on loopback: open it as localhost, or give --web-host\n", 403
-        if _from_elsewhere():
-            return "pages of other sites may neither command tests nor read them\n", 403
-        if request.endpoint != "locust.swarm" or not self._known():
+        if self._rebound():
+            return (
+                "this page is on loopback only: open it as localhost, or set --web-host\n",
+                403,
+            )
+        if _cross_site():
+            return "pages of other sites may neither start tests nor read them\n", 403
+        if request.endpoint != "locust.swarm" or not self._logged_in():
             return None
         why = self._refusal(request.form.to_dict())
         return None if why is None else jsonify({"success": False, "message": why})
 
-    def _unknown_name(self) -> bool:
-        """Return whether a page that only this machine reaches is asked for by another's name.
+    def _rebound(self) -> bool:
+        """Return whether a page on loopback is requested by a foreign host name.
 
-        The owner of that name may have it resolve to us, and their page would be of our own site.
+        Its owner may have it resolve to us, and their page would then count as our own site (DNS
+        rebinding).
         """
         web_ui = self._bridge.environment.web_ui
         if web_ui is None or not on_loopback(web_ui.host):
             return False
-        named = urlsplit(f"//{request.host}").hostname or ""
-        return named not in ("localhost", web_ui.host) and not _is_address(named)
+        host = urlsplit(f"//{request.host}").hostname or ""
+        return host not in ("localhost", web_ui.host) and not _is_address(host)
 
-    def _known(self) -> bool:
-        """Return whether this is somebody whom Locust itself would not turn away."""
+    def _logged_in(self) -> bool:
+        """Return whether Locust itself would accept this request."""
         web_ui = self._bridge.environment.web_ui
         return web_ui is None or not web_ui.web_login or bool(current_user.is_authenticated)
 
     def _refusal(self, posted: dict[str, str]) -> str | None:
-        """Return why a test cannot be started, or changed, as asked."""
+        """Return the message about a test that cannot be started, or changed, like this."""
         bridge, options = self._bridge, self._options
         if bridge.role.preparing is not None:
-            return "the target is still being made ready: wait, or stop the test"
+            return "the target is still being prepared: wait, or stop the test"
         if why := form.withheld(self._shown, posted, self._parsed) or form.unreadable(
             options, posted
         ):
@@ -73,10 +77,10 @@ class Guard:
         return None
 
 
-def _from_elsewhere() -> bool:
-    """Return whether a page of another site asks: Locust itself lets every site's pages do so.
+def _cross_site() -> bool:
+    """Return whether the request comes from another site's page: Locust itself would allow it.
 
-    An image or a frame names no origin, but browsers say where it comes from; a link is followed.
+    An image or a frame has no `Origin`, but browsers send `Sec-Fetch-Site`; links may be followed.
     """
     headers = request.headers
     if (

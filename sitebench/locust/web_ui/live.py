@@ -1,4 +1,4 @@
-"""What a test does, as series for charts and rows for tables; nothing is read or sent here."""
+"""A test's present figures, as series for charts and rows for tables; no I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 
 KEPT = 3_600
-"""Moments that are kept for the charts: half an hour, at two drains a second."""
+"""Number of drains kept for the charts: half an hour, at two a second."""
 
 RECENT_S = 5.0
 
@@ -34,12 +34,12 @@ SHOWN: Mapping[str, Sequence[str]] = {
         *("retransmits", "listen_overflows"),
     ),
 }
-"""What the table of resources shows of each, of all that the run file keeps."""
+"""The figures that the table of resources shows; the run file has more."""
 
 
 @dataclass(frozen=True)
-class Moment:
-    """What happened between two drains."""
+class Interval:
+    """The operations between two drains."""
 
     at_s: float
     phase: str
@@ -54,8 +54,8 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Load:
-    """What target, generator and machine used between two samples; None is not told."""
+class Usage:
+    """The use of target, tester and machine between two samples; None is unknown."""
 
     at_s: float
     target_cores: float | None
@@ -68,7 +68,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Resource:
-    """One reading, or how fast a counter grows, with its unit."""
+    """One reading, or the rate of a counter, with its unit."""
 
     who: str
     what: str
@@ -76,13 +76,13 @@ class Resource:
 
 
 class Live:
-    """Looks on as a test is recorded."""
+    """Observer of a recording."""
 
     def __init__(self, counts: Iterable[tuple[str, str]]) -> None:
         self.windows: Windows | None = None
         self.lanes_measured: int | None = None
-        self.moments: deque[Moment] = deque(maxlen=KEPT)
-        self.loads: deque[Load] = deque(maxlen=KEPT)
+        self.moments: deque[Interval] = deque(maxlen=KEPT)
+        self.loads: deque[Usage] = deque(maxlen=KEPT)
         self.resources: tuple[Resource, ...] = ()
         self._counts = frozenset(counts)
         self._latencies: deque[tuple[float, Histogram]] = deque()
@@ -95,7 +95,7 @@ class Live:
         return round((t_ns - self._began_ns) / 1e9, 3)
 
     def drained(self, phase: Phase, drained: Drained) -> None:
-        """Keep what a drain says; one at a phase's boundary may be too short for a rate."""
+        """Keep a drain's figures; at a phase's boundary it may be too short for a rate."""
         if phase is Phase.MEASURE:
             self.lanes_measured = drained.lanes
         seconds = (drained.t1_ns - drained.t0_ns) / 1e9
@@ -113,7 +113,7 @@ class Live:
                 latency.add(record.latency)
         recent = self._recent(at_s, latency)
         self.moments.append(
-            Moment(
+            Interval(
                 at_s,
                 phase,
                 drained.lanes,
@@ -128,7 +128,7 @@ class Live:
         )
 
     def _recent(self, at_s: float, latency: Histogram) -> Histogram:
-        """Return the latencies of the last moments together: one alone has too few for a p99."""
+        """Return the latencies of the last seconds: one drain alone has too few for a p99."""
         self._latencies.append((at_s, latency))
         while self._latencies[0][0] < at_s - RECENT_S:
             self._latencies.popleft()
@@ -138,17 +138,17 @@ class Live:
         return merged
 
     def sampled(self, t_ns: int, sample: Sample) -> None:
-        """Keep what was used since the sample before."""
+        """Keep the use since the sample before."""
         at_s = self._at_s(t_ns)
         if self._before is not None and t_ns - self._before[0] > 50_000_000:
             before, seconds = self._before[1], (t_ns - self._before[0]) / 1e9
-            self.loads.append(_load(at_s, before, sample, seconds))
+            self.loads.append(_usage(at_s, before, sample, seconds))
             self.resources = tuple(_resources(before, sample, seconds))
         self._before = t_ns, sample
 
     @property
     def tally(self) -> Tally | None:
-        """The totals that a table shows: those of the measured window, once there is one."""
+        """The totals that the table shows: of the measured window, once it has begun."""
         if self.windows is None:
             return None
         return self.windows.measured or self.windows.tallies.get(self.windows.phase)
@@ -181,14 +181,14 @@ def _us(ns: int | None) -> float | None:
     return None if ns is None else round(ns / 1e3, 1)
 
 
-def _load(at_s: float, before: Sample, now: Sample, seconds: float) -> Load:
+def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
     def busy(sample: Sample) -> float:
         return sum(core.busy_s for core in sample.machine.cores)
 
     target = None
     if now.target is not None and before.target is not None:
         target = max(0.0, now.target.cpu_s - before.target.cpu_s) / seconds
-    return Load(
+    return Usage(
         at_s,
         target,
         (now.generator.cpu_s - before.generator.cpu_s) / seconds,
@@ -205,10 +205,11 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
         if who != "directory" and what.partition(".")[0] not in SHOWN.get(who, ()):
             continue
         name = describe(what)
+        title = "tester" if who == "generator" else who
         if not name.counter:
-            yield _resource(who, name, value, name.unit)
+            yield _resource(title, name, value, name.unit)
         elif (then := earlier.get((who, what))) is not None:
-            yield _resource(who, name, (value - then) / seconds, name.rate_unit)
+            yield _resource(title, name, (value - then) / seconds, name.rate_unit)
 
 
 def _resource(who: str, name: Figure, value: float, unit: str) -> Resource:
@@ -217,5 +218,5 @@ def _resource(who: str, name: Figure, value: float, unit: str) -> Resource:
     if unit == "s":
         return Resource(who, name.title, format_ns(value * 1e9))
     exact = not name.counter and float(value).is_integer()
-    said = f"{value:,.0f}" if exact or value >= 100 else f"{value:.2f}"
-    return Resource(who, name.title, f"{said} {unit}".strip())
+    text = f"{value:,.0f}" if exact or value >= 100 else f"{value:.2f}"
+    return Resource(who, name.title, f"{text} {unit}".strip())

@@ -17,7 +17,7 @@ from locust.web import WebUI
 
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.preparing import run_in_thread
-from sitebench.locust.web_ui.live import Load, Moment
+from sitebench.locust.web_ui.live import Interval, Usage
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import State, WebUiState, title
 from sitebench.locust.web_ui.tabs import resources, verdict
@@ -92,8 +92,8 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
         "bound": None if state.result is None else state.result.verdict.to_json(),
         "steps": live.steps() if live else [],
         "resources": resources(state),
-        "moments": _columns(Moment, (m for m in live.moments if m.at_s > after) if live else ()),
-        "loads": _columns(Load, (m for m in live.loads if m.at_s > after) if live else ()),
+        "moments": _columns(Interval, (m for m in live.moments if m.at_s > after) if live else ()),
+        "loads": _columns(Usage, (m for m in live.loads if m.at_s > after) if live else ()),
         "tests": [
             {
                 "title": title(each.spec),
@@ -107,7 +107,7 @@ def document(state: State, session: Session, query: Any) -> dict[str, Any]:
     }
 
 
-def _columns(kind: type[Moment] | type[Load], rows: Iterable[Any]) -> dict[str, list[Any]]:
+def _columns(kind: type[Interval] | type[Usage], rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return rows by column, so that names are sent once."""
     names = [each.name for each in fields(kind)]
     values = [astuple(row) for row in rows]

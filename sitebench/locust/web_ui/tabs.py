@@ -1,8 +1,8 @@
 """Extra tabs of Locust's page, through its own extension points.
 
-Its front end draws tables in such tabs, from rows that come with `/stats/requests`, which it asks
-for every two seconds while a test runs; it draws no charts there. So the first of them stays empty,
-and a script lays our own live page over it.
+Its front end draws tables in such tabs, from rows of `/stats/requests`, which it polls every two
+seconds while a test runs; it draws no charts there. So the first tab stays empty, and a script lays
+our own live page over it.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ TABLES = {
     ),
     "sitebench-resources": (
         "Resources",
-        _columns(who="Whose", what="What", now="Now"),
+        _columns(who="Source", what="Figure", now="Now"),
     ),
-    "sitebench-verdict": ("Verdict", _columns(what="What", said="Says", remedy="What to do")),
+    "sitebench-verdict": ("Verdict", _columns(what="What", said="Finding", remedy="Remedy")),
 }
-"""Title and columns of every tab that is a table, by the key under which its rows come."""
+"""Title and columns of every tab that is a table, by the key of its rows."""
 
 
 def template_args() -> dict[str, Any]:
-    """Return what Locust's page is made with."""
+    """Return the arguments of Locust's page template."""
     return {
         "extended_tabs": [
             {"key": LIVE, "title": "Live"},
@@ -70,10 +70,10 @@ def template_args() -> dict[str, Any]:
 
 
 def add_rows(response: Response, state: State) -> None:
-    """Add the rows of our tabs to what Locust's page polls.
+    """Add the rows of our tabs to the answer that Locust's page polls.
 
-    While a target is made ready, or users are being stopped, a Master is in a state in which the
-    page would ask no more.
+    While a target is prepared, or users are stopped, a master is in a state in which the page
+    would stop polling.
     """
     found = json.loads(response.get_data())
     found["extended_stats"] = [
@@ -89,12 +89,12 @@ def add_rows(response: Response, state: State) -> None:
 
 
 def resources(state: State) -> list[Row]:
-    """Return the rows of what target, generator and machine use."""
+    """Return the rows of the resources of target, tester and machine."""
     return [asdict(each) for each in state.live.resources] if state.live else []
 
 
 def verdict(state: State) -> Iterator[Row]:
-    """Yield what is said of the test: how far it is, what bound it, and what there is to doubt."""
+    """Yield rows about the test: its phase, what bound it, and warnings with their remedies."""
     yield {"what": "Test", "said": f"{state.title}: {state.word}", "remedy": ""}
     if (preparing := state.preparing) is not None:
         since = format_duration(round(preparing.elapsed_s))

@@ -56,7 +56,7 @@ def test_what_the_page_does_not_offer_is_not_taken_from_it(
     parsed.html_file = parsed.user_count = None  # Locust's own.
     refusal = form.withheld({"entries", "target"}, {"entries": "10", name: "/etc/shadow"}, parsed)
     assert refusal is not None
-    assert "not for the page to say" in refusal
+    assert "cannot be set by the page" in refusal
     offered = {"entries": "10", "target": "embedded", "user_count": "4", "unknown": "x"}
     assert form.withheld({"entries", "target"}, offered, parsed) is None
 

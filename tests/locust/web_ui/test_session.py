@@ -112,7 +112,7 @@ def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path:
     assert "o=Nowhere" in answer["message"]
     answer = screen.post("/swarm", **base, password_file="/etc/passwd")
     assert not answer["success"]
-    assert "not for the page to say" in answer["message"]
+    assert "cannot be set by the page" in answer["message"]
     screen.start("LookupUser")
     screen.until_done("lookup", 1)
     answer = screen.post("/swarm", **base, entries="1k")

@@ -11,7 +11,7 @@ function place() {
   if (!chosen || chosen.textContent !== "Live") {
     if (frame.style.display !== "none") {
       frame.style.display = "none";
-      frame.removeAttribute("src"); // It asks for nothing while nobody sees it.
+      frame.removeAttribute("src"); // A hidden page polls nothing.
     }
     return;
   }
@@ -28,7 +28,7 @@ function place() {
 }
 setInterval(place, 250);
 
-// What Locust calls the host is our target: asked for once, and shown at the top of its page.
+// Locust's host is our target: the form asks for it once, and Locust's page shows it at the top.
 const style = document.createElement("style");
 style.textContent = '.MuiFormControl-root:has(input[name="host"]) { display: none }';
 document.head.append(style);

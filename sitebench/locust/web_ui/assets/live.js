@@ -1,5 +1,5 @@
-// The live page: asks for what is new, and draws it as plain SVG paths: who looks at a test often does
-// so on the machine that makes its load, and every bit of CPU that this page takes is missing there.
+// The live page: polls new figures and draws them as plain SVG paths. The browser often runs on the
+// machine that makes the load, and every bit of CPU that this page takes is missing there.
 "use strict";
 const ASK_MS = 2000, SPAN_S = 180, HEIGHT = 170, LEFT = 58, BOTTOM = 20, TOP = 8;
 const $ = (id) => document.getElementById(id);
@@ -18,12 +18,12 @@ const CHARTS = [
   { id: "latency", title: "Latency, over 5 s", of: "moments", show: micros, log: true, lines: [
     ["p50_us", "p50", 3], ["p99_us", "p99", 5], ["max_us", "max", 2, "dotted"]] },
   { id: "cpu", title: "Cores used", of: "loads", show: count, lines: [
-    ["target_cores", "target", 1], ["generator_cores", "generator", 2, "dashed"],
+    ["target_cores", "target", 1], ["generator_cores", "tester", 2, "dashed"],
     ["busy_cores", "whole machine", 8, "dotted"]] },
-  { id: "network", title: "Bytes per second, as lanes see them", of: "moments", show: bytes, lines: [
+  { id: "network", title: "Bytes per second, at the lanes", of: "moments", show: bytes, lines: [
     ["bytes_in_per_s", "received", 1], ["bytes_out_per_s", "sent", 2, "dashed"]] },
   { id: "memory", title: "Memory", of: "loads", show: bytes, lines: [
-    ["target_bytes", "target", 1], ["generator_bytes", "generator", 2, "dashed"]] },
+    ["target_bytes", "target", 1], ["generator_bytes", "tester", 2, "dashed"]] },
   { id: "users", title: "Lanes", of: "moments", show: count, lines: [["lanes", "lanes", 7]] },
 ];
 const DASH = { dashed: "6 3", dotted: "2 3" };
@@ -148,9 +148,9 @@ const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figur
   ["p50", "p50", figure], ["p90", "p90", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
   ["max", "Max", figure]];
 const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["said", "Verdict"]];
-const RESOURCES = [["who", "Whose"], ["what", "What"], ["now", "Now"]];
+const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
 
-function say(found) {
+function show(found) {
   $("title").textContent = found.title;
   $("word").textContent = found.word;
   const preparing = found.preparing;
@@ -210,7 +210,7 @@ async function ask() {
         keep(kind, Object.fromEntries(Object.entries(found[kind]).map(([k, v]) => [k, v.slice(skip)])));
       }
     }
-    say(found);
+    show(found);
     CHARTS.forEach(draw);
     fill("micros", STEPS, found.steps);
     fill("resources", RESOURCES, found.resources);
@@ -220,7 +220,7 @@ async function ask() {
   } catch (error) {
     $("word").textContent = `Locust does not answer: ${error.message}`;
   }
-  // What is not measured cannot be disturbed.
+  // While the target is prepared nothing is measured, so polling more often disturbs nothing.
   setTimeout(ask, $("filling").hidden ? ASK_MS : ASK_MS / 4);
 }
 
