@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from benches.bench import measured
 from benches.namespace import remote_host
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
-from ils_bench.points import IlsEndpoint, point
+from ils_bench.points import endpoint, point
 from ils_bench.targets.address import Address
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
@@ -27,7 +27,6 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import ProgramMissing
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
-from sitebench.runs.point import PointSpec
 from sitebench.system.child import Child
 from sitebench.system.network import free_port
 from sitebench.system.stop import Stop
@@ -37,13 +36,8 @@ THREADS = 2
 WARMUP_S = 1.0
 
 
-@dataclass(frozen=True)
-class KeptEndpoint(IlsEndpoint):
-    """A directory that is looked into over connections that stay."""
-
-    def users(self, spec: PointSpec) -> tuple[Path, str]:
-        """Return the lookups of the bench."""
-        return Path(__file__).with_name("locustfile.py"), "KeptUser"
+KEPT = (Path(__file__).with_name("locustfile.py"), "KeptUser")
+"""Lookups over connections that stay."""
 
 
 def workers_and_threads(stack: ExitStack, lanes: int, seconds: float) -> Values | Skipped:
@@ -87,7 +81,7 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
     def rate(workers: int | None) -> float:
         with_workers = replace(options, workers=workers)
         spec = point(with_workers, "lookup")
-        return measured(spec, KeptEndpoint(target, with_workers).command(spec)).ops_per_s
+        return measured(spec, endpoint(target, with_workers, KEPT).command(spec)).ops_per_s
 
     return rate
 

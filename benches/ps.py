@@ -17,7 +17,7 @@ from benches import nginx, wrk
 from benches.bench import LANES, Bench, measured, temporary_folder
 from benches.ratios import Row, Skipped, Trial, Values
 from ps_bench.options import PsOptions
-from ps_bench.points import SiteEndpoint, point
+from ps_bench.points import endpoint, point
 from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
 from seeders.upd import build, cached, visitors
@@ -186,8 +186,8 @@ class SiteBench(Bench):
     def _through_locust(self) -> Values:
         options = self._options(TEN_THOUSAND)
         spec = point(options, "page")
-        endpoint = SiteEndpoint(self._site(TEN_THOUSAND), options)
-        return {"ops_per_s": measured(spec, endpoint.command(spec)).ops_per_s}
+        command = endpoint(self._site(TEN_THOUSAND), options).command(spec)
+        return {"ops_per_s": measured(spec, command).ops_per_s}
 
     def _memory(self) -> Values:
         """Compare the peaks after the same load: what was served is in the figure."""

@@ -105,11 +105,11 @@ def sweep(
         options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
     default = known.PAPER_SIZES if paper else DEFAULT_SIZES
     chosen = default if sizes is None else units.parse_sizes(sizes)
-    from ils_bench.points import with_size
     from ils_bench.targets.identity import password_asked
+    from sitebench.suites.points import at_size
 
     found, options = known.parse_operations(operations), password_asked(options)
-    each = [with_size(options, size) for size in dict.fromkeys(chosen)]
+    each = [at_size(IlsOptions, options, size) for size in dict.fromkeys(chosen)]
     _measure(each, found, options, run_file("ils-sweep"))
 
 
@@ -200,11 +200,12 @@ def peak(
     """
     from ils_bench import points
     from ils_bench.targets.identity import password_asked
-    from sitebench.measure.peak.command import PeakJob, find_peak
+    from sitebench.measure.peak.command import Job, find_peak
+    from sitebench.suites.points import at_size
 
     name, options = known.parse_operation(operation), password_asked(options)
-    each = points.with_size(options, options.entries)
-    job = PeakJob(
+    each = at_size(IlsOptions, options, options.entries)
+    job = Job(
         stage=lambda seeding: points.stage(each, (name,), seeding, reused=True),
         point=lambda load: points.point(replace(each, **asdict(load)), name),
         facts=lambda: points.manifest(each, [each.entries]),

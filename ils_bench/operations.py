@@ -10,10 +10,6 @@ PAPER_SIZES = (500, 1_000, 5_000, 10_000)
 PAPER_WINDOW_S = 600.0
 """What the paper measured: three operations, four sizes, 600 seconds each (page 8)."""
 
-LEFT_FOR_LAST = ("register", "add")
-"""Operations that change the directory, measured after the others at each size; adding, which
-leaves the most behind, at the very end."""
-
 
 def parse_operations(text: str) -> tuple[str, ...]:
     """Read operations separated by commas."""

@@ -1,127 +1,139 @@
-"""Points of the directory half, and the targets they are measured at."""
+"""Points of the directory suite: the order they are measured in, and what they leave behind."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ils_bench.operations import LEFT_FOR_LAST
-from ils_bench.options import IlsOptions, LoadTestOptions, LocustOptions
+from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
 from ils_bench.seeding import journal
+from ils_bench.sequences import Sequence as Program
 from ils_bench.suite import SUITE
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import Progress, assure_own
 from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
-from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
-from sitebench.options import convert
-from sitebench.options.option import fields_of
 from sitebench.runs.point import PointSpec
+from sitebench.suites import points
+from sitebench.suites.own_locustfile import Own
+from sitebench.targets.in_process import known
+
+LEFT_FOR_LAST = ("register", "add")
+"""Operations that change the directory, measured after the others at each size; adding, which
+leaves the most behind, at the very end."""
 
 
-def point(options: IlsOptions, operation: str) -> PointSpec:
+def point(options: IlsOptions, operation: str, **settings: str) -> PointSpec:
     """Return the specification of one point."""
-    return PointSpec(
-        half="ils",
-        operation=operation,
-        entries=options.entries,
-        target=options.target,
-        users=options.users,
-        rate=options.rate,
-        warmup_s=options.warmup,
-        measure_s=options.measure or 0.0,
-        client=options.client,
-        settings=convert.to_texts(options),
-    )
+    return points.point(SUITE, options, operation, **settings)
 
 
-@dataclass(frozen=True)
-class IlsEndpoint:
-    """An open directory that points are measured at."""
+def endpoint(
+    target: OpenDirectory,
+    options: IlsOptions,
+    own: tuple[Path, str] | None = None,
+    *,
+    reused: bool = False,
+) -> points.Endpoint:
+    """Return where points are measured.
 
-    target: OpenDirectory
-    options: IlsOptions
-    reused: bool = field(default=False, kw_only=True)
-    """Whether an operation is measured here more than once: what it added must not stay."""
-
-    def command(self, spec: PointSpec) -> PointCommand:
-        """Return how to measure a point here."""
-        values = {each.name: getattr(self.options, each.name) for each, _ in fields_of(IlsOptions)}
-        here = replace(
-            LocustOptions(**values),
-            target=str(self.target.address),
-            tls=False,
-            start_tls=self.target.address.start_tls,
-            tls_ca=self.target.ca,
-            disposable=self.target.disposable and not self.reused,
-            i_own_this_target=self.options.i_own_this_target or self.target.disposable,
-            rate=spec.rate,
-            measure=spec.measure_s or None,
-        )
-        return PointCommand(
-            *self.users(spec),
-            convert.to_argv(here),
-            self.target.pid,
-            self.target.cores,
-            Gathering.of(self.options),
-            _removing,
-        )
-
-    def users(self, spec: PointSpec) -> tuple[Path, str]:
-        """Return the locustfile, and the class in it that does the operation."""
-        return SUITE.locustfile_path(), SUITE.operations[spec.operation]
-
-    def check(self) -> None:
-        """Raise when the directory is not there any more."""
-        self.target.check()
-
-    def facts(self) -> dict[str, Any]:
-        """Return its name, version and configuration, as far as it tells."""
-        return {"name": self.target.name, **self.target.facts}
+    `reused`: an operation is measured there more than once, so that what it added must not stay.
+    """
+    arguments = {
+        "start_tls": target.address.start_tls,
+        "disposable": target.disposable and not reused,
+    }
+    return points.Endpoint(SUITE, target, options, CockpitOptions, arguments, own, _pending_cleanup)
 
 
-def _removing(pid: int) -> str | None:
-    """Return whom a point's process still has to remove, in words."""
-    owed = journal.owed_by(pid)
-    return None if owed is None else f"removing the people that were added to {owed.target}"
+def _pending_cleanup(pid: int) -> str | None:
+    found = journal.unfinished_reservation(pid)
+    return None if found is None else f"removing the people that were added to {found.target}"
 
 
 def stage(
     options: IlsOptions, operations: Sequence[str], progress: Progress, *, reused: bool = False
 ) -> Stage:
     """Return all points of one size; those that write come last, on a directory used up then."""
-    ordered = sorted(operations, key=_turn)
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[IlsEndpoint]:
-        for each in ordered:
-            if each in LEFT_FOR_LAST and options.target not in OWN_TARGETS:
-                assure_own(options, f"the operation {each!r}")
-        with open_target(options, options.entries, progress) as target:
-            yield IlsEndpoint(target, options, reused=reused)
-
-    title = f"making {options.target} ready with {options.entries:,} people"
-    return Stage(title, [point(options, name) for name in ordered], opened)
-
-
-def _turn(operation: str) -> int:
-    return LEFT_FOR_LAST.index(operation) if operation in LEFT_FOR_LAST else -1
+    ordered = sorted(
+        operations,
+        key=lambda name: LEFT_FOR_LAST.index(name) if name in LEFT_FOR_LAST else -1,
+    )
+    return points.stage(
+        f"making {options.target} ready with {options.entries:,} people",
+        [point(options, name) for name in ordered],
+        lambda: open_target(options, options.entries, progress),
+        lambda target, own: endpoint(target, options, own, reused=reused),
+        assure_own=_assuring(options, [name for name in ordered if name in LEFT_FOR_LAST]),
+    )
 
 
-def with_size(options: LoadTestOptions, size: int) -> IlsOptions:
-    """Return one size's options from those of a sweep."""
-    found = {each.name: getattr(options, each.name) for each, _ in fields_of(type(options))}
-    wanted = {each.name for each, _ in fields_of(IlsOptions)}
-    return IlsOptions(**{k: v for k, v in found.items() if k in wanted} | {"entries": size})
+def _assuring(options: IlsOptions, writing: Sequence[str]) -> Callable[[], None]:
+    def assure() -> None:
+        for name in writing if options.target not in OWN_TARGETS else ():
+            assure_own(options, f"the operation {name!r}")
+
+    return assure
+
+
+def api_stage(
+    operation: str | Program,
+    target: str | LdapDirectory,
+    entries: int | None,
+    load: dict[str, Any],
+) -> Stage:
+    """Return the one point that `sitebench.run` measures."""
+    own = None
+    if isinstance(operation, str):
+        name, writes, settings = operation, operation in LEFT_FOR_LAST, {}
+    else:
+        name, writes, settings = operation.name, operation.writes, {"sequence": repr(operation)}
+        own = Own("ils_bench.users", "SequenceUser", "sequence", operation)
+    if isinstance(target, str):
+        options = IlsOptions(target=target, entries=entries or 10_000, **load)
+        writing = [name] if writes else []
+    else:
+        options, writing = _options_at(target, entries, load), []
+    return points.stage(
+        options.target,
+        [point(options, name, **settings)],
+        lambda: _open(options, target),
+        lambda there, own: endpoint(there, options, own),
+        assure_own=_assuring(options, writing),
+        own=own,
+    )
+
+
+def _options_at(target: LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:
+    """Return the options of a test at a directory in this process: its people are those asked."""
+    load = {**load, "target": target.url, "start_tls": target.start_tls}
+    if target.ca is not None:
+        load["tls_ca"] = target.ca
+    if target.people is None:
+        return IlsOptions(entries=entries or 1, base=target.base, **load)
+    people = json.loads(target.people.spec_json)
+    load |= {name: people[name] for name in ("base", "profile", "seed")}
+    return IlsOptions(entries=entries or people["size"], locales=tuple(people["locales"]), **load)
+
+
+def _open(
+    options: IlsOptions, target: str | LdapDirectory
+) -> contextlib.AbstractContextManager[OpenDirectory]:
+    if isinstance(target, str):
+        return open_target(options, options.entries)
+    address = parse_address(target.url, start_tls=target.start_tls)
+    return OpenDirectory("the directory", address, options.base, **known(target, options))
 
 
 def manifest(options: LoadTestOptions, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return the directory half's facts about a run."""
+    """Return the suite's facts about a run."""
     from seeders.people import generate
 
     people = generate(spec_of(options, max(sizes)))
-    return {"population": people.manifest(), "target": options.target, "sizes": list(sizes)}
+    return points.manifest(options, sizes, people.manifest())

@@ -91,13 +91,13 @@ def sweep(
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
     from ps_bench.paper.tables import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
-    from ps_bench.points import with_size
+    from sitebench.suites.points import at_size
 
     if paper:
         options = replace(options, warmup=WARMUP_1997_S, measure=MEASURE_1997_S)
     default = SIZES_1997 if paper else DEFAULT_SIZES
     chosen = default if sizes is None else units.parse_sizes(sizes)
-    each = [with_size(options, size) for size in dict.fromkeys(chosen)]
+    each = [at_size(PsOptions, options, size) for size in dict.fromkeys(chosen)]
     _measure(each, "scenario", options, run_file("ps-sweep"))
 
 
@@ -155,10 +155,11 @@ def peak(
     An interrupted search resumes where it stopped if repeated with the same --out.
     """
     from ps_bench import points
-    from sitebench.measure.peak.command import PeakJob, find_peak
+    from sitebench.measure.peak.command import Job, find_peak
+    from sitebench.suites.points import at_size
 
     name = _known(operation)
-    each = points.with_size(options, options.entries)
+    each = at_size(PsOptions, options, options.entries)
     points.point(each, name)
     job = PeakJob(
         stage=lambda seeding: points.stage(each, name, seeding),

@@ -1,33 +1,33 @@
-"""Points of the site half, and the targets they are measured at."""
+"""Points of the site suite: each has a target of its own, a fresh copy of the same database."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ps_bench.options import LocustOptions, PsOptions, TestOptions
 from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import open_target
+from ps_bench.targets.opening import OWN_TARGETS, open_target
+from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import Progress, UpdSpec, visitors
 from sitebench.errors import BadInput
+from sitebench.http.address import parse_address
 from sitebench.http.open_site import OpenSite, assure_own
 from sitebench.http.scenario import Scenario
 from sitebench.http.scenario_file import read
-from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
-from sitebench.options import convert
-from sitebench.options.option import fields_of
 from sitebench.runs.point import PointSpec
+from sitebench.suites import points
+from sitebench.suites.own_locustfile import Own
+from sitebench.targets.in_process import known
 
 
-def point(options: PsOptions, operation: str) -> PointSpec:
-    """Return the specification of one point; what a scenario file says is a part of it."""
-    settings = convert.to_texts(options)
+def point(options: PsOptions, operation: str, **settings: str) -> PointSpec:
+    """Return the specification of one point; the content of a scenario file is part of it."""
     if options.scenario is not None:
         if operation != "scenario":
             raise BadInput(
@@ -37,93 +37,86 @@ def point(options: PsOptions, operation: str) -> PointSpec:
         read(options.scenario)
         content = Path(options.scenario).read_bytes()
         settings["scenario_digest"] = hashlib.sha256(content).hexdigest()
-    return PointSpec(
-        half="ps",
-        operation=operation,
-        entries=options.entries,
-        target=options.target,
-        users=options.users,
-        rate=options.rate,
-        warmup_s=options.warmup,
-        measure_s=options.measure or 0.0,
-        client=options.client,
-        settings=settings,
-    )
+    return points.point(SUITE, options, operation, **settings)
 
 
-@dataclass(frozen=True)
-class SiteEndpoint:
-    """An open site that points are measured at."""
-
-    site: OpenSite
-    options: PsOptions
-
-    def command(self, spec: PointSpec) -> PointCommand:
-        """Return how to measure a point here."""
-        values = {each.name: getattr(self.options, each.name) for each, _ in fields_of(PsOptions)}
-        here = replace(
-            LocustOptions(**values),
-            target=str(self.site.address),
-            i_own_this_target=self.options.i_own_this_target or self.site.disposable,
-            tls=False,
-            tls_ca=self.site.ca,
-            rate=spec.rate,
-            measure=spec.measure_s or None,
-        )
-        return PointCommand(
-            *self.users(spec),
-            convert.to_argv(here),
-            self.site.pid,
-            self.site.cores,
-            Gathering.of(self.options),
-        )
-
-    def users(self, spec: PointSpec) -> tuple[Path, str]:
-        """Return the locustfile, and the class in it that does the operation."""
-        return SUITE.locustfile_path(), SUITE.operations[spec.operation]
-
-    def check(self) -> None:
-        """Raise when the site is not there any more."""
-        self.site.check()
-
-    def facts(self) -> dict[str, Any]:
-        """Return its name, version and configuration, as far as it tells."""
-        return {"name": self.site.name, **self.site.facts}
+def endpoint(
+    target: OpenSite, options: PsOptions, own: tuple[Path, str] | None = None
+) -> points.Endpoint:
+    """Return where points are measured."""
+    return points.Endpoint(SUITE, target, options, CockpitOptions, own=own)
 
 
 def stage(options: PsOptions, operation: str, progress: Progress) -> Stage:
-    """Return one point with a target of its own: each starts from the same database."""
+    """Return one point."""
 
-    @contextlib.contextmanager
-    def opened() -> Iterator[SiteEndpoint]:
-        if options.target != "embedded" and _scenario(options, operation).writes:
+    def writes() -> bool:
+        if options.scenario is not None:
+            return read(options.scenario).writes
+        return SCENARIOS[operation].writes
+
+    return points.stage(
+        f"making {options.target} ready with {options.entries:,} people",
+        [point(options, operation)],
+        lambda: open_target(options, progress),
+        lambda target, own: endpoint(target, options, own),
+        assure_own=_assuring(options, operation, writes),
+    )
+
+
+def _assuring(options: PsOptions, operation: str, writes: Callable[[], bool]) -> Callable[[], None]:
+    def assure() -> None:
+        if options.target not in OWN_TARGETS and writes():
             assure_own(options, f"the operation {operation!r}")
-        with open_target(options, progress) as site:
-            yield SiteEndpoint(site, options)
 
-    title = f"making {options.target} ready with {options.entries:,} people"
-    return Stage(title, [point(options, operation)], opened)
+    return assure
 
 
-def _scenario(options: PsOptions, operation: str) -> Scenario:
-    return SCENARIOS[operation] if options.scenario is None else read(options.scenario)
+def api_stage(
+    operation: str | Scenario,
+    target: str | PersonalizedSite,
+    entries: int | None,
+    load: dict[str, Any],
+) -> Stage:
+    """Return the one point that `sitebench.run` measures."""
+    own, settings = None, {}
+    if isinstance(operation, str):
+        name, scenario = operation, SCENARIOS[operation]
+    else:
+        name, scenario = operation.name, operation
+        settings = {"scenario": repr(operation.without_credentials())}
+        own = Own("ps_bench.users", "SiteUser", "scenario", operation)
+    if isinstance(target, str):
+        options = PsOptions(target=target, entries=entries or 10_000, **load)
+        writes = scenario.writes
+    else:
+        tls_ca = target.ca or load["tls_ca"]
+        load = {**load, "target": target.url, "tls_ca": tls_ca, "seed": target.seed}
+        options = PsOptions(entries=entries or target.size, locales=target.locales, **load)
+        writes = False
+    return points.stage(
+        options.target,
+        [point(options, name, **settings)],
+        lambda: _open(options, target),
+        lambda there, own: endpoint(there, options, own),
+        assure_own=_assuring(options, name, lambda: writes),
+        own=own,
+    )
 
 
-def with_size(options: TestOptions, size: int) -> PsOptions:
-    """Return one size's options from those of a sweep."""
-    found = {each.name: getattr(options, each.name) for each, _ in fields_of(type(options))}
-    wanted = {each.name for each, _ in fields_of(PsOptions)}
-    return PsOptions(**{k: v for k, v in found.items() if k in wanted} | {"entries": size})
+def _open(
+    options: PsOptions, target: str | PersonalizedSite
+) -> contextlib.AbstractContextManager[OpenSite]:
+    if isinstance(target, str):
+        return open_target(options)
+    return OpenSite("the site", parse_address(target.url), **known(target, options))
 
 
 def manifest(options: TestOptions, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return the site half's facts about a run."""
+    """Return the suite's facts about a run; those of a scenario file are its text."""
     people = UpdSpec(max(sizes), options.seed, options.locales)
-    facts: dict[str, Any] = {
-        "population": {"digest": visitors(people).digest, "seed": options.seed},
-        "target": options.target,
-        "sizes": list(sizes),
-    }
+    population = {"digest": visitors(people).digest, "seed": options.seed}
+    more = {}
     if options.scenario is not None:
-        facts["scenario"] = Path(options.scenario).read_text(encoding="utf-8")
-    return facts
+        more["scenario"] = Path(options.scenario).read_text(encoding="utf-8")
+    return points.manifest(options, sizes, population, **more)

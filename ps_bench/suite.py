@@ -18,7 +18,7 @@ SUITE = Suite(
     },
     locustfile="locustfiles.ps",
     program="sitebench.http.scenario:Scenario",
-    stage="ps_bench.trial:stage",
+    stage="ps_bench.points:api_stage",
     report="ps_bench.paper.report:REPORT",
     plan="ps_bench.paper.plan:PLAN",
     exports={

@@ -6,9 +6,10 @@ import contextlib
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from benches.soak import mix
 from benches.soak.account import Line
@@ -16,7 +17,7 @@ from benches.soak.reading import COUNTERS, DIRECTORY, Soaked, read
 from benches.soak.render import tables
 from benches.soak.trend import Figure
 from ils_bench.options import IlsOptions
-from ils_bench.points import IlsEndpoint, manifest, point
+from ils_bench.points import endpoint, manifest, point
 from ils_bench.targets.embedded import open_embedded
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
@@ -30,9 +31,11 @@ from sitebench.runs.manifest import collect
 from sitebench.runs.point import PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
+from sitebench.suites.points import Endpoint
 from sitebench.system.limits import allow_descriptors
 
 FIRST, *OTHERS = mix.USERS
+OWN = (Path(__file__).with_name("locustfile.py"), FIRST)
 LOOK_S = 1.0
 """Interval between readings of the directory's counters, as of every other sample."""
 
@@ -56,23 +59,24 @@ def last_counters(target: OpenDirectory) -> dict[str, int]:
 
 
 @dataclass(frozen=True)
-class SoakEndpoint(IlsEndpoint):
+class SoakEndpoint:
     """The directory of a long run."""
 
+    directory: Endpoint
     closed: Callable[[], None]
     """Called when all lanes have ended."""
 
     def command(self, spec: PointSpec) -> PointCommand:
-        one = super().command(spec)
+        one = self.directory.command(spec)
         return replace(one, arguments=[*one.arguments, *OTHERS])
-
-    def users(self, spec: PointSpec) -> tuple[Path, str]:
-        return Path(__file__).with_name("locustfile.py"), FIRST
 
     def check(self) -> None:
         """Read the counters before another client sends a request."""
         self.closed()
-        super().check()
+        self.directory.check()
+
+    def facts(self) -> Mapping[str, Any]:
+        return self.directory.facts()
 
 
 class CountingProgress(Live):
@@ -139,7 +143,7 @@ def opened(
 
         progress.target = target
         try:
-            yield SoakEndpoint(target, options, closed)
+            yield SoakEndpoint(endpoint(target, options, OWN), closed)
         finally:
             if target.alive():
                 closed()

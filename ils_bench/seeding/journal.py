@@ -91,7 +91,7 @@ def reserve(
     Who is seeded is given, whatever an earlier crash left of them; who is added is not.
     """
     process = psutil.Process()
-    with _alone():
+    with _exclusive_lock():
         start = _first_free(target, base, keys) if first is None else first
         made = Reservation(
             uuid.uuid4().hex,
@@ -111,13 +111,13 @@ def reserve(
     return made
 
 
-def owed_by(pid: int) -> Reservation | None:
-    """Return a reservation of a running process, or None where nothing of it is left to remove."""
+def unfinished_reservation(pid: int) -> Reservation | None:
+    """Return a reservation whose people a running process has still to remove, or None."""
     return next((each for each in entries() if each.pid == pid and not each.abandoned), None)
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _exclusive_lock() -> Iterator[None]:
     """Let nobody else of this user's look for free people until those found are reserved."""
     folder().mkdir(parents=True, exist_ok=True)
     with folder().with_suffix(".lock").open("a") as file:

@@ -46,7 +46,7 @@ def fill(spec: Spec, folder: Path, progress: Progress = lambda done: None) -> No
     people = generate(spec)
     _prepare(people, folder)
     nobody = people.population.contents(0, 0)
-    with _alone(folder) as lock:
+    with _exclusive_lock(folder) as lock:
         begun = (folder / DATA / "data.mdb").exists()
         found = read(folder, progress) if begun else nobody
         if found.people > spec.size:
@@ -125,7 +125,7 @@ def _refuse_others(marker: Path, identity: object) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[IO[bytes]]:
+def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
     """Keep others out, and the slapd that uses the database; slapadd inherits the lock."""
     with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
         if psutil.Process(int((folder / "slapd.pid").read_text())).name() == "slapd":

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import pickle
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
-
-CLASS = "OwnUser"
 
 _LOCUSTFILE = """\
 import pickle
@@ -20,22 +19,31 @@ from pathlib import Path
 from {module} import {base}
 
 
-class {name}({base}):
+class OwnUser({base}):
     {attribute} = pickle.loads(Path({kept!r}).read_bytes())
 """
 
 
-@contextlib.contextmanager
-def own_locustfile(
-    module: str, base: str, attribute: str, value: Any
-) -> Iterator[tuple[Path, str]]:
-    """Yield a locustfile whose one class does what `value` says, and the name of the class.
+@dataclass(frozen=True)
+class Own:
+    """An operation, the user class that runs such operations, and the attribute that takes it."""
 
-    The value itself is in no file that has a name: a sequence may hold a password.
+    module: str
+    base: str
+    attribute: str
+    value: Any
+
+
+@contextlib.contextmanager
+def own_locustfile(own: Own) -> Iterator[tuple[Path, str]]:
+    """Yield a locustfile whose one class runs the operation, and the name of the class.
+
+    The operation itself is handed on in memory: a sequence may hold a password, and a file would
+    outlive a program that is killed.
     """
-    with scratch() as folder, secret.held(pickle.dumps(value)) as kept:
+    with scratch() as folder, secret.held(pickle.dumps(own.value)) as kept:
         path = folder / "own.py"
         path.write_text(
-            _LOCUSTFILE.format(module=module, base=base, name=CLASS, attribute=attribute, kept=kept)
+            _LOCUSTFILE.format(module=own.module, base=own.base, attribute=own.attribute, kept=kept)
         )
-        yield path, CLASS
+        yield path, "OwnUser"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import Closing
-from sitebench.targets.tls import ServerTls, ca_file
+from sitebench.targets.tls import ServerTls, Trust, ca_file
 
 
 class NativeServer(Protocol):
@@ -75,6 +76,17 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
     """Have a server stop when `opened` is closed; return the file of a CA made for it, if any."""
     opened.callback(server.stop)
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
+
+
+def known(server: InProcess[Any], options: Any) -> dict[str, Any]:
+    """Return what an OpenTarget knows of a server in this process; its owner throws it away."""
+    return {
+        "pid": os.getpid(),
+        "cores": server.threads,
+        "disposable": True,
+        "trust": Trust.of(options),
+        "ca": options.tls_ca,
+    }
 
 
 def certificate(tls: bool | ServerTls, host: str) -> dict[str, Any]:

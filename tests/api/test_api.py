@@ -12,8 +12,8 @@ import ldap3
 import pytest
 
 import sitebench
+from ps_bench.points import api_stage
 from ps_bench.scenarios import PAGE
-from ps_bench.trial import stage
 from sitebench import Result
 
 
@@ -93,7 +93,7 @@ def test_a_scenario_may_hold_credentials() -> None:
     headers = (("Authorization", "Bearer s3cret-word"), ("Accept", "text/html"))
     request = sitebench.Request("page", headers=headers)
     scenario = sitebench.Scenario("mine", (sitebench.Operation("page", 1, (request,)),))
-    (spec,) = stage(scenario, "embedded", 10, {}).points
+    (spec,) = api_stage(scenario, "embedded", 10, {}).points
     assert "s3cret-word" not in spec.canonical()
     assert "text/html" in spec.canonical()
     assert scenario.operations[0].requests[0].headers == headers

@@ -79,10 +79,10 @@ def test_runs_that_reserve_at_the_same_time_never_overlap() -> None:
 
 def test_what_a_process_still_owes_is_known_until_it_is_released() -> None:
     made = journal.reserve("ldap://a:389", **ASKED)
-    assert journal.owed_by(os.getpid()) == made
-    assert journal.owed_by(os.getppid()) is None
+    assert journal.unfinished_reservation(os.getpid()) == made
+    assert journal.unfinished_reservation(os.getppid()) is None
     journal.release(made)
-    assert journal.owed_by(os.getpid()) is None
+    assert journal.unfinished_reservation(os.getpid()) is None
 
 
 def test_a_gap_left_by_a_finished_run_is_used_again() -> None:

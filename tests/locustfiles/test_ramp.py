@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ils_bench.options import IlsOptions
-from ils_bench.points import IlsEndpoint, point
+from ils_bench.points import endpoint, point
 from ils_bench.targets.address import Address
 from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.point_process import run_point
@@ -21,8 +21,7 @@ def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
     )
     spec = point(options, "lookup")
     address = Address("127.0.0.1", counting.directory.port)
-    endpoint = IlsEndpoint(OpenDirectory("ours", address, options.base), options)
-    command = endpoint.command(spec)
+    command = endpoint(OpenDirectory("ours", address, options.base), options).command(spec)
     command = replace(command, arguments=[*command.arguments, "--spawn-rate", "2"])
     with RunStore(tmp_path / "run") as store:
         result = run_point(spec, store, command)

@@ -1,0 +1,133 @@
+"""The points of a suite: what each measures, the target it is measured at, and its Locust process.
+
+A suite's own `points.py` says what its options and targets add to this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sitebench.measure.point_process import Gathering, PointCommand
+from sitebench.measure.sweep import Stage
+from sitebench.options import convert
+from sitebench.runs.point import PointSpec
+from sitebench.suite import Suite
+from sitebench.suites.own_locustfile import Own, own_locustfile
+from sitebench.targets.open_target import OpenTarget
+
+O = TypeVar("O")  # noqa: E741 -- options
+T = TypeVar("T", bound=OpenTarget[Any])
+
+
+def at_size(cls: type[O], options: Any, size: int) -> O:
+    """Return the options of one size from those of a sweep."""
+    return replace(convert.narrowed(cls, options), entries=size)  # type: ignore[type-var]
+
+
+def point(suite: Suite, options: Any, operation: str, **settings: str) -> PointSpec:
+    """Return the specification of one point; `settings` identify it besides its options."""
+    return PointSpec(
+        half=suite.name,
+        operation=operation,
+        # A suite whose targets hold no people has no such option.
+        entries=getattr(options, "entries", 0),
+        target=options.target,
+        users=options.users,
+        rate=options.rate,
+        warmup_s=options.warmup,
+        measure_s=options.measure or 0.0,
+        client=options.client,
+        settings=convert.to_texts(options) | settings,
+    )
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An open target that points are measured at."""
+
+    suite: Suite
+    target: OpenTarget[Any]
+    options: Any
+    locust_options: type[Any]
+    """What the suite's locustfile takes."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Those of them that only this suite has, and that follow from its target."""
+    own: tuple[Path, str] | None = None
+    """A locustfile and its class, for an operation that the suite does not have."""
+    pending_cleanup: Callable[[int], str | None] = lambda pid: None
+    """What a point's process still removes from the target, in words."""
+
+    def command(self, spec: PointSpec) -> PointCommand:
+        """Return how to measure a point here."""
+        target, owned = self.target, self.options.i_own_this_target
+        here = replace(
+            convert.narrowed(self.locust_options, self.options),
+            target=str(target.address),
+            tls=False,
+            tls_ca=target.ca,
+            # A command's is the file of all its points, which PointCommand names.
+            out=None,
+            i_own_this_target=owned or target.disposable,
+            rate=spec.rate,
+            measure=spec.measure_s or None,
+            **self.arguments,
+        )
+        locustfile, user_class = self.own or (
+            self.suite.locustfile_path(),
+            self.suite.operations[spec.operation],
+        )
+        return PointCommand(
+            locustfile,
+            user_class,
+            convert.to_argv(here),
+            target.pid,
+            target.cores,
+            Gathering.of(self.options),
+            self.pending_cleanup,
+        )
+
+    def check(self) -> None:
+        """Raise when the target does not answer any more."""
+        self.target.check()
+
+    def facts(self) -> dict[str, Any]:
+        """Return its name, version and configuration, as far as it says."""
+        return {"name": self.target.name, **self.target.facts}
+
+
+def stage(
+    title: str,
+    points: Sequence[PointSpec],
+    opened: Callable[[], AbstractContextManager[T]],
+    endpoint: Callable[[T, tuple[Path, str] | None], Endpoint],
+    *,
+    assure_own: Callable[[], object] = lambda: None,
+    own: Own | None = None,
+) -> Stage:
+    """Return points that share one target, or the one of an operation that a program made up.
+
+    `assure_own` raises where the points write to a target that is not the user's.
+    """
+
+    @contextlib.contextmanager
+    def open_stage() -> Iterator[Endpoint]:
+        assure_own()
+        with contextlib.ExitStack() as stack:
+            target = stack.enter_context(opened())
+            made = None if own is None else stack.enter_context(own_locustfile(own))
+            yield endpoint(target, made)
+
+    return Stage(title, points, open_stage)
+
+
+def manifest(
+    options: Any, sizes: Sequence[int], population: Mapping[str, Any] | None, **more: Any
+) -> dict[str, Any]:
+    """Return a suite's facts about a run; a suite without people has no population."""
+    people = {} if population is None else {"population": dict(population)}
+    return {**people, "target": options.target, "sizes": list(sizes), **more}
