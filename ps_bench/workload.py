@@ -1,21 +1,21 @@
-"""The site half's part of a Locust test: its target and its lanes."""
+"""The site suite's part of a Locust test."""
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
-from locust.env import Environment
 from locust.runners import WorkerRunner
 
 from ps_bench import points
 from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import database_of, open_target, spec_of
+from ps_bench.targets.opening import OWN_TARGETS, database_of, open_target, spec_of
 from seeders.upd import visitors
-from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadInput, SitebenchError
+from sitebench._engine import Engine
+from sitebench.counts.worker_slot import Place
 from sitebench.http import scenario_file
 from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
@@ -23,145 +23,99 @@ from sitebench.http.open_site import OpenSite, assure_own, open_live
 from sitebench.http.scenario import Scenario
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
-from sitebench.locust.web_ui.setup import open_session
-from sitebench.locust.workers.choice import of_this_worker
-from sitebench.options import convert
-from sitebench.options.convert import from_namespace, from_texts
-from sitebench.system.machine import engine_threads
-from sitebench.system.native_errors import translated
+from sitebench.suites.workload import Load, SuiteWorkload
 from sitebench.targets.tls import Trust
-from sitebench.units import format_size
+
+if TYPE_CHECKING:
+    from sitebench.http.fasthttp_lane import FastHttpLanes
 
 
-class SiteWorkload:
-    """Opens a target where the test is commanded, and lanes in every process that makes load."""
+class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
+    """A test of a personalized site."""
 
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-        self._after = contextlib.ExitStack()
-        options = self._options()
-        self.session = open_session(environment)
-        self._facts: dict[str, Any] = {}
-        self._recorder = Recorder(options, options.monitor, self.session)
+    suite = SUITE
+    points = points
+    locust_options = CockpitOptions
+    point_options = PsOptions
+    own_targets = OWN_TARGETS
+    program = "scenario"
 
-    def _options(self) -> LocustOptions:
-        parsed = self._environment.parsed_options
-        return LocustOptions() if parsed is None else from_namespace(LocustOptions, parsed)
-
-    def check(self, options: Any) -> None:
-        """Look whether a site of the user's answers, and its scenario can be read."""
+    def check(self, options: CockpitOptions) -> None:
+        """Raise unless a scenario file can be read, and a site of the user's answers."""
         if options.scenario is not None:
             scenario_file.read(options.scenario)
-        if options.target != "embedded":
-            open_live(options)
+        super().check(options)
 
-    def prepare(
-        self, environment: Environment, processes: int, preparing: Preparing
+    def start(
+        self, options: CockpitOptions, preparing: Preparing
+    ) -> AbstractContextManager[OpenSite]:
+        """Start the embedded site, on a copy of its database."""
+        # Built in a thread; opening the site then finds it.
+        preparing.beside(lambda progress: database_of(options, progress))
+        return open_target(options)
+
+    def open_live(self, options: CockpitOptions) -> OpenSite:
+        """Address a site of the user's."""
+        return open_live(options)
+
+    def assure_own(self, options: CockpitOptions, what: str) -> None:
+        """Raise NotYours unless `what` may write to the site that options name."""
+        assure_own(options, what)
+
+    def prepare_more(
+        self, options: CockpitOptions, target: OpenSite, places: int, preparing: Preparing
     ) -> dict[str, Any]:
-        """Open the target; one that somebody else looks after is only addressed."""
-        options = self._options()
-        preparing.title = f"{options.target} with {format_size(options.entries)} people"
-        if options.target == "embedded":
-            # Built in a thread here, and found there when the site is opened.
-            preparing.run_with_progress(lambda progress: database_of(options, progress))
-            site = self._after.enter_context(open_target(options))
-        else:
-            for scenario in self._scenarios(options):
-                if scenario.writes:
-                    assure_own(options, f"the scenario {scenario.name!r}")
-            site = open_live(options)
-        self._facts = {"name": site.name, **site.facts}
-        return {
-            "options": convert.to_texts(options),
-            "scenario": None
-            if options.scenario is None
-            else scenario_file.text_of(options.scenario),
-            "url": str(site.address),
-            "trust": site.trust.to_json(),
-            "pid": options.target_pid or site.pid,
-            "cores": options.target_cores or site.cores,
-            "warmup_s": options.warmup,
-            "measure_s": options.measure,
-        }
+        """Hand on the scenario file's text: workers may run on other machines."""
+        path = options.scenario
+        return {"scenario": None if path is None else scenario_file.text_of(path)}
 
-    def record(self, prepared: dict[str, Any]) -> Recording:
-        """Watch the target, and write down what lanes do."""
-        options = from_texts(LocustOptions, prepared["options"])
-        address, scenarios = parse_address(prepared["url"]), self._scenarios(options)
-        site = OpenSite(options.target, address, trust=Trust(**prepared["trust"]))
-        subject = Subject(
-            spec=lambda: points.point(
-                command_options(PsOptions, self._options(), self._environment),
-                operation(self._environment, SUITE.operations, (s.name for s in scenarios)),
-            ),
-            facts=lambda sizes: points.manifest(options, sizes),
-            pid=prepared["pid"],
-            cores=prepared["cores"],
-            address=(address.host, address.port),
-            counts=[pair for scenario in scenarios for pair in scenario.counted],
-            native=options.client == "native",
-            check=site.check,
-            target=self._facts,
-            figures=lambda measured: figures(measured, scenarios),
-            doubts=lambda _: site.doubts(),
-        )
-        return self._recorder.recording(subject)
-
-    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
-        """Start the lanes' engine, or make ready for portable lanes."""
-        options = of_this_worker(from_texts(LocustOptions, prepared["options"]))
-        if isinstance(self._environment.runner, WorkerRunner) and options.scenario is not None:
-            scenario_file.receive(options.scenario, prepared["scenario"])
+    def target_in(self, prepared: Mapping[str, Any], options: CockpitOptions) -> OpenSite:
+        """Return the site as any process of the test addresses it."""
         address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
-        scenarios = self._scenarios(options)
-        people = visitors(spec_of(options))
-        native = options.client == "native"
-        source: Any
-        with translated():
-            if native:
-                from sitebench._engine import Engine
+        return OpenSite(options.target, address, trust=trust)
 
-                source = Engine(
-                    engine_config(options, address, scenarios, slot=slot, trust=trust), people
-                )
-            else:
-                from sitebench.http.fasthttp_lane import FastHttpLanes
+    def build(self, user: type[Any], options: CockpitOptions) -> Scenario:
+        """Return the scenario of a user class."""
+        scenario: Scenario = user.build(options)
+        return scenario
 
-                source = FastHttpLanes(
-                    self._environment,
-                    address,
-                    people,
-                    scenarios,
-                    options=options,
-                    slot=slot,
-                    trust=trust,
-                )
-        return Session(
-            source,
-            threads=engine_threads(options.threads) if native else 0,
-            client=options.client,
-            portable=None if native else source.lane,
+    def counts(self, program: Scenario) -> Sequence[tuple[str, str]]:
+        """Return the requests that are operations."""
+        return program.counted
+
+    def observe(self, target: OpenSite, programs: Sequence[Scenario]) -> dict[str, Any]:
+        """Add the paper's figures to a result."""
+        more = super().observe(target, programs)
+        return {**more, "figures": lambda measured: figures(measured, programs)}
+
+    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+        """Take the master's scenario file first, in a worker."""
+        path = prepared["options"].get("scenario")
+        if isinstance(self.environment.runner, WorkerRunner) and path is not None:
+            scenario_file.receive(path, prepared["scenario"])
+        return super().open(prepared, place)
+
+    def engine(self, load: Load[Scenario, OpenSite]) -> Engine:
+        """Return the native engine."""
+        config = engine_config(
+            load.options,
+            load.target.address,
+            load.programs,
+            place=load.place,
+            trust=load.target.trust,
         )
+        return Engine(config, visitors(spec_of(load.options)))
 
-    def _scenarios(self, options: LocustOptions) -> list[Scenario]:
-        from ps_bench.users import SiteUser
+    def portable(self, load: Load[Scenario, OpenSite]) -> FastHttpLanes:
+        """Return lanes of Locust's FastHttpUser."""
+        from sitebench.http.fasthttp_lane import FastHttpLanes
 
-        found: dict[str, Scenario] = {}
-        for user_class in self._environment.user_classes:
-            if issubclass(user_class, SiteUser):
-                scenario = user_class.build(options)
-                if found.setdefault(scenario.name, scenario) != scenario:
-                    raise BadInput(
-                        f"two user classes have different scenarios named {scenario.name!r}",
-                        "give each scenario a name of its own",
-                    )
-        return list(found.values())
-
-    def failed(self, error: SitebenchError) -> None:
-        """Tell the sweep, when this is one of its points."""
-        self._recorder.failed(error)
-
-    def finish(self) -> None:
-        """Stop what was started for this test; calling it again does nothing."""
-        self._after.close()
+        return FastHttpLanes(
+            self.environment,
+            load.target.address,
+            visitors(spec_of(load.options)),
+            load.programs,
+            options=load.options,
+            place=load.place,
+            trust=load.target.trust,
+        )

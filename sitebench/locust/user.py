@@ -28,6 +28,11 @@ class LaneUser(User):
         self._bridge = Bridge.of(environment)
         self._lane: Lane | None = None
 
+    @classmethod
+    def build(cls, options: Any) -> Any:
+        """Return what users of this class repeat, under the options of a test."""
+        raise NotImplementedError
+
     def program(self) -> str:
         """Return the name of the program that this user's lane runs."""
         raise NotImplementedError

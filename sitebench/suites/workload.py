@@ -1,0 +1,239 @@
+"""A suite's part of a Locust test: its target, its lanes, and what stays to be cleaned up.
+
+`SuiteWorkload` is that part as far as all suites have it; a suite adds how its target is opened,
+what a user class repeats, and who runs it: the native engine, or lanes in Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from locust.env import Environment
+
+from sitebench.counts.source import Source
+from sitebench.counts.worker_slot import Place
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.locust.lanes import Lane, Session
+from sitebench.locust.preparing import Preparing
+from sitebench.locust.recorder import Recorder, Subject, asked, operation
+from sitebench.locust.user import LaneUser
+from sitebench.locust.web_ui.cockpit import session_of
+from sitebench.locust.workers.choice import of_this_worker
+from sitebench.locust.workload import Recording
+from sitebench.options import convert
+from sitebench.runs.point import PointSpec
+from sitebench.suite import Suite
+from sitebench.system.cores import engine_threads
+from sitebench.system.native_errors import translated
+from sitebench.targets.open_target import OpenTarget
+from sitebench.units import format_size
+
+
+class Program(Protocol):
+    """What a lane repeats: a sequence, a scenario."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def writes(self) -> bool: ...
+
+
+class Points(Protocol):
+    """A suite's `points.py`, as far as a test needs it."""
+
+    def point(self, options: Any, operation: str) -> PointSpec: ...
+    def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
+
+
+class PortableSource(Source, Protocol):
+    """Lanes in Python."""
+
+    def lane(self, program: str) -> Lane: ...
+
+
+P = TypeVar("P", bound=Program)
+T = TypeVar("T", bound=OpenTarget[Any])
+
+
+@dataclass(frozen=True)
+class Load(Generic[P, T]):
+    """What one process of a test is to do: which programs, at which target, as which worker."""
+
+    options: Any
+    target: T
+    programs: Sequence[P]
+    place: Place
+    prepared: Mapping[str, Any]
+
+
+class SuiteWorkload(ABC, Generic[P, T]):
+    """Opens a target where the test is commanded, and lanes in every process that makes load."""
+
+    suite: ClassVar[Suite]
+    points: Points
+    locust_options: ClassVar[type[Any]]
+    """What the suite's locustfile takes."""
+    point_options: ClassVar[type[Any]]
+    """What identifies one of its points."""
+    own_targets: ClassVar[tuple[str, ...]]
+    """Targets that a test starts by itself."""
+    program: ClassVar[str]
+    """What its users repeat, in one word for messages."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.after = contextlib.ExitStack()
+        """What is closed when the test is over."""
+        self.session = session_of(environment)
+        self._facts: dict[str, Any] = {}
+        options = self.options()
+        self._recorder = Recorder(options, options.monitor, self.session)
+
+    # What a suite adds.
+
+    @abstractmethod
+    def start(self, options: Any, preparing: Preparing) -> AbstractContextManager[T]:
+        """Return one of the suite's own targets."""
+
+    @abstractmethod
+    def open_live(self, options: Any) -> T:
+        """Address a target of the user's; raises what is wrong with it."""
+
+    @abstractmethod
+    def assure_own(self, options: Any, what: str) -> None:
+        """Raise NotYours unless `what` may write to the target that options name."""
+
+    @abstractmethod
+    def target_in(self, prepared: Mapping[str, Any], options: Any) -> T:
+        """Return the target as any process of the test addresses it."""
+
+    @abstractmethod
+    def build(self, user: type[Any], options: Any) -> P:
+        """Return what a user class repeats."""
+
+    @abstractmethod
+    def counts(self, program: P) -> Sequence[tuple[str, str]]:
+        """Return the (program, step) pairs that are operations."""
+
+    @abstractmethod
+    def engine(self, load: Load[P, T]) -> Source:
+        """Return the native engine, ready to make the load."""
+
+    @abstractmethod
+    def portable(self, load: Load[P, T]) -> PortableSource:
+        """Return lanes in Python, ready to make the load."""
+
+    def prepare_more(
+        self, options: Any, target: T, places: int, preparing: Preparing
+    ) -> dict[str, Any]:
+        """Return what else the processes of a test have to know, as plain data."""
+        return {}
+
+    def observe(self, target: T, programs: Sequence[P]) -> dict[str, Any]:
+        """Return what else of a Subject this suite has: a probe, figures, warnings."""
+        return {"doubts": lambda spec: target.doubts()}
+
+    # What all have.
+
+    def options(self) -> Any:
+        """Return what Locust was asked."""
+        parsed = self.environment.parsed_options
+        if parsed is None:
+            return self.locust_options()
+        return convert.from_namespace(self.locust_options, parsed)
+
+    def programs(self, options: Any) -> list[P]:
+        """Return what the users of this test repeat."""
+        found: dict[str, P] = {}
+        for user in self.environment.user_classes:
+            if issubclass(user, LaneUser):
+                program = self.build(user, options)
+                if found.setdefault(program.name, program) != program:
+                    raise BadInput(
+                        f"two user classes have different {self.program}s named {program.name!r}",
+                        f"give each {self.program} a name of its own",
+                    )
+        return list(found.values())
+
+    def check(self, options: Any) -> None:
+        """Raise unless a target of the user's answers."""
+        if options.target not in self.own_targets:
+            self.open_live(options)
+
+    def prepare(
+        self, environment: Environment, places: int, preparing: Preparing
+    ) -> dict[str, Any]:
+        """Open the target, where the test is commanded; one of the user's is only addressed."""
+        options = self.options()
+        preparing.title = options.target
+        if (people := getattr(options, "entries", None)) is not None:
+            preparing.title += f" with {format_size(people)} people"
+        if options.target in self.own_targets:
+            target = self.after.enter_context(self.start(options, preparing))
+        else:
+            for program in self.programs(options):
+                if program.writes:
+                    self.assure_own(options, f"the {self.program} {program.name!r}")
+            target = self.open_live(options)
+        self._facts = {"name": target.name, **target.facts}
+        return {
+            "options": convert.to_texts(options),
+            "url": str(target.address),
+            "trust": target.trust.to_json(),
+            "pid": options.target_pid or target.pid,
+            "cores": options.target_cores or target.cores,
+            "warmup_s": options.warmup,
+            "measure_s": options.measure,
+            **self.prepare_more(options, target, places, preparing),
+        }
+
+    def record(self, prepared: dict[str, Any]) -> Recording:
+        """Observe the target, and write down what lanes do."""
+        options = convert.from_texts(self.locust_options, prepared["options"])
+        target, programs = self.target_in(prepared, options), self.programs(options)
+        names = [program.name for program in programs]
+
+        def spec() -> PointSpec:
+            now = asked(self.point_options, self.options(), self.environment)
+            known = self.suite.operations
+            return self.points.point(now, operation(self.environment, known, names))
+
+        return self._recorder.recording(
+            Subject(
+                spec=spec,
+                facts=lambda sizes: self.points.manifest(options, sizes),
+                pid=prepared["pid"],
+                cores=prepared["cores"],
+                address=(target.address.host, target.address.port),
+                counts=[pair for program in programs for pair in self.counts(program)],
+                native=options.client == "native",
+                check=target.check,
+                target=self._facts,
+                **self.observe(target, programs),
+            )
+        )
+
+    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+        """Start the lanes' engine, or make ready for lanes in Python."""
+        options = of_this_worker(convert.from_texts(self.locust_options, prepared["options"]))
+        target = self.target_in(prepared, options)
+        load = Load(options, target, self.programs(options), place, prepared)
+        with translated():
+            if options.client == "native":
+                engine = self.engine(load)
+                return Session(engine, engine_threads(options.threads), options.client)
+            lanes = self.portable(load)
+        return Session(lanes, threads=0, client=options.client, portable=lanes.lane)
+
+    def failed(self, error: SitebenchError) -> None:
+        """Tell the sweep, when this is one of its points."""
+        self._recorder.failed(error)
+
+    def finish(self) -> None:
+        """Stop what was started for this test; calling it again does nothing."""
+        self.after.close()
