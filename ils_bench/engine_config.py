@@ -1,18 +1,16 @@
-"""What the engine is told: target, schedule, keys, additions and programs, as one JSON text."""
+"""What the engine reads of a test of a directory, and sequences placed at a target."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Sequence as Many
-from typing import Any
 
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.system.machine import engine_threads
+from sitebench.counts.worker_slot import Place
+from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
 
@@ -26,31 +24,23 @@ def engine_config(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine; slots differ in keys, additions and their share."""
+    """Return the configuration of one engine; workers differ in keys, additions and their share."""
     names = None
     if options.names is not None:
         names = {"template": options.names, "count": options.entries}
-    rate = slot.rate(options.rate)
-    config: dict[str, Any] = {
-        "threads": engine_threads(options.threads),
-        "target": {
-            "host": address.host,
-            "port": address.port,
+    return shared.engine_config(
+        options,
+        address,
+        place,
+        target={
             "base": options.base,
             "profile": options.profile,
-            "spread_sources": address.host.startswith("127."),
             "names": names,
             "tls": address.engine_tls(trust),
         },
-        "verify": options.verify,
-        "timeout_ms": round(options.timeout * 1e3),
-        "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
-        "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
-        "keys": {"choice": options.keys, "seed": options.seed + slot.index},
-        "adds": {"start": first_added, "keys": options.ring},
-        "programs": [placed(sequence, options.base, who).to_program() for sequence in sequences],
-    }
-    return json.dumps(config)
+        adds={"start": first_added, "keys": options.ring},
+        programs=[placed(sequence, options.base, who).to_program() for sequence in sequences],
+    )
 
 
 def placed(sequence: Sequence, base: str, who: Identity = ANONYMOUS) -> Sequence:

@@ -10,7 +10,7 @@
             counts="search",
         )
 
-Importing it gives Locust the options of the directory half and joins it to the lanes.
+Importing it gives Locust the options of this suite, and its lanes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class SequenceUser(LaneUser):
 
     @classmethod
     def build(cls, options: IlsOptions) -> Sequence:
-        """Return the sequence; override it where options have a say."""
+        """Return the sequence; override it where it depends on options."""
         return cls.sequence
 
     def program(self) -> str:
-        """Return the name of this user's program."""
+        """Return the name of the sequence."""
         return type(self).sequence.name
 
 

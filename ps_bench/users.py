@@ -8,34 +8,21 @@
             "news", (Operation("news", 1, (Request("news", "/news", expect=Expect((200,))),)),)
         )
 
-Importing it gives Locust the options of the site half and joins it to the lanes.
+Importing it gives Locust the options of this suite, and its lanes.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from ps_bench.options import LocustOptions, PsOptions
+from ps_bench.options import CockpitOptions
 from ps_bench.workload import SiteWorkload
-from sitebench.http.scenario import Scenario
-from sitebench.locust.user import LaneUser
+from sitebench.http.user import ScenarioUser
 from sitebench.suites.joining import join
 
 
-class SiteUser(LaneUser):
+class SiteUser(ScenarioUser):
     """One lane that repeats a scenario's operations."""
 
     abstract = True
-    scenario: ClassVar[Scenario]
-
-    @classmethod
-    def build(cls, options: PsOptions) -> Scenario:
-        """Return the scenario; override it where options have a say."""
-        return cls.scenario
-
-    def program(self) -> str:
-        """Return the name of this user's program."""
-        return type(self).scenario.name
 
 
 join(LocustOptions, "Site options", SiteWorkload)

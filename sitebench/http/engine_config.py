@@ -1,56 +1,52 @@
-"""What the engine is told: target, schedule, keys and programs, as one JSON text."""
+"""What the engine reads of a test of a web site, and which people its processes may create."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
-from ps_bench.options import PsOptions
-from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.counts.worker_slot import Place
 from sitebench.http.address import Address
+from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Scenario
-from sitebench.system.machine import engine_threads
+from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
 NEWCOMERS = 1_000_000_000
 """People that one process may create: more than any run can."""
 
 
-def first_newcomer(options: PsOptions, slot: WorkerSlot) -> int:
+def people_at(options: SiteTestOptions) -> int:
+    """Return how many people the site knows; one without people has one anonymous visitor."""
+    entries: int = getattr(options, "entries", 1)
+    return entries
+
+
+def first_newcomer(options: SiteTestOptions, place: Place) -> int:
     """Return the first person that a process may create, whichever its client is."""
-    return options.entries + slot.index * NEWCOMERS
+    return people_at(options) + place.index * NEWCOMERS
 
 
 def engine_config(
-    options: PsOptions,
+    options: SiteTestOptions,
     address: Address,
     scenarios: Sequence[Scenario],
     *,
     slot: WorkerSlot,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine; slots differ in keys, newcomers and their share."""
-    rate = slot.rate(options.rate)
-    config: dict[str, Any] = {
-        "threads": engine_threads(options.threads),
-        "target": {
+    """Return the configuration of one engine; processes share the people that are updated."""
+    return shared.engine_config(
+        options,
+        address,
+        place,
+        target={
             "protocol": "http",
-            "host": address.host,
-            "port": address.port,
             "base_path": address.base_path,
             "keepalive": options.keepalive,
-            "size": options.entries,
-            "share": {"index": slot.index, "of": slot.count},
-            "spread_sources": address.host.startswith("127."),
-            "tls": trust.to_engine() if address.scheme == "https" else None,
+            "size": people_at(options),
+            "share": {"index": place.index, "of": place.count},
+            "tls": trust.to_engine() if address.encrypted else None,
         },
-        "verify": options.verify,
-        "timeout_ms": round(options.timeout * 1e3),
-        "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
-        "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
-        "keys": {"choice": options.keys, "seed": options.seed + slot.index},
-        "adds": {"start": first_newcomer(options, slot), "keys": NEWCOMERS},
-        "programs": [scenario.to_program(options.think) for scenario in scenarios],
-    }
-    return json.dumps(config)
+        adds={"start": first_newcomer(options, place), "keys": NEWCOMERS},
+        programs=[scenario.to_program(options.think) for scenario in scenarios],
+    )

@@ -18,13 +18,13 @@ from locust import FastHttpUser
 from locust.contrib.fasthttp import ResponseContextManager
 from locust.env import Environment
 
-from ps_bench.options import PsOptions
 from sitebench._engine import Visitors
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
 from sitebench.http.address import Address
 from sitebench.http.checks import body_of, fault, path_of
-from sitebench.http.engine_config import first_newcomer
+from sitebench.http.engine_config import first_newcomer, people_at
+from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Capture, Operation, Request, Scenario, render
 from sitebench.locust.portable import BACKOFF_S, Ended, LaneClock, PortableLanes, within
 from sitebench.targets.tls import SYSTEM, Trust, fault_kind
@@ -44,11 +44,11 @@ class FastHttpLanes(PortableLanes):
         self,
         environment: Environment,
         address: Address,
-        visitors: Visitors,
+        visitors: Visitors | None,
         scenarios: Iterable[Scenario],
         *,
-        options: PsOptions,
-        slot: WorkerSlot,
+        options: SiteTestOptions,
+        place: Place,
         trust: Trust = SYSTEM,
     ) -> None:
         if options.rate is not None or options.keys != "uniform":
@@ -60,6 +60,8 @@ class FastHttpLanes(PortableLanes):
         self.options = options
         self.slot = slot
         self.visitors = visitors
+        """The people of the site; None for one that knows nobody, where requests name none."""
+        self.people = people_at(options)
         self.held: set[int] = set()
         self._url = str(address)
         self._context = trust.context() if address.scheme == "https" else None
@@ -248,14 +250,14 @@ class FastHttpLane:
         elif who == "own":
             self._current = self._hold()
         elif who == "random" or self._current is None:
-            self._current = self._random.randrange(lanes.options.entries)
+            self._current = self._random.randrange(lanes.people)
         return self._current
 
     def _hold(self) -> int:
         """Return somebody whom no other lane, and no other process, updates meanwhile."""
         self._release()
-        slot, size = self._lanes.slot, self._lanes.options.entries
-        mine = range(slot.index, size, slot.count)
+        place, size = self._lanes.place, self._lanes.people
+        mine = range(place.index, size, place.count)
         if len(self._lanes.held) >= len(mine):
             raise BadInput(
                 "more users update people than there are people",
@@ -273,7 +275,8 @@ class FastHttpLane:
             self._lanes.held.discard(own)
 
     def _values(self, person: int) -> dict[str, str]:
-        found = self._lanes.visitors.visitor(person)
+        visitors = self._lanes.visitors
+        found = {} if visitors is None else visitors.visitor(person)
         values = {name: _text(value) for name, value in found.items()}
         if self._new is not None and self._new[0] == person:
             values["id"] = self._new[1]

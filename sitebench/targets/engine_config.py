@@ -1,0 +1,46 @@
+"""What the engine reads of any suite: target, schedule, keys, additions and programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sitebench.counts.worker_slot import Place
+from sitebench.system.cores import engine_threads
+from sitebench.targets.open_target import Address
+
+
+def engine_config(
+    options: Any,
+    address: Address,
+    place: Place,
+    *,
+    target: Mapping[str, Any],
+    adds: Mapping[str, int],
+    programs: Sequence[Mapping[str, Any]],
+) -> str:
+    """Return the configuration of one engine; workers differ in keys, additions and their share.
+
+    `target` is what the suite's protocol adds about the target, `adds` the first person that this
+    engine may add and how many.
+    """
+    rate = place.rate(options.rate)
+    config: dict[str, Any] = {
+        "threads": engine_threads(options.threads),
+        "target": {
+            "host": address.host,
+            "port": address.port,
+            # Loopback has many addresses, each with ports of its own to connect from.
+            "spread_sources": address.host.startswith("127."),
+            **target,
+        },
+        "verify": options.verify,
+        "timeout_ms": round(options.timeout * 1e3),
+        "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
+        "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
+        "keys": {"choice": options.keys, "seed": options.seed + place.index},
+        "adds": dict(adds),
+        "programs": list(programs),
+    }
+    return json.dumps(config)
