@@ -1,15 +1,14 @@
-"""`sitebench ils`: run, sweep, serve, seed, verify, schema and clean."""
+"""`sitebench ils`: run, sweep, peak, ui, serve, seed, verify, schema and clean."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from ils_bench import operations as known
 from ils_bench.options import (
     IlsOptions,
     LoadTestOptions,
@@ -23,28 +22,26 @@ from ils_bench.options import (
 )
 from ils_bench.schema import FILES, text
 from ils_bench.suite import SUITE
-from sitebench import units
-from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
 from sitebench.options.option import OneOf
+from sitebench.suites import commands
 
-app = typer.Typer(help="Measure, fill and serve directories of online users.", no_args_is_help=True)
+app = typer.Typer(help=SUITE.help, no_args_is_help=True)
 
-_OPERATIONS = "connect, add, lookup, retrieve, ils-user or register"
+OPERATION = commands.operation_argument(SUITE)
+OPERATIONS = commands.operations_option(SUITE)
 
-
-def _operation_names() -> list[str]:
-    return list(SUITE.operations)
+PAPER_OPERATIONS = "connect,add,lookup"
+PAPER_WARMUP_S, PAPER_WINDOW_S = 10.0, 600.0
+"""What the paper measured at each of its sizes: three operations, 600 seconds each (page 8)."""
 
 
 @app.command(rich_help_panel="Measure")
 @command_options(RunOptions)
 def run(
     options: RunOptions,
-    operation: Annotated[
-        str,
-        typer.Argument(help=f"One of {_OPERATIONS}.", autocompletion=_operation_names),
-    ] = "lookup",
+    operation: Annotated[str, OPERATION] = "lookup",
 ) -> None:
     """Measure one operation at one size.
 
@@ -61,7 +58,7 @@ def run(
     """
     from ils_bench.targets.identity import password_asked
 
-    name, options = known.parse_operation(operation), password_asked(options)
+    name, options = commands.parse_operation(SUITE, operation), password_asked(options)
     _measure([options], (name,), options, default_out=None)
 
 
@@ -69,18 +66,8 @@ def run(
 @command_options(SweepOptions)
 def sweep(
     options: SweepOptions,
-    sizes: Annotated[
-        str | None,
-        typer.Option(help=SIZES_HELP, metavar="LIST"),
-    ] = None,
-    operations: Annotated[
-        str,
-        typer.Option(
-            help=f"Operations, separated by commas: some of {_OPERATIONS}.",
-            metavar="LIST",
-            autocompletion=_operation_names,
-        ),
-    ] = ",".join(known.PAPER_OPERATIONS),
+    sizes: commands.Sizes = None,
+    operations: Annotated[str, OPERATIONS] = PAPER_OPERATIONS,
     paper: Annotated[
         bool,
         typer.Option(
@@ -88,7 +75,7 @@ def sweep(
             help="The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000.",
         ),
     ] = False,
-    _: Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)] = None,
+    _: commands.NoEntries = None,
 ) -> None:
     """Measure operations over directory sizes and print the paper's tables.
 
@@ -100,57 +87,45 @@ def sweep(
 
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
-    if paper:
-        window = known.PAPER_WINDOW_S
-        options = replace(options, warmup=max(options.warmup, 10.0), measure=window)
-    default = known.PAPER_SIZES if paper else DEFAULT_SIZES
-    chosen = default if sizes is None else units.parse_sizes(sizes)
+    from ils_bench.paper.tables import SIZES_1997
     from ils_bench.targets.identity import password_asked
     from sitebench.suites.points import at_size
 
-    found, options = known.parse_operations(operations), password_asked(options)
-    each = [at_size(IlsOptions, options, size) for size in dict.fromkeys(chosen)]
+    if paper:
+        warmup = max(options.warmup, PAPER_WARMUP_S)
+        options = replace(options, warmup=warmup, measure=PAPER_WINDOW_S)
+    chosen = commands.sweep_sizes(sizes, SIZES_1997 if paper else None)
+    found, options = commands.parse_operations(SUITE, operations), password_asked(options)
+    each = [at_size(IlsOptions, options, size) for size in chosen]
     _measure(each, found, options, run_file("ils-sweep"))
 
 
 def _measure(
     sizes: Sequence[IlsOptions],
     operations: tuple[str, ...],
-    output: RunOptions | SweepOptions,
+    options: RunOptions | SweepOptions,
     default_out: str | None,
 ) -> None:
     from ils_bench import points
     from ils_bench.paper.tables import tables
-    from sitebench.measure.command import Report, Seeding, measure
-    from sitebench.measure.sweep import Stage
-    from sitebench.runs.point import PointResult
-    from sitebench.tables.bottlenecks import warnings
-    from sitebench.tables.tables import footnotes
 
-    def stages(seeding: Seeding) -> list[Stage]:
-        return [points.stage(each, operations, seeding) for each in sizes]
-
-    def report(results: Sequence[PointResult]) -> Report:
+    commands.measure(
+        options,
+        [each.entries for each in sizes],
+        points,
+        stages=lambda seeding: [points.stage(each, operations, seeding) for each in sizes],
+        tables=tables,
         # As asked for; what changes the directory was measured last.
-        turn = operations.index
-        found = sorted(results, key=lambda r: (r.spec.entries, turn(r.spec.operation)))
-        return Report(tables(found), [*footnotes(found), *warnings(found)])
-
-    measure(
-        output,
-        users=output.users,
-        stages=stages,
-        facts=lambda: points.manifest(output, [each.entries for each in sizes]),
-        report=report,
+        order=lambda result: (result.spec.entries, operations.index(result.spec.operation)),
         default_out=default_out,
-        afterwards=_telling_what_is_left(output),
+        afterwards=_reporting_leftovers(options),
     )
 
 
-def _telling_what_is_left(options: LoadTestOptions) -> Callable[[], None]:
-    """Return what says so when people of the run that now begins stay in somebody's directory.
+def _reporting_leftovers(options: LoadTestOptions) -> Callable[[], None]:
+    """Return what reports people of the run that begins now and that stay in a user's directory.
 
-    Its own process adds some of them, those of its points the others.
+    This process adds some of them, the processes of its points add the others.
     """
     import os
 
@@ -160,7 +135,7 @@ def _telling_what_is_left(options: LoadTestOptions) -> Callable[[], None]:
 
     before = {each.id for each in journal.entries()}
 
-    def tell() -> None:
+    def report() -> None:
         if options.target in OWN_TARGETS:
             return
         new = [each for each in journal.entries() if each.id not in before]
@@ -168,17 +143,14 @@ def _telling_what_is_left(options: LoadTestOptions) -> Callable[[], None]:
         for target in dict.fromkeys(left):
             say(f"{target} still holds people of this run: `sitebench ils clean` removes them")
 
-    return tell
+    return report
 
 
 @app.command(rich_help_panel="Measure")
 @command_options(PeakOptions)
 def peak(
     options: PeakOptions,
-    operation: Annotated[
-        str,
-        typer.Argument(help=f"One of {_OPERATIONS}.", autocompletion=_operation_names),
-    ] = "lookup",
+    operation: Annotated[str, OPERATION] = "lookup",
 ) -> None:
     """Find the highest rate of a directory.
 
@@ -200,20 +172,19 @@ def peak(
     """
     from ils_bench import points
     from ils_bench.targets.identity import password_asked
-    from sitebench.measure.peak.command import Job, find_peak
     from sitebench.suites.points import at_size
 
-    name, options = known.parse_operation(operation), password_asked(options)
-    each = at_size(IlsOptions, options, options.entries)
-    job = Job(
-        stage=lambda seeding: points.stage(each, (name,), seeding, reused=True),
-        point=lambda load: points.point(replace(each, **asdict(load)), name),
-        facts=lambda: points.manifest(each, [each.entries]),
-        window_s=each.measure or 0.0,
-        default_out=run_file("ils-peak"),
-        afterwards=_telling_what_is_left(options),
+    name, options = commands.parse_operation(SUITE, operation), password_asked(options)
+    one = at_size(IlsOptions, options, options.entries)
+    commands.find_peak(
+        SUITE,
+        options,
+        one,
+        name,
+        points,
+        stage=lambda seeding: points.stage(one, (name,), seeding, reused=True),
+        afterwards=_reporting_leftovers(options),
     )
-    find_peak(options, job)
 
 
 @app.command(rich_help_panel="Measure")
@@ -228,9 +199,8 @@ def ui(options: UiOptions) -> None:
     sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
     """
     from ils_bench.targets.identity import password_asked
-    from sitebench.locust.web_ui.starting import become_locust
 
-    become_locust(SUITE.locustfile_path(), password_asked(options), LocustOptions)
+    commands.open_ui(SUITE, password_asked(options), CockpitOptions)
 
 
 @app.command(rich_help_panel="Directories")

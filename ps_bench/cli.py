@@ -1,9 +1,9 @@
-"""`sitebench ps`: run, sweep, serve and seed."""
+"""`sitebench ps`: run, sweep, peak, ui, serve and seed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,26 +21,20 @@ from ps_bench.options import (
     UiOptions,
 )
 from ps_bench.suite import SUITE
-from sitebench import units
-from sitebench.errors import UnknownValue
-from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
+from sitebench.suites import commands
 
-app = typer.Typer(help="Measure, serve and fill a personalized site.", no_args_is_help=True)
+app = typer.Typer(help=SUITE.help, no_args_is_help=True)
 
-OPERATIONS = tuple(SUITE.operations)
+OPERATION = commands.operation_argument(SUITE)
 
 
 @app.command(rich_help_panel="Measure")
 @command_options(RunOptions)
 def run(
     options: RunOptions,
-    operation: Annotated[
-        str,
-        typer.Argument(
-            help=f"One of {', '.join(OPERATIONS)}.", autocompletion=lambda: list(OPERATIONS)
-        ),
-    ] = "scenario",
+    operation: Annotated[str, OPERATION] = "scenario",
 ) -> None:
     """Measure the paper's scenario, or a single request, at one size.
 
@@ -52,25 +46,14 @@ def run(
 
     sitebench ps run --target http://127.0.0.1:5000 --scenario site.toml --entries 1k
     """
-    _measure([options], _known(operation), options, default_out=None)
-
-
-def _known(operation: str) -> str:
-    if operation not in OPERATIONS:
-        raise UnknownValue(
-            f"unknown operation {operation!r}", f"use one of {', '.join(OPERATIONS)}"
-        )
-    return operation
+    _measure([options], commands.parse_operation(SUITE, operation), options, default_out=None)
 
 
 @app.command(rich_help_panel="Measure")
 @command_options(SweepOptions)
 def sweep(
     options: SweepOptions,
-    sizes: Annotated[
-        str | None,
-        typer.Option(help=SIZES_HELP, metavar="LIST"),
-    ] = None,
+    sizes: commands.Sizes = None,
     paper: Annotated[
         bool,
         typer.Option(
@@ -78,7 +61,7 @@ def sweep(
             help="The 1997 paper's sweep: 300 s of warm-up, 600 s measured, 1k to 1m people.",
         ),
     ] = False,
-    _: Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)] = None,
+    _: commands.NoEntries = None,
 ) -> None:
     """Measure the scenario over sizes of the database and print the paper's tables.
 
@@ -95,33 +78,29 @@ def sweep(
 
     if paper:
         options = replace(options, warmup=WARMUP_1997_S, measure=MEASURE_1997_S)
-    default = SIZES_1997 if paper else DEFAULT_SIZES
-    chosen = default if sizes is None else units.parse_sizes(sizes)
-    each = [at_size(PsOptions, options, size) for size in dict.fromkeys(chosen)]
+    chosen = commands.sweep_sizes(sizes, SIZES_1997 if paper else None)
+    each = [at_size(PsOptions, options, size) for size in chosen]
     _measure(each, "scenario", options, run_file("ps-sweep"))
 
 
 def _measure(
     sizes: Sequence[PsOptions],
     operation: str,
-    output: RunOptions | SweepOptions,
+    options: RunOptions | SweepOptions,
     default_out: str | None,
 ) -> None:
     from ps_bench import points
     from ps_bench.paper.tables import tables
-    from sitebench.measure.command import Report, measure
-    from sitebench.tables.bottlenecks import warnings
-    from sitebench.tables.tables import footnotes
 
-    # What is wrong with a scenario file is said before a run file is made.
+    # Raises what is wrong with a scenario file before a run file is made.
     for each in sizes:
         points.point(each, operation)
-    measure(
-        output,
-        users=output.users,
+    commands.measure(
+        options,
+        [each.entries for each in sizes],
+        points,
         stages=lambda seeding: [points.stage(each, operation, seeding) for each in sizes],
-        facts=lambda: points.manifest(output, [each.entries for each in sizes]),
-        report=lambda results: Report(tables(results), [*footnotes(results), *warnings(results)]),
+        tables=tables,
         default_out=default_out,
     )
 
@@ -130,12 +109,7 @@ def _measure(
 @command_options(PeakOptions)
 def peak(
     options: PeakOptions,
-    operation: Annotated[
-        str,
-        typer.Argument(
-            help=f"One of {', '.join(OPERATIONS)}.", autocompletion=lambda: list(OPERATIONS)
-        ),
-    ] = "scenario",
+    operation: Annotated[str, OPERATION] = "scenario",
 ) -> None:
     """Find the highest rate of a site.
 
@@ -155,20 +129,19 @@ def peak(
     An interrupted search resumes where it stopped if repeated with the same --out.
     """
     from ps_bench import points
-    from sitebench.measure.peak.command import Job, find_peak
     from sitebench.suites.points import at_size
 
-    name = _known(operation)
-    each = at_size(PsOptions, options, options.entries)
-    points.point(each, name)
-    job = PeakJob(
-        stage=lambda seeding: points.stage(each, name, seeding),
-        point=lambda load: points.point(replace(each, **asdict(load)), name),
-        facts=lambda: points.manifest(each, [each.entries]),
-        window_s=each.measure or 0.0,
-        default_out=run_file("ps-peak"),
+    name = commands.parse_operation(SUITE, operation)
+    one = at_size(PsOptions, options, options.entries)
+    points.point(one, name)
+    commands.find_peak(
+        SUITE,
+        options,
+        one,
+        name,
+        points,
+        stage=lambda seeding: points.stage(one, name, seeding),
     )
-    find_peak(options, job)
 
 
 @app.command(rich_help_panel="Measure")
@@ -182,9 +155,7 @@ def ui(options: UiOptions) -> None:
 
     sitebench ps ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser
     """
-    from sitebench.locust.web_ui.starting import become_locust
-
-    become_locust(SUITE.locustfile_path(), options, LocustOptions)
+    commands.open_ui(SUITE, options, CockpitOptions)
 
 
 @app.command(rich_help_panel="Sites")

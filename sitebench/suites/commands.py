@@ -1,0 +1,143 @@
+"""What the commands of every suite share: arguments, and what run, sweep, peak and ui do.
+
+A suite's own `cli.py` has the commands, their examples, and what only it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+from sitebench import units
+from sitebench.errors import UnknownValue
+from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.suite import Suite
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from sitebench.measure.command import Seeding
+    from sitebench.measure.sweep import Stage
+    from sitebench.runs.point import PointResult, PointSpec
+
+Sizes = Annotated[str | None, typer.Option(help=SIZES_HELP, metavar="LIST")]
+NoEntries = Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)]
+"""`sweep` has --sizes, and says so to those who give --entries."""
+
+
+class Points(Protocol):
+    """A suite's `points.py`, as far as its commands need it."""
+
+    def point(self, options: Any, operation: str) -> PointSpec: ...
+    def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
+
+
+def operation_argument(suite: Suite) -> ArgumentInfo:
+    """Make the argument that names an operation."""
+    names = list(suite.operations)
+    found: ArgumentInfo = typer.Argument(
+        help=f"One of {', '.join(names)}.", autocompletion=lambda: names
+    )
+    return found
+
+
+def operations_option(suite: Suite) -> OptionInfo:
+    """Make the option that names several operations."""
+    names = list(suite.operations)
+    found: OptionInfo = typer.Option(
+        help=f"Operations, separated by commas: some of {', '.join(names)}.",
+        metavar="LIST",
+        autocompletion=lambda: names,
+    )
+    return found
+
+
+def parse_operations(suite: Suite, text: str) -> tuple[str, ...]:
+    """Read operations separated by commas."""
+    chosen = tuple(part.strip() for part in text.split(",") if part.strip())
+    for name in chosen:
+        if name not in suite.operations:
+            known = ", ".join(suite.operations)
+            raise UnknownValue(f"unknown operation {name!r}", f"use some of {known}")
+    return chosen
+
+
+def parse_operation(suite: Suite, text: str) -> str:
+    """Read one operation."""
+    if text not in suite.operations:
+        known = ", ".join(suite.operations)
+        what = f"{text!r} is not one operation" if "," in text else f"unknown operation {text!r}"
+        raise UnknownValue(what, f"use one of {known}")
+    return text
+
+
+def sweep_sizes(text: str | None, default: Sequence[int] | None) -> list[int]:
+    """Return the sizes of a sweep: those given, or the paper's, or the usual ones."""
+    chosen = (default or DEFAULT_SIZES) if text is None else units.parse_sizes(text)
+    return list(dict.fromkeys(chosen))
+
+
+def measure(
+    options: Any,
+    sizes: Sequence[int],
+    points: Points,
+    *,
+    stages: Callable[[Seeding], Sequence[Stage]],
+    tables: Callable[[Sequence[PointResult]], Sequence[RenderableType]],
+    order: Callable[[PointResult], Any] = lambda result: 0,
+    default_out: str | None = None,
+    afterwards: Callable[[], None] = lambda: None,
+) -> None:
+    """Measure a run or a sweep and print the suite's tables, with results in `order`."""
+    from sitebench.measure import command
+    from sitebench.tables.bottlenecks import warnings
+    from sitebench.tables.tables import footnotes
+
+    def report(results: Sequence[PointResult]) -> command.Report:
+        found = sorted(results, key=order)
+        return command.Report(tables(found), [*footnotes(found), *warnings(found)])
+
+    command.measure(
+        options,
+        users=options.users,
+        stages=stages,
+        facts=lambda: points.manifest(options, sizes),
+        report=report,
+        default_out=default_out,
+        afterwards=afterwards,
+    )
+
+
+def find_peak(
+    suite: Suite,
+    options: Any,
+    one: Any,
+    operation: str,
+    points: Points,
+    *,
+    stage: Callable[[Seeding], Stage],
+    afterwards: Callable[[], None] = lambda: None,
+) -> None:
+    """Search for the peak of an operation; `one` has the options of one of its points."""
+    from sitebench.measure.peak import command
+
+    job = command.Job(
+        stage=stage,
+        point=lambda load: points.point(replace(one, **asdict(load)), operation),
+        facts=lambda: points.manifest(one, [one.entries]),
+        window_s=one.measure or 0.0,
+        default_out=run_file(f"{suite.name}-peak"),
+        afterwards=afterwards,
+    )
+    command.find_peak(options, job)
+
+
+def open_ui(suite: Suite, options: Any, locust_options: type[Any]) -> None:
+    """Become Locust with its web page, whose form begins with these options."""
+    from sitebench.locust.web_ui.starting import become_locust
+
+    become_locust(suite.locustfile_path(), options, locust_options)
