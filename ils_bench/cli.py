@@ -242,9 +242,9 @@ def seed(
 
     sitebench ils seed --to slapd:/srv/people --entries 100k
     """
-    from ils_bench.seeding.commands import seed_place
+    from ils_bench.seeding.commands import seed_destination
 
-    seed_place(options, to or options.target)
+    seed_destination(options, to or options.target)
 
 
 @app.command(rich_help_panel="Directories")
@@ -266,9 +266,9 @@ def verify(
 
     sitebench ils verify ldap://127.0.0.1:389/ou=people,dc=example,dc=com --entries 10k
     """
-    from ils_bench.seeding.commands import verify_place
+    from ils_bench.seeding.commands import verify_destination
 
-    verify_place(options, place or options.target)
+    verify_destination(options, place or options.target)
 
 
 @app.command(rich_help_panel="Directories")

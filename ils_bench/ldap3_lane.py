@@ -28,7 +28,7 @@ from sitebench.locust.portable import BACKOFF_S, LaneClock, PortableLanes, withi
 from sitebench.targets.tls import fault_kind
 
 CONTROL_SIZE_LIMIT_EXCEEDED = 4
-SUCCESS, COMPARE_FALSE, COMPARE_TRUE = 0, 5, 6
+SUCCESS, COMPARE_TRUE = 0, 6
 NOT_CONNECTED = "closed"
 REFRESH = "1.3.6.1.4.1.1466.101.119.1"
 
@@ -144,7 +144,7 @@ class Ldap3Lane:
                 self._think(step)
             else:
                 if isinstance(step, steps.Add):
-                    self._make_way(step)
+                    self._choose_new_person(step)
                 self._timed(step, step.label)
 
     def _think(self, step: steps.Think) -> None:
@@ -256,7 +256,7 @@ class Ldap3Lane:
         self._expect()
         return [each for each in connection.response if each["type"] == "searchResEntry"]
 
-    def _make_way(self, step: steps.Add) -> None:
+    def _choose_new_person(self, step: steps.Add) -> None:
         """Draw the person to add; one who was added before is removed, on a clock of its own."""
         if step.person == "new":
             self._current, used_before = self._lanes.next_new()

@@ -10,7 +10,14 @@ from typing import BinaryIO
 from ils_bench.options import SeedOptions
 from ils_bench.seeding import clean, journal, slapd_folder
 from ils_bench.seeding.containers import make_containers
-from ils_bench.seeding.destinations import LdifFile, Live, Place, SlapdFolder, Stream, parse_place
+from ils_bench.seeding.destinations import (
+    Destination,
+    LdifFile,
+    Live,
+    SlapdFolder,
+    Stream,
+    parse_destination,
+)
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_own, open_live, seed
@@ -31,74 +38,76 @@ Move = Callable[[int], object]
 READ_BYTES = 1 << 20
 
 
-def seed_place(options: SeedOptions, where: str) -> None:
-    """Fill a directory, make one, or write a file; say what it holds then."""
-    options, place = _place(options, where)
+def seed_destination(options: SeedOptions, where: str) -> None:
+    """Fill a directory, make one, or write a file; print what it holds then."""
+    options, destination = _destination(options, where)
     people = spec_of(options, options.entries)
     population = generate(people).population
     with contents_meanwhile(population) as contents:
-        match place:
+        match destination:
             case Stream():
                 _print_ldif(population)
-                said = f"{people.size:,} people written"
+                message = f"{people.size:,} people written"
             case LdifFile(path):
-                with _going_on(f"writing {path}", people.size) as move:
+                with _resumable_bar(f"writing {path}", people.size) as move:
                     written = write_ldif(population, path, progress=lambda done, _: move(done))
-                said = f"{people.size:,} people in {path}, {written:,} bytes"
+                message = f"{people.size:,} people in {path}, {written:,} bytes"
             case SlapdFolder(folder):
-                with _going_on(f"filling {folder}", people.size) as move:
+                with _resumable_bar(f"filling {folder}", people.size) as move:
                     slapd_folder.fill(people, folder, move)
-                said = (
+                message = (
                     f"{people.size:,} people in {folder}; start it with\n"
                     f"  {slapd_folder.command(folder)}"
                 )
             case Live():
-                said = _seed_live(options, people)
-        say(said)
+                message = _seed_live(options, people)
+        say(message)
         say(f"digest {contents.result().digest}")
 
 
-def verify_place(options: SeedOptions, where: str) -> None:
-    """Raise unless a place holds the people that options ask for, and nobody else."""
-    options, place = _place(options, where)
+def verify_destination(options: SeedOptions, where: str) -> None:
+    """Raise unless a destination holds the people that options ask for, and no others."""
+    options, destination = _destination(options, where)
     people = spec_of(options, options.entries)
     population = generate(people).population
     with contents_meanwhile(population) as contents:
-        with bar(f"reading {place}", people.size) as move:
-            found = _contents(options, place, population, move)
+        with bar(f"reading {destination}", people.size) as move:
+            found = _contents(options, destination, population, move)
         expected = contents.result()
     if found != expected:
         raise MeasurementFailed(
-            f"{place} holds {found.people:,} people with digest {found.digest}, not the "
+            f"{destination} holds {found.people:,} people with digest {found.digest}, not the "
             f"{expected.people:,} asked for, whose digest is {expected.digest}",
             "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
         )
-    say(f"{place} holds {found.people:,} people, and they are as they should be")
+    say(f"{destination} holds {found.people:,} people, and they are as they should be")
     say(f"digest {found.digest}")
 
 
-def _place(options: SeedOptions, where: str) -> tuple[SeedOptions, Place]:
-    """Return the place, and options that name its base where it does."""
-    place = parse_place(where)
-    if isinstance(place, Live):
-        options = _at(options, place)
+def _destination(options: SeedOptions, where: str) -> tuple[SeedOptions, Destination]:
+    """Return the destination, and options with its base if it names one."""
+    destination = parse_destination(where)
+    if isinstance(destination, Live):
+        options = _at(options, destination)
         _warn(options)
         options = password_asked(options)
-    return options, place
+    return options, destination
 
 
-def _at(options: SeedOptions, place: Live) -> SeedOptions:
-    return replace(options, target=str(place.address), base=place.base or options.base)
+def _at(options: SeedOptions, destination: Live) -> SeedOptions:
+    return replace(options, target=str(destination.address), base=destination.base or options.base)
 
 
 def _warn(options: SeedOptions) -> None:
-    """Say it before anything is sent, a password least of all."""
+    """Print warnings about TLS before anything is sent, above all a password."""
     for doubt in Trust.of(options).doubts():
         say(f"warning: {doubt.message}; {doubt.remedy}")
 
 
-def _contents(options: SeedOptions, place: Place, population: Population, move: Move) -> Contents:
-    match place:
+def _contents(
+    options: SeedOptions, destination: Destination, population: Population, move: Move
+) -> Contents:
+    match destination:
         case Stream():
             with open(0, "rb", closefd=False) as file:
                 return _read_ldif(file, move)
@@ -126,7 +135,7 @@ def _read_ldif(file: BinaryIO, move: Move) -> Contents:
 
 
 def _print_ldif(population: Population) -> None:
-    """Write LDIF to standard output, for as long as somebody reads it."""
+    """Write LDIF to standard output; a closed pipe ends it."""
     try:
         with open(1, "wb", closefd=False) as out:
             for _, piece in pieces(population, 0, population.size):
@@ -141,14 +150,14 @@ def _seed_live(options: SeedOptions, people: Spec) -> str:
     with connected(address, identity_of(options), Trust.of(options)) as connection:
         make_containers(connection, options.base)
     target = open_live(options)
-    with _going_on(f"filling {target.address}", people.size) as move:
+    with _resumable_bar(f"filling {target.address}", people.size) as move:
         seed(target, people, lambda done, _: move(done), keep=True)
     return f"{people.size:,} people are under {options.base} at {target.address}"
 
 
 @contextmanager
-def _going_on(title: str, size: int) -> Iterator[Move]:
-    """Show a bar; what ends the work early keeps what is done, and the same command goes on."""
+def _resumable_bar(title: str, size: int) -> Iterator[Move]:
+    """Show a progress bar; after an interruption, say that the same command goes on."""
     done = 0
 
     def moved(people: int) -> None:
@@ -166,9 +175,9 @@ def _going_on(title: str, size: int) -> Iterator[Move]:
 
 
 def clean_all(options: SeedOptions, *, seeded: bool) -> None:
-    """Remove what the journal says was left, and on demand what `seed` put there."""
+    """Remove what the journal says was left, and with `seeded` what `seed` put there."""
     if seeded:
-        # What it lacks is said before anybody is removed.
+        # Raises what is missing from the options before any person is removed.
         options = _to_empty(options)
     _warn(options)
     failed: SitebenchError | None = None
@@ -191,13 +200,13 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
 
 def _to_empty(options: SeedOptions) -> SeedOptions:
     """Return options for the running directory that they name."""
-    place = parse_place(options.target) if "://" in options.target else None
-    if not isinstance(place, Live):
+    destination = parse_destination(options.target) if "://" in options.target else None
+    if not isinstance(destination, Live):
         raise BadInput(
             "--seeded does not say which directory to empty",
             "name the directory with --target ldap://host:port",
         )
-    return _at(options, place)
+    return _at(options, destination)
 
 
 def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:

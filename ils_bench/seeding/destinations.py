@@ -1,4 +1,4 @@
-"""Where people can be put: a file, a folder for slapd, a directory that runs."""
+"""Where people can be put: an LDIF file, a folder for slapd, a running directory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SlapdFolder:
 
 @dataclass(frozen=True)
 class Live:
-    """A directory that runs; its URL may name the base."""
+    """A running directory; its URL may name the base."""
 
     address: Address
     base: str | None
@@ -51,10 +51,10 @@ class Live:
         return str(self.address)
 
 
-Place = Stream | LdifFile | SlapdFolder | Live
+Destination = Stream | LdifFile | SlapdFolder | Live
 
 
-def parse_place(text: str) -> Place:
+def parse_destination(text: str) -> Destination:
     """Read people.ldif, -, slapd:/folder or ldap://host:port/base (RFC 4516)."""
     if text == "-":
         return Stream()
@@ -68,7 +68,7 @@ def parse_place(text: str) -> Place:
         return Live(parse_address(text), base or None)
     if text in ("", "embedded", "openldap"):
         raise UnknownValue(
-            f"there is no running directory named {text!r}" if text else "no place is named",
+            f"{text!r} is not a running directory" if text else "no destination is named",
             "name people.ldif, slapd:/folder or ldap://host:port",
         )
     return LdifFile(Path(text))

@@ -1,11 +1,7 @@
-"""What runs have added to directories that are not theirs, so that it can be removed again.
+"""The journal: what runs have added to directories of the user's, so that it can be removed again.
 
-One file per reservation under `$XDG_STATE_HOME/sitebench/journal`, one line of JSON in it,
-written before the first Add and deleted after the last Delete. A file whose process is gone is
-what a crash left: `sitebench ils clean` goes by it. Passwords are never in it.
-
-Somebody else who measures the same directory has another journal. So that both do not add the same
-people, each begins somewhere in a wide range, by chance; person i is the same for everybody.
+One file per reservation under `$XDG_STATE_HOME/sitebench/journal`, one line of JSON in it; the
+package says when it is written and deleted. Passwords are never in it.
 """
 
 from __future__ import annotations
@@ -24,10 +20,9 @@ from pathlib import Path
 import psutil
 
 FIRST_ADDED = 1_000_000_000
-"""Index of the first person a run adds: far beyond anyone who is ever seeded, so that what is
-removed afterwards cannot be somebody's own."""
+"""Key of the first person a run adds: far beyond any that is seeded."""
 ROOM = 9 * FIRST_ADDED
-"""How many from there on have as many digits, and so names of the same length."""
+"""Number of keys from there on with as many digits, and so with names of the same length."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class Reservation:
 
     @property
     def abandoned(self) -> bool:
-        """Whether the process that made it is gone; a zombie adds nobody any more."""
+        """Whether the process that made it is gone; a zombie adds no more people."""
         try:
             process = psutil.Process(self.pid)
             return process.create_time() != self.began or process.status() == psutil.STATUS_ZOMBIE
@@ -65,7 +60,7 @@ def folder() -> Path:
 
 
 def entries() -> Iterator[Reservation]:
-    """Yield every reservation there is; unreadable files are not ours and left alone."""
+    """Yield every reservation; files that cannot be read as one are skipped."""
     for path in sorted(folder().glob("*.json")):
         try:
             found = json.loads(path.read_text())
@@ -86,9 +81,9 @@ def reserve(
     first: int | None = None,
     sparse: bool = False,
 ) -> Reservation:
-    """Reserve `keys` people: from `first` on, or else the first that nobody else reserved here.
+    """Reserve `keys` people: from `first` on, or else from the first key that is free here.
 
-    Who is seeded is given, whatever an earlier crash left of them; who is added is not.
+    Seeded keys are reserved even if a crashed run left some behind; keys of added people are not.
     """
     process = psutil.Process()
     with _exclusive_lock():
@@ -118,16 +113,16 @@ def unfinished_reservation(pid: int) -> Reservation | None:
 
 @contextmanager
 def _exclusive_lock() -> Iterator[None]:
-    """Let nobody else of this user's look for free people until those found are reserved."""
+    """Keep this user's other processes from looking for free keys meanwhile."""
     folder().mkdir(parents=True, exist_ok=True)
     with folder().with_suffix(".lock").open("a") as file:
-        with suppress(OSError):  # Some disks have no locks.
+        with suppress(OSError):  # Some file systems have no locks.
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def advance(reservation: Reservation, start: int) -> None:
-    """Remember that nobody before `start` is left."""
+    """Record that no person before `start` is left."""
     _write(dataclasses.replace(reservation, start=start))
 
 
@@ -142,7 +137,7 @@ def _write(reservation: Reservation) -> None:
 
 
 def _first_free(target: str, base: str, keys: int) -> int:
-    """Return the first of `keys` people in a row that no reservation of this directory has."""
+    """Return the first of `keys` keys in a row that no reservation of this directory has."""
     start = FIRST_ADDED + secrets.randbelow(max(1, ROOM // keys)) * keys
     for other in sorted(entries(), key=lambda each: each.start):
         here = (other.target, other.base) == (target, base)
@@ -152,7 +147,7 @@ def _first_free(target: str, base: str, keys: int) -> int:
 
 
 def release(reservation: Reservation) -> None:
-    """Forget a reservation: nothing of it is left in the directory."""
+    """Delete a reservation: nothing of it is left in the directory."""
     _path(reservation).unlink(missing_ok=True)
 
 

@@ -1,9 +1,10 @@
 """A folder that slapd can be started on: configuration, schema, and a database filled offline.
 
-slapadd reads people from a pipe, so nothing but the database takes room. Interrupted, whoever is
-there already is read back and checked, and the rest is added. That works because slapadd adds in
-order and commits many entries at once, and because it is only ever given whole entries: a write to
-a pipe of up to PIPE_BUF bytes is done or not done (POSIX, write), whatever ends the writer.
+slapadd reads people from a pipe, so nothing but the database takes room. After an interruption the
+people that are there are read back and checked, and the rest is added. That works because slapadd
+adds in order and commits many entries at once, and because it is only ever given whole entries: a
+write to a pipe of up to PIPE_BUF bytes is done or not done (POSIX, write), whatever ends the
+writer.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from sitebench.system.native_errors import translated
 from sitebench.system.programs import last_line
 
 Progress = Callable[[int], object]
-"""Called with how many people are there."""
+"""Called with the number of people that are there."""
 
 MARKER, DRAFT = "people.json", "people.json.new"
 READ_BYTES = 1 << 20
 LOCK_S = 30.0
-"""What a killed seeding leaves behind still adds what it was given, for a moment."""
+"""Time limit for the slapadd of a killed seeding, which still adds what it was given."""
 
 
 def fill(spec: Spec, folder: Path, progress: Progress = lambda done: None) -> None:
@@ -45,10 +46,10 @@ def fill(spec: Spec, folder: Path, progress: Progress = lambda done: None) -> No
     find("slapadd")
     people = generate(spec)
     _prepare(people, folder)
-    nobody = people.population.contents(0, 0)
+    nothing = people.population.contents(0, 0)
     with _exclusive_lock(folder) as lock:
         begun = (folder / DATA / "data.mdb").exists()
-        found = read(folder, progress) if begun else nobody
+        found = read(folder, progress) if begun else nothing
         if found.people > spec.size:
             raise BadInput(
                 f"{folder} holds {found.people:,} people already",
@@ -70,11 +71,11 @@ def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
 
 
 def read(folder: Path, progress: Progress = lambda done: None) -> Contents:
-    """Return who is in a folder's database."""
+    """Return which people are in a folder's database."""
     argv = [find("slapcat"), "-f", str(folder / "slapd.conf")]
     count = LdifCount()
-    with tempfile.TemporaryFile() as said:
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=said) as slapcat:
+    with tempfile.TemporaryFile() as output:
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=output) as slapcat:
             assert slapcat.stdout is not None
             while piece := slapcat.stdout.read(READ_BYTES):
                 with translated():
@@ -82,7 +83,7 @@ def read(folder: Path, progress: Progress = lambda done: None) -> Contents:
                 progress(count.people)
         if slapcat.returncode != 0:
             raise BadInput(
-                f"slapcat cannot read {folder}: {_last_line(said)}",
+                f"slapcat cannot read {folder}: {_last_line(output)}",
                 "name a folder that `sitebench ils seed --to slapd:` made",
             )
     with translated():
@@ -90,9 +91,9 @@ def read(folder: Path, progress: Progress = lambda done: None) -> Contents:
 
 
 def _prepare(people: People, folder: Path) -> None:
-    """Write everything but the people; refuse a folder that is somebody else's."""
+    """Write everything but the people; refuse a folder of another population or program."""
     marker = folder / MARKER
-    # How many there are to be may change: the first thousand are the same of any size.
+    # The size may change: the first thousand people are the same of any size.
     identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +102,7 @@ def _prepare(people: People, folder: Path) -> None:
         elif any(each.name != DRAFT for each in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
         else:
-            # Whole or not at all: it says for good whose folder this is.
+            # Written atomically: it says for good which population the folder is for.
             draft = folder / DRAFT
             draft.write_text(json.dumps(identity))
             draft.rename(marker)
@@ -126,7 +127,7 @@ def _refuse_others(marker: Path, identity: object) -> None:
 
 @contextlib.contextmanager
 def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
-    """Keep others out, and the slapd that uses the database; slapadd inherits the lock."""
+    """Lock the folder against other seedings and a running slapd; slapadd inherits the lock."""
     with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
         if psutil.Process(int((folder / "slapd.pid").read_text())).name() == "slapd":
             raise BadInput(
@@ -147,19 +148,19 @@ def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
 
 
 def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: Progress) -> None:
-    """Have slapadd add everybody from `present` on."""
+    """Have slapadd add the people from `present` on."""
     if present == 0:
-        # Nobody is there; the entries above them may be, and would be in the way.
+        # No person is there; the containers may be, and adding them again would fail.
         shutil.rmtree(folder / DATA)
         (folder / DATA).mkdir()
     argv = [find("slapadd"), "-q", "-f", str(folder / "slapd.conf")]
-    with tempfile.TemporaryFile() as said:
-        # In a session of its own, Ctrl-C does not reach it: it commits what it was given.
+    with tempfile.TemporaryFile() as output:
+        # In a session of its own, where Ctrl-C does not reach it: it commits what it was given.
         slapadd = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
             pass_fds=[lock.fileno()],
             bufsize=0,
@@ -172,7 +173,7 @@ def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: 
                     slapadd.stdin.write(whole)
                 progress(done)
         if slapadd.returncode != 0:
-            raise cannot_load(_last_line(said))
+            raise cannot_load(_last_line(output))
 
 
 def _whole_entries(piece: bytes) -> Iterator[bytes]:
@@ -188,4 +189,5 @@ def _whole_entries(piece: bytes) -> Iterator[bytes]:
 
 def _last_line(output: IO[bytes]) -> str:
     output.seek(0)
-    return last_line(output.read().decode(errors="replace"))
+    lines = output.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "no message"

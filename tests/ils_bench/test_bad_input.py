@@ -80,7 +80,9 @@ def test_emptying_no_directory_in_particular(target: tuple[str, ...]) -> None:
 
 
 def test_filling_no_place_in_particular() -> None:
-    refused(sitebench("ils", "seed", "--entries", "10"), 2, "no place is named", "people.ldif")
+    refused(
+        sitebench("ils", "seed", "--entries", "10"), 2, "no destination is named", "people.ldif"
+    )
 
 
 def test_an_unknown_operation() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench.seeding import slapd_folder
-from ils_bench.seeding.destinations import Live, parse_place
+from ils_bench.seeding.destinations import Live, parse_destination
 from ils_bench.targets.address import Address
 from ils_bench.targets.people import suffix_of
 from seeders import DEFAULT_BASE
@@ -167,13 +167,13 @@ def test_places_that_are_none_are_told() -> None:
         ("http://127.0.0.1:1", "unknown target"),
     ):
         with pytest.raises(BadInput, match=words):
-            parse_place(place)
+            parse_destination(place)
 
 
 def test_an_address_may_name_the_base() -> None:
-    found = parse_place("ldap://example.com/ou=caf%C3%A9%20people,dc=example,dc=com")
+    found = parse_destination("ldap://example.com/ou=caf%C3%A9%20people,dc=example,dc=com")
     assert found == Live(Address("example.com", 389), "ou=café people,dc=example,dc=com")
-    assert parse_place("ldap://example.com:1389") == Live(Address("example.com", 1389), None)
+    assert parse_destination("ldap://example.com:1389") == Live(Address("example.com", 1389), None)
 
 
 def test_the_suffix_of_a_domain_is_all_of_it() -> None:
