@@ -1,8 +1,8 @@
 """`--client ldap3`: the same sequences in Python, with ordinary Locust request events.
 
-The portable lane, for machines without the engine's reach, and the other half of differential
-tests. It costs dozens of times the engine's CPU, most of it ldap3's decoding, so its numbers are
-the tester's far sooner; the verdict says so.
+The portable client: an independent implementation to compare the engine with. It costs dozens of
+times the engine's CPU, most of it ldap3's decoding, so the tester is the bottleneck far sooner; the
+verdict says so.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import time
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Many
 from typing import Any
@@ -20,11 +19,17 @@ from ils_bench.engine_config import placed
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence, Step
 from ils_bench.targets.identity import Identity
+from ils_bench.targets.probe import server_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
-from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadInput
-from sitebench.locust.portable import BACKOFF_S, LaneClock, PortableLanes, within
+from sitebench.counts.worker_slot import Place
+from sitebench.locust.portable import (
+    BrokenPass,
+    PortableLane,
+    PortableLanes,
+    refuse_what_only_native_does,
+    within,
+)
 from sitebench.targets.tls import fault_kind
 
 CONTROL_SIZE_LIMIT_EXCEEDED = 4
@@ -51,23 +56,12 @@ class Ldap3Lanes(PortableLanes):
         slot: WorkerSlot,
         first_added: int,
     ) -> None:
-        if options.rate is not None or options.keys != "uniform":
-            raise BadInput(
-                "--client ldap3 knows closed schedules and uniform keys only",
-                "leave out --rate and --keys, or use the native client",
-            )
-        if target.trust.resume:
-            raise BadInput(
-                "--client ldap3 resumes no TLS session",
-                "leave out --tls-resume, or use the native client",
-            )
+        refuse_what_only_native_does("ldap3", options, resume=target.trust.resume)
         super().__init__(environment)
         self.target = target
         self.population = population
         self.options = options
         self._sequences = {each.name: placed(each, options.base, target.who) for each in sequences}
-        from ils_bench.targets.probe import server_of
-
         self.server = server_of(target.address, target.trust, min(options.timeout, 5.0))
         self._made = itertools.count(slot.index, slot.count)
         self._added = itertools.count()
@@ -83,12 +77,12 @@ class Ldap3Lanes(PortableLanes):
         return self._first_added + n % self.options.ring, n >= self.options.ring
 
 
-class Ldap3Lane:
+class Ldap3Lane(PortableLane):
     """One connection that repeats one sequence."""
 
     def __init__(self, lanes: Ldap3Lanes, sequence: Sequence, seed: int) -> None:
+        super().__init__(lanes, sequence.name)
         self._lanes = lanes
-        self._clock = LaneClock(lanes)
         self._sequence = sequence
         self._random = random.Random(seed)
         self._connection: Any = None
@@ -107,25 +101,12 @@ class Ldap3Lane:
             steps.Search: self._search,
         }
 
-    def run_pass(self) -> None:
-        """Run the sequence once; a failed connection ends the pass, as it does natively."""
-        began, kind = time.monotonic_ns(), None
-        try:
-            self._run(self._sequence.steps)
-        except _FailedError as failure:
-            kind = str(failure)
-        took = time.monotonic_ns() - began
-        self._lanes.keep_pass(self._sequence.name, took, kind, broken=kind is not None)
-        if kind is not None:
-            self._hang_up()
-            self._clock.rest(BACKOFF_S)
+    def work(self) -> None:
+        """Run the sequence once."""
+        self._run(self._sequence.steps)
 
-    def close(self) -> None:
-        """End the lane."""
-        self._hang_up()
-        self._clock.stop()
-
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
+        """Close the connection."""
         from ldap3.core.exceptions import LDAPException
 
         connection, self._connection = self._connection, None
@@ -150,14 +131,14 @@ class Ldap3Lane:
     def _think(self, step: steps.Think) -> None:
         mean_s = step.mean_ms / 1e3
         constant = step.distribution == "constant"
-        self._clock.rest(mean_s if constant else self._random.expovariate(1 / mean_s))
+        self.clock.rest(mean_s if constant else self._random.expovariate(1 / mean_s))
 
     def _timed(self, step: Step, label: str) -> None:
         """Run one step and record it; only what breaks the connection breaks the pass."""
         from ldap3.core.exceptions import LDAPException
 
         before, kind, broken, answered = self._traffic(), None, False, True
-        self._clock.begin()
+        self.clock.begin()
         try:
             with within(self._lanes.options.timeout):
                 self._do[type(step)](step)
@@ -169,10 +150,10 @@ class Ldap3Lane:
             kind, broken, answered = _kind(error), True, False
         after = self._traffic()
         traffic = (max(0, after[0] - before[0]), max(0, after[1] - before[1]))
-        ended = self._clock.end(kind, answered=answered, traffic=traffic)
+        ended = self.clock.end(kind, answered=answered, traffic=traffic)
         self._lanes.record(self._sequence.name, label, ended)
         if broken:
-            raise _FailedError(kind)
+            raise BrokenPass(kind)
 
     def _traffic(self) -> tuple[int, int]:
         if self._connection is None:
@@ -207,7 +188,7 @@ class Ldap3Lane:
     def _connect(self, step: steps.Connect) -> None:
         import ldap3
 
-        self._hang_up()
+        self.hang_up()
         timeout = self._lanes.options.timeout
         self._connection = ldap3.Connection(
             self._lanes.server,
@@ -350,7 +331,7 @@ class Ldap3Lane:
         return self._connection
 
     def _expect(self, *accepted: int) -> None:
-        self._clock.answered()
+        self.clock.answered()
         result = self._connection.result
         if result["result"] not in (accepted or (SUCCESS,)):
             raise _FailedError(f"result:{result['description']}")

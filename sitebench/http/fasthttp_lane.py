@@ -1,7 +1,7 @@
 """`--client fasthttp`: the same scenario through Locust's FastHttpUser, with its ordinary events.
 
-The portable lane: for comparing, and for reading what the engine does. It costs many times the
-engine's CPU, so its numbers are the tester's far sooner; the verdict says so.
+The portable client: an independent implementation to compare the engine with. It costs many times
+the engine's CPU, so the tester is the bottleneck far sooner; the verdict says so.
 Connecting is a part of the request that needs it, so there is no connect time; bytes received are
 those of bodies.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import random
 import ssl
-import time
 from collections.abc import Iterable, Iterator, Mapping
 
 from locust import FastHttpUser
@@ -26,15 +25,18 @@ from sitebench.http.checks import body_of, fault, path_of
 from sitebench.http.engine_config import first_newcomer, people_at
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Capture, Operation, Request, Scenario, render
-from sitebench.locust.portable import BACKOFF_S, Ended, LaneClock, PortableLanes, within
+from sitebench.locust.portable import (
+    BrokenPass,
+    Ended,
+    PortableLane,
+    PortableLanes,
+    refuse_what_only_native_does,
+    within,
+)
 from sitebench.targets.tls import SYSTEM, Trust, fault_kind
 
 CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
 """What updates move people to."""
-
-
-class _BrokenError(Exception):
-    """The pass makes no sense without this request's answer."""
 
 
 class FastHttpLanes(PortableLanes):
@@ -51,11 +53,7 @@ class FastHttpLanes(PortableLanes):
         place: Place,
         trust: Trust = SYSTEM,
     ) -> None:
-        if options.rate is not None or options.keys != "uniform":
-            raise BadInput(
-                "--client fasthttp knows closed schedules and uniform keys only",
-                "leave out --rate and --keys, or use the native client",
-            )
+        refuse_what_only_native_does("fasthttp", options, resume=trust.resume)
         super().__init__(environment)
         self.options = options
         self.slot = slot
@@ -66,11 +64,6 @@ class FastHttpLanes(PortableLanes):
         self._url = str(address)
         self._context = trust.context() if address.scheme == "https" else None
         self._insecure = trust.insecure
-        if trust.resume:
-            raise BadInput(
-                "--client fasthttp resumes no TLS session",
-                "leave out --tls-resume, or use the native client",
-            )
         self._decks = {
             each.name: (each, Deck(each, options.seed + slot.index)) for each in scenarios
         }
@@ -121,14 +114,14 @@ class Deck:
         return self._left.pop()
 
 
-class FastHttpLane:
+class FastHttpLane(PortableLane):
     """One user of the site."""
 
     def __init__(
         self, lanes: FastHttpLanes, browser: FastHttpUser, scenario: Scenario, deck: Deck, seed: int
     ) -> None:
+        super().__init__(lanes, scenario.name)
         self._lanes = lanes
-        self._clock = LaneClock(lanes)
         self._client = browser.client
         self._scenario = scenario
         self._deck = deck
@@ -140,29 +133,22 @@ class FastHttpLane:
         self._pending: int | None = None
         self._new: tuple[int, str] | None = None
 
-    def run_pass(self) -> None:
-        """Do one operation; a failed connection ends it, as it does natively."""
-        began, kind = time.monotonic_ns(), None
+    def work(self) -> None:
+        """Do one operation."""
         try:
             for request in self._deck.deal().requests:
                 self._do(request)
-        except _BrokenError as broken:
-            kind = str(broken)
         finally:
             self._release()
-        took = time.monotonic_ns() - began
-        self._lanes.keep_pass(self._scenario.name, took, kind, broken=kind is not None)
-        if kind is not None:
-            self._clock.rest(BACKOFF_S)
+
+    def run_pass(self) -> None:
+        """Do one operation, and think."""
+        super().run_pass()
         if self._lanes.options.think > 0:
-            self._clock.rest(self._random.expovariate(1 / self._lanes.options.think))
+            self.clock.rest(self._random.expovariate(1 / self._lanes.options.think))
 
-    def close(self) -> None:
-        """End the lane."""
-        self._hang_up()
-        self._clock.stop()
-
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
+        """Close the connection."""
         self._client.client.close()
 
     def _do(self, request: Request) -> None:
@@ -172,7 +158,7 @@ class FastHttpLane:
         ended = self._send(request, values)
         self._lanes.keep(self._scenario.name, request.name, ended)
         if not ended.answered:
-            raise _BrokenError(ended.kind)
+            raise BrokenPass(ended.kind)
 
     def _send(self, request: Request, values: Mapping[str, str]) -> Ended:
         headers = {name: render(value, values) for name, value in request.headers}
@@ -183,7 +169,7 @@ class FastHttpLane:
         # Cookies are the template's: what the site sets for one person is not for the next.
         self._client.cookiejar.clear()
         path, data = path_of(request, values), body_of(request, values)
-        self._clock.begin()
+        self.clock.begin()
         with within(self._lanes.options.timeout):
             answer = self._client.request(
                 request.method,
@@ -195,15 +181,15 @@ class FastHttpLane:
                 catch_response=True,
             )
         with answer as response:
-            self._clock.answered()
+            self.clock.answered()
             if not self._lanes.options.keepalive:
                 # Not every server says that it will close: the pool would use it once more.
-                self._hang_up()
+                self.hang_up()
             if (lost := _lost(response)) is not None:
-                self._hang_up()
+                self.hang_up()
                 kind: str | None = failure_kind(lost)
                 response.failure(kind)
-                return self._clock.end(kind, answered=False, traffic=(0, 0))
+                return self.clock.end(kind, answered=False, traffic=(0, 0))
             body = response.content or b""
             kind = None
             if self._lanes.options.verify:
@@ -217,7 +203,7 @@ class FastHttpLane:
                 response.success()
             else:
                 response.failure(kind)
-        return self._clock.end(kind, answered=True, traffic=(0, len(body)))
+        return self.clock.end(kind, answered=True, traffic=(0, len(body)))
 
     def _conclude(self, request: Request, body: bytes) -> str | None:
         """Remember what an answer tells; a capture of nothing is a wrong answer."""

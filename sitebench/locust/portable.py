@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ import gevent  # type: ignore[import-untyped]
 
 from sitebench._engine import Histogram
 from sitebench.counts.source import SEQUENCE, StepRecord
+from sitebench.errors import BadInput
 
 A_DAY_S = 86_400.0
 POLL_S = 0.005
@@ -124,6 +126,59 @@ class LaneClock:
         waited = max(0, until_ns - self.since_ns)
         self._lanes.waiting_ns += waited
         self.since_ns += waited
+
+
+class BrokenPass(Exception):  # noqa: N818 -- the pass is what breaks
+    """A pass makes no sense without what failed; the message is the kind of failure."""
+
+
+class PortableLane(ABC):
+    """One lane in Python, with a clock of its own."""
+
+    def __init__(self, lanes: PortableLanes, program: str) -> None:
+        self.clock = LaneClock(lanes)
+        self._all = lanes
+        self._program = program
+
+    @abstractmethod
+    def work(self) -> None:
+        """Do one pass; a failed connection raises BrokenPass, as it ends a pass natively."""
+
+    @abstractmethod
+    def hang_up(self) -> None:
+        """Close the connection; calling it again does nothing."""
+
+    def run_pass(self) -> None:
+        """Do one pass and record it."""
+        began, kind = time.monotonic_ns(), None
+        try:
+            self.work()
+        except BrokenPass as broken:
+            kind = str(broken)
+        took = time.monotonic_ns() - began
+        self._all.keep_pass(self._program, took, kind, broken=kind is not None)
+        if kind is not None:
+            self.hang_up()
+            self.clock.rest(BACKOFF_S)
+
+    def close(self) -> None:
+        """End the lane."""
+        self.hang_up()
+        self.clock.stop()
+
+
+def refuse_what_only_native_does(client: str, options: Any, *, resume: bool) -> None:
+    """Raise where options ask for what lanes in Python do not do."""
+    if options.rate is not None or options.keys != "uniform":
+        raise BadInput(
+            f"--client {client} knows closed schedules and uniform keys only",
+            "leave out --rate and --keys, or use the native client",
+        )
+    if resume:
+        raise BadInput(
+            f"--client {client} resumes no TLS session",
+            "leave out --tls-resume, or use the native client",
+        )
 
 
 class PortableLanes:
