@@ -1,1 +1,1 @@
-"""The directory half: sequences, targets, sweeps and tables of an Internet Locator Server."""
+"""The directory suite: sequences, targets and the paper's tables of an Internet Locator Server."""

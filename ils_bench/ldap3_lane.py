@@ -238,7 +238,7 @@ class Ldap3Lane(PortableLane):
         return [each for each in connection.response if each["type"] == "searchResEntry"]
 
     def _choose_new_person(self, step: steps.Add) -> None:
-        """Draw the person to add; one who was added before is removed, on a clock of its own."""
+        """Choose the next person to add; remove it first, timed by itself, if added before."""
         if step.person == "new":
             self._current, used_before = self._lanes.next_new()
             if used_before:
@@ -359,12 +359,12 @@ def _kind(error: Exception) -> str:
     """Return the engine's name for what ldap3 raised."""
     if (fault := fault_kind(error)) is not None:
         return fault
-    name, said = type(error).__name__, str(error).lower()
-    if "timed out" in said or "timeout" in name.lower():
+    name, text = type(error).__name__, str(error).lower()
+    if "timed out" in text or "timeout" in name.lower():
         return "timeout"
     if name == "LDAPSocketOpenError":
-        return "connect-refused" if "refused" in said else "connect-timeout"
-    if "reset" in said:
+        return "connect-refused" if "refused" in text else "connect-timeout"
+    if "reset" in text:
         return "reset"
     if name in ("LDAPSessionTerminatedByServerError", "LDAPSocketReceiveError"):
         return "closed"

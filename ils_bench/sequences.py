@@ -125,7 +125,7 @@ class Think(Step):
 class Lookup(Step):
     """Find one person by name, all attributes unless some are named.
 
-    `person` is `random`, `current` (whom this lane dealt with last) or `new`. With
+    `person` is `random`, `current` (the person of this lane's last step) or `new`. With
     `refresh_minutes` the search also keeps that person online, as ILS clients do it.
     """
 
@@ -229,7 +229,7 @@ class Sequence:
         known = {step.label for step in walk(self.steps)} | {"sequence"}
         if self.counts not in known:
             raise BadSequence(
-                f"sequence {self.name!r} counts {self.counts!r}, which is none of its steps",
+                f"sequence {self.name!r} counts {self.counts!r}, which is not one of its steps",
                 f"let it count one of {', '.join(sorted(known))}",
             )
 
@@ -279,7 +279,7 @@ def _writes(step: Step) -> bool:
     if isinstance(step, Lookup):
         return step.refresh_minutes is not None
     if isinstance(step, Search):
-        # Whom such a filter finds, an ILS keeps online.
+        # An ILS keeps the people online that such a filter finds.
         return "sttl" in step.filter.lower()
     return not isinstance(step, READING)
 

@@ -1,4 +1,4 @@
-"""Load shapes, for any locustfile: name this one beside it.
+"""Load shapes, for any locustfile: name this one with it.
 
 locust -f locustfiles/ils.py,locustfiles/shapes.py                web UI: they are in its picker
 locust -f locustfiles/ils.py,locustfiles/shapes.py --headless -u 64 -r 64 --shape Spike LookupUser

@@ -1,4 +1,4 @@
-"""The digest of a population, made on the side while its people go somewhere."""
+"""The digest of a population, computed in a thread while its people are written somewhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PEOPLE_AT_A_TIME = 10_000
 
 @contextmanager
 def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
-    """Begin to count what a place holds that has everybody; whoever leaves early is not held up."""
+    """Digest the whole population in a thread; an exception in the block ends it early."""
     left = Event()
 
     def count() -> Contents:

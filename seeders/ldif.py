@@ -18,7 +18,7 @@ Progress = Callable[[int, int], object]
 """Called with how many people are written, and how many are wanted."""
 
 PEOPLE_PER_PIECE = 2_000
-"""Some 3 MB: large enough that Python's share is nothing, small enough to stay in a cache."""
+"""Some 3 MB: large enough that Python's overhead is negligible, small enough for the CPU cache."""
 
 
 def pieces(
@@ -59,8 +59,8 @@ def write_ldif(
 
     `containers` puts the entries of the base DN first, so that the file loads into an empty
     directory. The file appears when it is complete: half a file would load as if it were all.
-    What an interrupted one had is beside it, under a name that ends in `.part`; it is compared
-    with what it should be, which is quicker than writing it again, and gone on with from there.
+    An interrupted one leaves a file of that name and `.part`, which is compared with what it should
+    be (quicker than writing it again) and continued from there.
     """
     end = population.size if stop is None else stop
     if not 0 <= start <= end:
@@ -82,7 +82,7 @@ def write_ldif(
 
 @contextmanager
 def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
-    """Give a file that becomes `path` on success; an interruption leaves it to be gone on with."""
+    """Yield a file that becomes `path` on success; an interruption leaves it to be continued."""
     part = path.with_name(f"{path.name}.part")
     if path.is_dir():
         raise cannot_write(path, "it is a directory")
@@ -103,9 +103,9 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
-    """Remove what was never begun, and need not be gone on with, while it is locked.
+    """Remove an empty file while it is locked: there is nothing in it to continue.
 
-    Another program may have made, or begin to write, a file of that name at any other time.
+    Without the lock, another program may have made a file of that name, or begin to write it.
     """
     try:
         yield
@@ -118,6 +118,6 @@ def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
 
 
 def cannot_write(path: Path, why: str | None) -> BadInput:
-    """Return the error of a file that cannot be had."""
+    """Return the error of a file that cannot be written."""
     remedy = "choose a writable place with enough room"
     return BadInput(f"cannot write {path}: {why}", remedy)

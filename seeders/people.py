@@ -20,7 +20,7 @@ Profile = Literal["paper", "small", "ils"]
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What, beside the pools, determines a population."""
+    """What, besides the pools, determines a population."""
 
     size: int
     seed: int = 1997
@@ -49,7 +49,7 @@ class People:
 
     @property
     def spec_json(self) -> str:
-        """The spec as `sitebench._engine.Population` takes it, beside `pools.path`."""
+        """The spec as `sitebench._engine.Population` takes it, with `pools.path`."""
         return json.dumps(self.spec.to_dict())
 
     def manifest(self) -> dict[str, object]:

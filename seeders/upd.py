@@ -27,7 +27,7 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class UpdSpec:
-    """What, beside the pools, determines a user-property database."""
+    """What, besides the pools, determines a user-property database."""
 
     size: int
     seed: int = 1997
@@ -47,7 +47,7 @@ class Upd:
 
 
 def visitors(spec: UpdSpec) -> Visitors:
-    """Return the people of a spec, as many as anyone asks for."""
+    """Return the people of a spec, as many as are asked for."""
     source = _pools(spec)
     with translated():
         return Visitors(str(source.path), _identity(spec))
@@ -59,7 +59,7 @@ def cached(
     """Return the database of a spec, built now if this machine has none, or another one there."""
     path = (cache or cache_folder() / "upd") / _name(spec, _pools(spec))
     if path.exists():
-        # What is cut off or of another version is ours, and can be made again.
+        # A truncated file or one of another version in the cache can be made again.
         with contextlib.suppress(SitebenchError):
             return inspect(spec, path)
     try:
@@ -86,7 +86,7 @@ def inspect(spec: UpdSpec, path: Path) -> Upd:
 
 
 def build(spec: UpdSpec, path: Path, progress: Progress = lambda done, total: None) -> Upd:
-    """Write the database of a spec; what is at `path` stays until the new one is whole."""
+    """Write the database of a spec; what is at `path` stays until the new one is complete."""
     source = _pools(spec)
     with translated():
         manifest = build_upd(

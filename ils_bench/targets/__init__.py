@@ -1,1 +1,1 @@
-"""What is measured: the embedded directory, a slapd of our own, or a directory of the user's."""
+"""Targets: the embedded directory, a slapd started for the test, or a directory of the user's."""

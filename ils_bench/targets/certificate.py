@@ -9,9 +9,9 @@ from pathlib import Path
 from sitebench.errors import MeasurementFailed, ProgramMissing
 
 DAYS = "30"
-"""More than any measurement lasts."""
+"""Longer than any measurement."""
 
-_ASKED = """\
+_CONFIG = """\
 [req]
 distinguished_name = name
 x509_extensions = extensions
@@ -23,7 +23,7 @@ basicConstraints = critical, CA:FALSE
 subjectKeyIdentifier = hash
 subjectAltName = DNS:localhost, IP:127.0.0.1
 """
-"""Signed by itself, so that it is its own authority, and nobody else's."""
+"""Self-signed: a client that trusts it trusts no other."""
 
 
 def make(folder: Path) -> tuple[Path, Path]:
@@ -34,16 +34,16 @@ def make(folder: Path) -> tuple[Path, Path]:
             "openssl is not installed, and slapd needs a certificate",
             "install it (`apt-get install openssl`), or name an ldaps:// target",
         )
-    asked, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
-    asked.write_text(_ASKED)
+    config, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
+    config.write_text(_CONFIG)
     argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", DAYS]
-    argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(asked)]
+    argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
     argv += ["-keyout", str(key), "-out", str(cert)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = done.stderr.strip().splitlines()
+        errors = done.stderr.strip().splitlines()
         raise MeasurementFailed(
-            f"no certificate can be made: {said[-1] if said else 'openssl says nothing'}",
-            "look at the version of OpenSSL, or name an ldaps:// target",
+            f"cannot make a certificate: {errors[-1] if errors else 'openssl printed no error'}",
+            "check the version of OpenSSL, or name an ldaps:// target",
         )
     return cert, key

@@ -1,4 +1,4 @@
-"""Who binds to a directory: nobody in particular, a DN with its password, or by SASL."""
+"""The identity that binds to a directory: anonymous, a DN with its password, or by SASL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=DirectoryOptions)
 
 @dataclass(frozen=True)
 class Identity:
-    """Who binds, and how; without a mechanism by a simple bind."""
+    """A DN, its password and a SASL mechanism; without a mechanism, a simple bind."""
 
     dn: str | None = None
     password: str | None = field(default=None, repr=False)
@@ -22,15 +22,15 @@ class Identity:
 
     def __str__(self) -> str:
         if self.sasl == EXTERNAL:
-            return "whoever the certificate is for"
+            return "the certificate's identity"
         return repr(self.dn) if self.dn else "anonymous clients"
 
     def to_engine(self) -> dict[str, str | None]:
-        """Return it as the engine's seeding reads it."""
+        """Return it as the engine reads it, where it seeds or removes people."""
         return {"bind_dn": self.dn, "password": self.password, "sasl": self.sasl}
 
     def to_ldap3(self) -> dict[str, Any]:
-        """Return it as a connection of ldap3's takes it."""
+        """Return it as ldap3's `Connection` takes it."""
         if self.sasl is None:
             return {"user": self.dn, "password": self.password}
         return {
@@ -44,7 +44,7 @@ ANONYMOUS = Identity()
 
 
 def identity_of(options: DirectoryOptions) -> Identity:
-    """Return who binds; reads the password from its file or the environment."""
+    """Return the identity that options name, with the password from its file or the environment."""
     if options.sasl is not None:
         _check(options)
     if options.sasl == EXTERNAL:
@@ -58,28 +58,28 @@ def identity_of(options: DirectoryOptions) -> Identity:
 
 
 def _check(options: DirectoryOptions) -> None:
-    """Raise unless there is what the mechanism says who one is by."""
+    """Raise unless options have what their SASL mechanism needs."""
     if not (options.tls or options.start_tls or options.target.lower().startswith("ldaps:")):
         raise BadInput(
-            f"--sasl {options.sasl} is for TLS only",
-            "name an ldaps:// target, or ask for TLS with --start-tls",
+            f"--sasl {options.sasl} needs TLS",
+            "name an ldaps:// target, or add --start-tls",
         )
     if options.sasl == EXTERNAL:
         if options.bind_dn is not None:
             raise BadInput(
-                "--sasl external binds as whom the certificate is for, and --bind-dn says another",
-                "leave out one of both",
+                "--sasl external binds as the certificate's identity and excludes --bind-dn",
+                "leave out one of them",
             )
         if options.tls_cert is None:
             raise BadInput(
-                "--sasl external has no certificate to show", "give --tls-cert and --tls-key"
+                "--sasl external needs a client certificate", "give --tls-cert and --tls-key"
             )
     elif options.bind_dn is None:
-        raise BadInput("--sasl plain does not say who binds", "give --bind-dn")
+        raise BadInput("--sasl plain needs a DN", "give --bind-dn")
 
 
 def password_asked(options: T) -> T:
-    """Return options whose DN has a password: one with neither file nor variable is asked for.
+    """Return options whose DN has a password; asks for one that has neither file nor variable.
 
     Commands do so before anything else, as the processes that they start have no terminal.
     """
@@ -89,8 +89,8 @@ def password_asked(options: T) -> T:
         return options
     if getattr(options, "workers", None) is not None:
         raise BadInput(
-            f"workers cannot be told a password for {options.bind_dn} that is typed here",
-            f"have each read it: --password-file, or ${PASSWORD_VARIABLE}, on its machine",
+            f"workers cannot use a password for {options.bind_dn} that is typed here",
+            f"give each worker --password-file, or ${PASSWORD_VARIABLE}, on its machine",
         )
     typed = secret.typed(f"Password of {options.bind_dn}: ", _missing(options.bind_dn))
     return replace(options, password_file=typed)
@@ -98,6 +98,6 @@ def password_asked(options: T) -> T:
 
 def _missing(dn: str) -> WrongPassword:
     return WrongPassword(
-        f"there is no password for {dn}",
+        f"no password for {dn}",
         f"name its file with --password-file, set ${PASSWORD_VARIABLE}, or type it at a terminal",
     )

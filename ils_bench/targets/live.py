@@ -1,7 +1,7 @@
-"""A directory of the user's: only addressed, filled as far as it is not, and left as it was.
+"""A directory of the user's: probed, filled with the people that are missing, and left as it was.
 
-People are a prefix-stable sequence, so who is missing is found by bisection and the rest is
-added; a directory that holds them already is not touched.
+The people of a larger size begin with those of a smaller one, so bisection finds the first that is
+missing; a directory that holds all of them is not written to.
 """
 
 from __future__ import annotations
@@ -57,10 +57,9 @@ def count_seeded(target: OpenDirectory, population: Population) -> int:
 def seed(
     target: OpenDirectory, people: Spec, progress: Progress, *, keep: bool
 ) -> Callable[[], object]:
-    """Add whoever is missing; return how to remove them again.
+    """Add the people that are missing; return what removes them again.
 
-    What is added to be kept is nobody's business later; otherwise it is in the journal until it
-    is removed.
+    Unless they are to be kept, they are in the journal until they are removed.
     """
     population = generate(people).population
     present = count_seeded(target, population)

@@ -1,4 +1,4 @@
-"""What a directory says of itself under cn=Monitor, where it offers it and lets us read it.
+"""A directory's own counters under cn=Monitor, where it offers them and we may read them.
 
 OpenLDAP's back-monitor does (slapd-monitor(5)). The entries are asked for by name: those of single
 connections, of which there may be thousands, are made up while one asks for the whole tree. A
@@ -42,7 +42,7 @@ class DirectoryMonitor:
             raise
         self._answered = self._answered or found is not None
         if found is None and self._answered:
-            raise ConnectionError("it told before, and does not now")
+            raise ConnectionError("cn=Monitor answered before and does not now")
         return found
 
     def _read(self) -> Mapping[str, float] | None:
@@ -105,7 +105,7 @@ class DirectoryMonitor:
                 yield first, entry["attributes"]
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(Exception):
@@ -113,7 +113,7 @@ class DirectoryMonitor:
 
 
 def _value(name: str, attributes: Mapping[str, Any], attribute: str) -> dict[str, float]:
-    """Return the attribute's value under a name; nothing where it is no number."""
+    """Return the attribute's value under a name; nothing unless it is a number."""
     given = attributes.get(attribute) or [""]
     first = given[0] if isinstance(given, (list, tuple)) else given
     try:

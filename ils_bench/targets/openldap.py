@@ -1,7 +1,7 @@
-"""OpenLDAP's slapd, mdb, in a temporary folder: started, filled, watched, stopped, removed.
+"""OpenLDAP's slapd, mdb, in a temporary folder: started, filled, stopped, removed.
 
-`python -m ils_bench.targets.openldap` is the process that looks after it, so that slapd ends and
-its folder goes away however the parent ends. slapd itself is watched: its CPU is its own.
+`python -m ils_bench.targets.openldap` is the process that starts it, so that slapd ends and its
+folder goes away however the parent ends. The monitor observes slapd itself.
 
 Its database does not sync to disk: an Internet Locator Server is memory-resident and keeps
 nothing (paper, page 3), and the embedded directory syncs nothing either.
@@ -37,7 +37,8 @@ from sitebench.targets.tls import SYSTEM, Trust, trusting
 FILL_S = 3600.0
 ANSWER_S = 30.0
 LEAST_ROOM = 4 << 30
-"""mdb's limit for a database without people: they may come later, and only addresses are taken."""
+"""Size limit of an mdb database without people: they may come later, and it reserves only address
+space."""
 DATA = "db"
 SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
@@ -127,16 +128,20 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def find(program: str) -> str:
-    """Return the path of a program of OpenLDAP."""
-    return find_program(
-        program, "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded"
-    )
+    """Return the path of one of OpenLDAP's programs; Debian keeps them off users' PATH."""
+    found = shutil.which(program, path=os.pathsep.join((os.environ.get("PATH", ""), *PLACES)))
+    if found is None:
+        raise ProgramMissing(
+            f"{program} is not installed on this machine",
+            "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded",
+        )
+    return found
 
 
 def version(slapd: str) -> str:
-    """Return what slapd says of itself."""
-    said = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
-    lines = (said.stderr + said.stdout).strip().splitlines()
+    """Return slapd's name and version, as `slapd -VV` prints it."""
+    done = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
+    lines = (done.stderr + done.stdout).strip().splitlines()
     return lines[0].removeprefix("@(#) $").removesuffix(" $") if lines else "unknown"
 
 
@@ -164,12 +169,12 @@ def write_config(folder: Path, people: Spec) -> Path:
 
 
 def _monitor(modules: Path | None) -> str:
-    """Have slapd say of itself what it does; nothing where it was built without."""
+    """Return what offers cn=Monitor; nothing where slapd was built without it."""
     module = None if modules is None else modules.with_name(f"back_monitor{modules.suffix}")
     if module is not None and module.exists():
         return "moduleload back_monitor\ndatabase monitor"
-    said = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
-    built_in = "monitor" in (said.stderr + said.stdout).split()
+    done = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
+    built_in = "monitor" in (done.stderr + done.stdout).split()
     return "database monitor" if built_in else ""
 
 
@@ -189,15 +194,15 @@ def fill(slapadd: str, config: Path, ldif: Path) -> float:
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise cannot_load(last_line(done.stderr))
+        raise cannot_load((done.stderr.strip().splitlines() or ["no message"])[-1])
     return time.monotonic() - began
 
 
 def cannot_load(why: str) -> MeasurementFailed:
-    """Return the error of people whom slapadd does not take."""
+    """Return the error of people that slapadd does not load."""
     return MeasurementFailed(
         f"slapadd could not load the people: {why}",
-        "look for free space in its folder, and for AppArmor denying slapd that folder",
+        "check that its folder has free space, and that AppArmor lets slapd use it",
     )
 
 
@@ -219,9 +224,9 @@ def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Pa
     give_up = time.monotonic() + ANSWER_S
     while time.monotonic() < give_up:
         if process.poll() is not None:
-            log = (folder / "slapd.log").read_text(errors="replace")
+            log = (folder / "slapd.log").read_text(errors="replace").strip().splitlines()
             raise PortInUse(
-                f"slapd ended at once: {last_line(log)}",
+                f"slapd ended at once: {log[-1] if log else 'no message'}",
                 "another program may have taken its port: run again",
             )
         try:

@@ -1,4 +1,4 @@
-"""The people of a directory, as its options say and as other processes are told."""
+"""The people of a directory, from its options and from what another process sent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_spec(found: Mapping[str, Any]) -> Spec:
 
 
 def suffix_of(base: str) -> str:
-    """Return a base's suffix: its last part, or all its dc parts (nobody holds dc=com)."""
+    """Return a base's suffix: its last part, or all its dc parts (no server holds dc=com)."""
     parts = _UNESCAPED_COMMA.split(base)
     tail = len(parts) - 1
     while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):

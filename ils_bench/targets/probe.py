@@ -1,7 +1,7 @@
-"""Is a directory there, does it speak LDAP, does it know us and the base? One question each.
+"""Probing a directory: whether it listens, speaks LDAP, accepts the bind and has the base.
 
-ldap3 asks, so that what is wrong with a target is found by another implementation than ours,
-and said in one line before any load is made.
+ldap3 asks, so that an implementation other than the engine finds what is wrong with a target, and
+reports it in one line before any load is made.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from sitebench.targets.tls import SYSTEM, Trust, tls_failed
 
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 ANSWER_S = 5
-"""Whole seconds: ldap3 gives them to the kernel as they are."""
+"""Whole seconds: ldap3 passes them to the kernel unchanged."""
 INVALID_CREDENTIALS = 49
-SAYS_OF_ITSELF = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
-"""The last tells OpenLDAP, which gives no vendor."""
+ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
+"""The last identifies OpenLDAP, which gives no vendor."""
 _NOT_AUTHENTICATED = {8, 48, INVALID_CREDENTIALS, 53}
 """Results of a bind that mean: not with these credentials (strongerAuthRequired,
 inappropriateAuthentication, invalidCredentials, unwillingToPerform)."""
@@ -103,7 +103,7 @@ def connected(
         if address.start_tls:
             connection.start_tls(read_server_info=False)
         bound = connection.bind(read_server_info=False)
-    # A parser that meets bytes which are no LDAP may raise anything.
+    # ldap3's parser may raise anything on bytes that are not LDAP.
     except Exception as error:
         raise tls_failed(address, error) or TargetTalksNonsense(
             f"{address} does not answer as an LDAP server does: {_short(error)}",
@@ -138,7 +138,7 @@ def _refused(address: Address, who: Identity, result: dict[str, Any]) -> None:
         )
     raise BadInput(
         f"{address} refuses the bind of {who}: {result['description']}",
-        "look into the directory's log",
+        "see the directory's log",
     )
 
 
@@ -153,13 +153,13 @@ def root_dse(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:
-    """Return what a directory says of itself, per RFC 4512 5.1 and RFC 3045; it may say nothing."""
+    """Return the root DSE's vendor, version and classes, if any (RFC 4512 5.1, RFC 3045)."""
     with connected(address, who, trust) as connection:
-        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=SAYS_OF_ITSELF)
+        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=ROOT_DSE_ATTRIBUTES)
         found = connection.response[0]["raw_attributes"] if connection.response else {}
     return {
         name: ", ".join(value.decode(errors="replace") for value in found[name])
-        for name in SAYS_OF_ITSELF
+        for name in ROOT_DSE_ATTRIBUTES
         if found.get(name)
     }
 

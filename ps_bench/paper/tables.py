@@ -54,7 +54,7 @@ TABLES_1997: dict[str, dict[str, tuple[str, str, str, str]]] = {
         "Available memory": ("222 MB", "213 MB", "215 MB", "213 MB"),
     },
 }
-"""What perfmon and WCAT said, by table, row and SIZES_1997."""
+"""Readings of perfmon and WCAT, by table, row and SIZES_1997."""
 
 ROWS = tuple(TABLES_1997["Table 13: ProLiant 2500"])
 NO_NUMBER = "-"

@@ -1,1 +1,1 @@
-"""Sites that are measured: ours, in a process of its own, or anybody's, only addressed."""
+"""Targets: the embedded site, in a process of its own or in this one, or a site of the user's."""

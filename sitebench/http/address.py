@@ -1,4 +1,4 @@
-"""Where a site is, and whether a web server is there at all: one question, before any load."""
+"""The address of a web site, and a probe that asks once, before any load, whether it answers."""
 
 from __future__ import annotations
 
@@ -52,10 +52,7 @@ def parse_address(url: str) -> Address:
 
 
 def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
-    """Raise what is wrong with a site, or return what its server calls itself.
-
-    Any answer in HTTP is fine, it is not judged here.
-    """
+    """Raise what is wrong with a site, or return its Server header; any HTTP answer will do."""
     connection: http.client.HTTPConnection
     if address.encrypted:
         connection = http.client.HTTPSConnection(

@@ -1,4 +1,4 @@
-"""What is wrong with an answer, by the engine's names: the portable client's half of checking.
+"""What is wrong with an answer, by the engine's names: the checks of the client in Python.
 
 `html` texts are compared as a browser would read them, whichever way the site escapes; `json`
 texts as JSON writes them, escaped beyond ASCII or not; `plain` texts byte for byte.
@@ -22,15 +22,15 @@ def fault(
     `fresh` says that the person was updated by this user before.
     """
     expect, text = request.expect, body.decode("utf-8", "replace")
-    whose = expect.identity and _identity(expect.identity, request.match, values, text)
-    # A leak first: whatever else is wrong with such a page does not matter beside it.
-    if whose == "leak":
-        return whose
+    identity = expect.identity and _identity(expect.identity, request.match, values, text)
+    # A leak first: it matters more than anything else that is wrong with a page.
+    if identity == "leak":
+        return identity
     if status not in expect.status:
         return f"status:{status}"
     if expect.length is not None and len(body) != expect.length:
         return "wrong-length"
-    if whose or not all(
+    if identity or not all(
         _has(text, request.match, template, values) for template in expect.contains
     ):
         return "wrong-answer"

@@ -36,7 +36,7 @@ from sitebench.locust.portable import (
 from sitebench.targets.tls import SYSTEM, Trust, fault_kind
 
 CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
-"""What updates move people to."""
+"""Cities that updates move people to."""
 
 
 class FastHttpLanes(PortableLanes):
@@ -58,7 +58,7 @@ class FastHttpLanes(PortableLanes):
         self.options = options
         self.slot = slot
         self.visitors = visitors
-        """The people of the site; None for one that knows nobody, where requests name none."""
+        """The people of the site; None for a site without people, where requests name none."""
         self.people = people_at(options)
         self.held: set[int] = set()
         self._url = str(address)
@@ -94,7 +94,7 @@ class FastHttpLanes(PortableLanes):
         return Browser(self.environment)
 
     def _trusting(self, cafile: str | None = None) -> ssl.SSLContext:
-        """Return whom to trust; `cafile` is geventhttpclient's own idea of that."""
+        """Return the trusted authorities; `cafile` is geventhttpclient's own default."""
         assert self._context is not None
         return self._context
 
@@ -166,7 +166,7 @@ class FastHttpLane(PortableLane):
             headers["Content-Type"] = request.content_type
         if not self._lanes.options.keepalive:
             headers["Connection"] = "close"
-        # Cookies are the template's: what the site sets for one person is not for the next.
+        # Cookies come from the template: what the site sets for one person is not for the next.
         self._client.cookiejar.clear()
         path, data = path_of(request, values), body_of(request, values)
         self.clock.begin()
@@ -206,7 +206,7 @@ class FastHttpLane(PortableLane):
         return self.clock.end(kind, answered=True, traffic=(0, len(body)))
 
     def _conclude(self, request: Request, body: bytes) -> str | None:
-        """Remember what an answer tells; a capture of nothing is a wrong answer."""
+        """Keep what an answer captures or changes; a failed capture is a wrong answer."""
         if request.capture is not None:
             self._capture(request.capture, body)
             if not self._captured:
@@ -240,7 +240,7 @@ class FastHttpLane(PortableLane):
         return self._current
 
     def _hold(self) -> int:
-        """Return somebody whom no other lane, and no other process, updates meanwhile."""
+        """Return a person that no other lane, and no other process, updates meanwhile."""
         self._release()
         place, size = self._lanes.place, self._lanes.people
         mine = range(place.index, size, place.count)
@@ -276,7 +276,7 @@ class FastHttpLane(PortableLane):
 
 
 def _lost(response: ResponseContextManager) -> BaseException | None:
-    """Return what came instead of an answer, or of the rest of its body."""
+    """Return the error that came instead of an answer or of the rest of its body."""
     error: BaseException | None = response.request_meta["exception"]
     return error if response.status_code == 0 or isinstance(error, OSError) else None
 
@@ -291,12 +291,12 @@ def _text(value: str | int | bool | list[str]) -> str:
 def failure_kind(error: BaseException | None) -> str:
     """Return the engine's name for what FastHttpUser met instead of an answer."""
     fault = None if error is None else fault_kind(error)
-    name, said = type(error).__name__, str(error).lower()
-    if isinstance(error, ConnectionRefusedError) or "refused" in said:
+    name, text = type(error).__name__, str(error).lower()
+    if isinstance(error, ConnectionRefusedError) or "refused" in text:
         return "connect-refused"
-    if isinstance(error, TimeoutError) or "timed out" in said or "timeout" in name.lower():
+    if isinstance(error, TimeoutError) or "timed out" in text or "timeout" in name.lower():
         return "timeout"
-    if isinstance(error, ConnectionResetError) or "reset" in said:
+    if isinstance(error, ConnectionResetError) or "reset" in text:
         return "reset"
     if "Parse" in name:
         return "malformed"

@@ -21,7 +21,7 @@ PROPERTIES = (
     *("company", "birth_year", "background", "accent", "sections", "interests", "stocks"),
     "newsletter",
 )
-"""What the population says of a person."""
+"""Properties of a person."""
 
 DRAWN = ("draw.colour", "draw.accent", "draw.city", "draw.number")
 """Values that each update draws anew, and that the page after it must show."""
@@ -43,7 +43,7 @@ FORM = "application/x-www-form-urlencoded"
 """The content type of a form that is posted."""
 
 FOR_CREDENTIALS = ("authorization", "proxy-authorization")
-"""Headers whose values belong into no run file."""
+"""Headers whose values must not be in a run file."""
 
 
 class BadScenario(BadInput):
@@ -52,7 +52,7 @@ class BadScenario(BadInput):
 
 @dataclass(frozen=True)
 class Identity:
-    """Whose page it is: the value between two texts; another value there is a leak."""
+    """The person a page is for: the value between two texts; another value there is a leak."""
 
     before: str
     value: str
@@ -83,9 +83,9 @@ class Capture:
 class Request:
     """One request and what must come back.
 
-    `person` says whom it is about: anybody (`random`), somebody nobody else updates now (`own`),
-    whom the last request was about (`current`), or somebody new (`new`): whom a create makes, and
-    elsewhere whom the last one made. What a request does decides where it does not say.
+    `person` is the person it is about: any (`random`), one that no other lane updates now (`own`),
+    the one of the last request (`current`), or a new one (`new`): in a create the person that it
+    makes, elsewhere the person that the last create made. The default follows from `does`.
     """
 
     name: str
@@ -170,15 +170,15 @@ class Scenario:
     def without_credentials(self) -> Scenario:
         """Return it as a run file may hold it."""
 
-        def shown(header: tuple[str, str]) -> tuple[str, str]:
+        def mask(header: tuple[str, str]) -> tuple[str, str]:
             name, _ = header
             return (name, "...") if name.lower() in FOR_CREDENTIALS else header
 
-        def told(request: Request) -> Request:
-            return replace(request, headers=tuple(map(shown, request.headers)))
+        def masked(request: Request) -> Request:
+            return replace(request, headers=tuple(map(mask, request.headers)))
 
         operations = (
-            replace(each, requests=tuple(map(told, each.requests))) for each in self.operations
+            replace(each, requests=tuple(map(masked, each.requests))) for each in self.operations
         )
         return replace(self, operations=tuple(operations))
 

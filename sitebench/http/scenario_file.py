@@ -14,11 +14,12 @@
     expect.contains = ["<h1>Hello, {given}</h1>"]
     expect.identity = { before = 'data-user="', value = "{id}", until = '"' }
 
-`{env.NAME}` in any of these texts is the variable of that name. A file is kept in the run file, for
-who reads the results; passwords stay in the environment, and headers made for them take no other.
+`{env.NAME}` in any of these texts is the variable of that name. The file is kept in the run
+file, for readers of the results; passwords stay in the environment, and headers for credentials
+accept nothing else.
 
-Everything that a file may say is in docs/scenarios.md. It is read in whole before anything starts,
-and what is wrong with it is said with its line and column.
+Everything that a file may say is in docs/scenarios.md. It is read before anything starts; a message
+about an error has its line and column.
 """
 
 from __future__ import annotations
@@ -73,11 +74,11 @@ class _Error(Exception):
 
 
 _RECEIVED: dict[str, str] = {}
-"""Texts of the files that this worker's master reads, by their names there."""
+"""Texts of the master's files, by their names there, in a worker."""
 
 
 def receive(path: str, text: str) -> None:
-    """Take a master's file for what it is called: here there may be none, or another one."""
+    """Use a master's text for the file of this name: this machine may have none, or another one."""
     _RECEIVED[path] = text
 
 
@@ -87,11 +88,11 @@ def read(path: Path | str) -> Scenario:
 
 
 def text_of(path: Path | str) -> str:
-    """Return what a file says, as its master has it."""
+    """Return a file's text, as the master has it."""
     try:
         return _RECEIVED.get(str(path)) or Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise BadScenarioFile(
             f"cannot read the scenario {path}: {why}", "name a readable TOML file"
         ) from error
@@ -121,11 +122,11 @@ def parse(text: str, name: str) -> Scenario:
 
 
 class _Table:
-    """A table of the document, read field by field; fields nobody knows are refused first."""
+    """A table of the document, read field by field; unknown fields are refused first."""
 
     def __init__(self, found: Any, key: Key, *known: str) -> None:
         if not isinstance(found, Mapping):
-            raise _Error(key, f"{key[-1]!r} is no table", "write it as [table] or { inline = 1 }")
+            raise _Error(key, f"{key[-1]!r} is not a table", "write [table] or { inline = 1 }")
         for name in found:
             if name not in known:
                 remedy = f"known here: {', '.join(known)}"
@@ -182,7 +183,7 @@ def _has(headers: tuple[tuple[str, str], ...], name: str) -> bool:
 
 
 def _requests(found: Any, key: Key) -> tuple[Request, ...]:
-    """Read an operation's requests: after the first, those that only read are about the same."""
+    """Read an operation's requests; by default those that only read concern the first's person."""
     return _each(lambda each, at: _request(each, at, "current" if at[-1] else ""))(found, key)
 
 
@@ -238,7 +239,7 @@ def _capture(found: Any, key: Key) -> Capture:
 
 def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, Mapping):
-        raise _Error(key, "headers are no table", 'write headers = { Name = "value" }')
+        raise _Error(key, "headers must be a table", 'write headers = { Name = "value" }')
     for name, value in found.items():
         if name.lower() in FOR_CREDENTIALS and not _VARIABLE.search(_text(value, (*key, name))):
             raise _Error(
@@ -252,7 +253,7 @@ def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
 def _each(read: Callable[[Any, Key], Any]) -> Callable[[Any, Key], tuple[Any, ...]]:
     def reader(found: Any, key: Key) -> tuple[Any, ...]:
         if not isinstance(found, list) or not found:
-            raise _Error(key, f"{key[-1]!r} is no list of tables", f"write [[{key[-1]}]]")
+            raise _Error(key, f"{key[-1]!r} is not a list of tables", f"write [[{key[-1]}]]")
         return tuple(read(each, (*key, n)) for n, each in enumerate(found))
 
     return reader
@@ -260,7 +261,7 @@ def _each(read: Callable[[Any, Key], Any]) -> Callable[[Any, Key], tuple[Any, ..
 
 def _text(found: Any, key: Key) -> str:
     if not isinstance(found, str):
-        raise _Error(key, f"{key[-1]!r} is no text", "put it in quotes")
+        raise _Error(key, f"{key[-1]!r} is not text", "put it in quotes")
     return found
 
 
@@ -269,7 +270,7 @@ def _template(found: Any, key: Key) -> str:
     for name in fields_in(text):
         if name not in FIELDS:
             raise _Error(
-                key, f"a template names {{{name}}}, which nobody has", f"known: {', '.join(FIELDS)}"
+                key, f"a template names {{{name}}}, which is unknown", f"known: {', '.join(FIELDS)}"
             )
     return text
 
@@ -291,13 +292,13 @@ def _templates(found: Any, key: Key) -> tuple[str, ...]:
     if isinstance(found, str):
         return (_template(found, key),)
     if not isinstance(found, list):
-        raise _Error(key, f"{key[-1]!r} is no text or list of texts", 'write ["one", "two"]')
+        raise _Error(key, f"{key[-1]!r} is not text or a list of texts", 'write ["one", "two"]')
     return tuple(_template(each, (*key, n)) for n, each in enumerate(found))
 
 
 def _number(found: Any, key: Key) -> int:
     if not isinstance(found, int) or isinstance(found, bool) or found < 0:
-        raise _Error(key, f"{key[-1]!r} is no whole number from 0 on", "write digits")
+        raise _Error(key, f"{key[-1]!r} is not a whole number from 0 on", "write digits")
     return found
 
 

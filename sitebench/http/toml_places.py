@@ -1,4 +1,4 @@
-"""Where in a TOML text each key stands, which `tomllib` does not tell.
+"""The line and column of each key of a TOML text, which `tomllib` does not report.
 
 The text has been read by `tomllib` already, so it is valid TOML: this only has to find keys, not
 to refuse anything. Paths are those of the parsed document: names, and numbers within arrays.

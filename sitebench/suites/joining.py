@@ -1,4 +1,4 @@
-"""How a half joins Locust, once, when a locustfile imports its users."""
+"""How a suite joins Locust, once, when a locustfile imports its users."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from sitebench.locust.workload import Workload
 from sitebench.options.convert import add_arguments, set_locust_defaults
 
 
-def join(options: type[Any], title: str, workload: Callable[[Any], Workload]) -> None:
-    """Give Locust a half's options, under `title`, and its environments the half's lanes."""
+class WatchedWorkload(Workload, Protocol):
+    """A workload whose tests the web UI shows."""
+
+    @property
+    def session(self) -> Session | None:
+        """What the web UI keeps of its tests; None without a web UI."""
+
+
+def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorkload]) -> None:
+    """Give Locust a suite's options, under `title`, and its environments the suite's lanes."""
 
     def add(parser: Any, **_: Any) -> None:
         add_arguments(parser, options, title)

@@ -1,1 +1,1 @@
-"""What every target has in common: TLS, ownership, serving until stopped."""
+"""What the targets of every suite are made of: an open target, servers, TLS, ownership."""

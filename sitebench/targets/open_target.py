@@ -12,7 +12,7 @@ from sitebench.targets import ownership
 from sitebench.targets.tls import SYSTEM, Trust
 from sitebench.verdict.warning import Doubt
 
-_REMEDY = "look into its log; points already measured are kept, run again to go on"
+_REMEDY = "see its log; points already measured are kept, run again to go on"
 
 
 class Address(Protocol):

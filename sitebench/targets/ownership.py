@@ -1,7 +1,7 @@
-"""Whose a target is: nothing is written to another machine's unless somebody says it is theirs.
+"""Permission to write: a target on another machine is written to only if its user says so.
 
-A slip in an address must not fill a stranger's directory with people, nor press a stranger's forms.
-Reading is not held up: who may read is for the target to say.
+A slip in an address must not fill a stranger's directory, nor submit a stranger's forms. Reading
+needs no permission here: access control is the target's business.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ FLAG = "--i-own-this-target"
 
 
 def own_targets() -> Path:
-    """Return the file whose lines are hosts, or host:port, that are one's own."""
+    """Return the file whose lines are hosts, or host:port, that the user may write to."""
     base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(base) / "sitebench" / "own-targets"
 
 
 def assure_own(host: str, port: int, *, owned: bool, what: str) -> None:
-    """Raise NotYours unless `what` may write to a target; `owned` is what its user said."""
+    """Raise NotYours unless `what` may write to a target; `owned` is --i-own-this-target."""
     if owned or on_loopback(host) or _named(host, port):
         return
     raise NotYours(

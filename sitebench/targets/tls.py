@@ -1,4 +1,4 @@
-"""TLS as lanes, probes and portable clients are told it: the same trust for each of them."""
+"""TLS settings: what every client of a test trusts, and a server's certificate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sitebench.verdict.warning import Doubt, DoubtKind
 
 @dataclass(frozen=True)
 class Trust:
-    """Whom clients trust and who they are; authorities travel as text, keys stay where they are."""
+    """Client TLS settings. CA certificates are passed as PEM text, private keys as paths."""
 
     ca_pem: str | None = None
     insecure: bool = False
@@ -45,7 +45,7 @@ class Trust:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what other processes of the test make the same trust of; no secret is in it."""
+        """Return it for the other processes of a test; no secret is in it."""
         return asdict(self)
 
     def to_engine(self) -> dict[str, Any]:
@@ -80,30 +80,30 @@ class Trust:
             context.load_cert_chain(self.cert, self.key, lambda: password or "")
         except (OSError, ValueError) as error:
             raise BadFile(
-                f"certificate {self.cert} and key {self.key} are of no use: {_short(error)}",
+                f"cannot use certificate {self.cert} with key {self.key}: {_short(error)}",
                 "give a pair in PEM that was made together, and its password in "
                 f"--tls-key-password-file or ${KEY_PASSWORD_VARIABLE}",
             ) from error
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Return what there is to doubt about a measurement made with it."""
+        """Return warnings about a measurement made with it."""
         if not self.insecure:
             return ()
         return (
             Doubt(
                 DoubtKind.TLS_UNVERIFIED,
-                "no certificate was checked (--tls-insecure): whoever answered may be anybody",
+                "no certificate was checked (--tls-insecure): any server may have answered",
                 "name the target's authority with --tls-ca",
             ),
         )
 
 
 SYSTEM = Trust()
-"""Whoever this system trusts."""
+"""The system's certificate authorities."""
 
 
 def trusting(trust: Trust, ca: str) -> Trust:
-    """Return a trust in whom a file names, and in all else the same."""
+    """Return the same settings with the authorities of a file."""
     return replace(trust, ca_pem=_authorities(ca))
 
 
@@ -123,7 +123,7 @@ def key_password(path: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class ServerTls:
-    """What a server shows; without files, a certificate is made."""
+    """A server's certificate; without files, one is made."""
 
     cert: str | None = None
     key: str | None = None
@@ -132,7 +132,7 @@ class ServerTls:
 
     @classmethod
     def of(cls, options: TlsServeOptions) -> ServerTls | None:
-        """Read what options name; nothing where TLS is not asked for."""
+        """Read what options name; None without TLS."""
         made = options.tls == SELF_SIGNED
         if options.tls_cert is None and options.tls_key is None and not made:
             if options.tls_client_ca is not None:
@@ -142,7 +142,7 @@ class ServerTls:
                 )
             return None
         if made and options.tls_cert is not None:
-            raise BadInput("a certificate is given and is to be made", "leave out one of both")
+            raise BadInput("--tls self-signed and --tls-cert exclude each other", "give only one")
         return cls(
             options.tls_cert,
             options.tls_key,
@@ -188,8 +188,8 @@ _FAULTS = (
     _Fault(
         "tls:untrusted",
         ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed"),
-        "its certificate is not signed by a trusted authority",
-        "name its authority with --tls-ca, or go on unchecked with --tls-insecure",
+        "no authority trusted here signed its certificate",
+        "name its authority with --tls-ca, or skip the check with --tls-insecure",
     ),
     _Fault(
         "tls:certificate-wanted",
@@ -220,20 +220,20 @@ _FAULTS = (
         "it refuses StartTLS",
         "use ldaps:// if it listens there, or leave out --start-tls",
     ),
-    _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "look into its log"),
+    _Fault("tls:broken", ("SSL", "TLS"), "it does not keep to TLS", "see its log"),
 )
-"""By the words of OpenSSL, which libraries pass on where they do not pass on the exception."""
+"""Recognised by OpenSSL's wording, which libraries keep where they replace the exception."""
 
 
 def _fault(error: BaseException) -> _Fault | None:
     seen: BaseException | None = error
-    said = ""
+    text = ""
     while seen is not None:
-        said += f"{type(seen).__name__} {seen}\n"
+        text += f"{type(seen).__name__} {seen}\n"
         seen = seen.__cause__ or seen.__context__
-    if "SSL" not in said and "startTLS" not in said and "wrapping" not in said:
+    if "SSL" not in text and "startTLS" not in text and "wrapping" not in text:
         return None
-    return next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), None)
+    return next((fault for fault in _FAULTS if any(sign in text for sign in fault.signs)), None)
 
 
 def fault_kind(error: BaseException) -> str | None:

@@ -75,7 +75,7 @@ OPERATION = '[[operation]]\nname = "a"\n[[operation.request]]\n'
         (OPERATION + 'path = "/{nmae}"\n', "line 4, column 1", "{nmae}"),
         (OPERATION + 'expect.contains = ["a",\n  "{foo}"]\n', "line 5, column 3", "{foo}"),
         (OPERATION + 'person = "everyone"\n', "line 4, column 1", "'everyone'"),
-        (OPERATION + "path = 7\n", "line 4, column 1", "is no text"),
+        (OPERATION + "path = 7\n", "line 4, column 1", "is not text"),
         ("[[operation]]\nname = 'a'\nshare = 0\n[[operation.request]]\n", "line 3", "share"),
         ("oops = 1\n" + OPERATION, "line 1, column 1", "unknown field 'oops'"),
         ("[[operation]\n", "line 1, column", "Expected"),
@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(BadScenarioFile, match="cannot read the scenario"):
         read(tmp_path / "absent.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(BadScenarioFile, match="no UTF-8"):
+    with pytest.raises(BadScenarioFile, match="not UTF-8"):
         read(tmp_path / "bytes.toml")
 
 

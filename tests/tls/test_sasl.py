@@ -56,9 +56,9 @@ def test_each_mistake_is_one_line_with_its_remedy(ann: Certificate) -> None:
     asked = ("ils", "run", "lookup", "--sasl")
     secure = ("--target", "ldaps://127.0.0.1:1")
     for argv, *said in (
-        (("plain", "--target", "ldap://127.0.0.1:1"), "for TLS only", "--start-tls"),
-        (("external", *secure), "no certificate to show", "--tls-cert"),
+        (("plain", "--target", "ldap://127.0.0.1:1"), "needs TLS", "--start-tls"),
+        (("external", *secure), "needs a client certificate", "--tls-cert"),
         (("external", *secure, "--tls-cert", ann.cert, "--bind-dn", ANN), "leave out one"),
-        (("plain", *secure), "does not say who binds", "--bind-dn"),
+        (("plain", *secure), "needs a DN", "--bind-dn"),
     ):
         refused(sitebench(*asked, *argv), 2, *said)

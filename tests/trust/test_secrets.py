@@ -185,7 +185,7 @@ def test_without_a_terminal_to_ask_at_it_is_one_line(searched: Searched) -> None
         assert "type it at a terminal" in ran.err
     code, shown = searched.typing(*asked, "--workers", "2")
     assert code == 2
-    assert "workers cannot be told a password" in shown
+    assert "workers cannot use a password" in shown
 
 
 @pytest.mark.parametrize(
