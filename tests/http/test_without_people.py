@@ -1,0 +1,63 @@
+"""A web site that knows no people: every visitor is the same anonymous one, with either client."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from locust.env import Environment
+
+from sitebench._engine import Engine
+from sitebench.counts.worker_slot import Place
+from sitebench.http.address import Address
+from sitebench.http.engine_config import engine_config
+from sitebench.http.fasthttp_lane import FastHttpLanes
+from sitebench.http.options import SiteTestOptions
+from sitebench.http.scenario import Expect, Operation, Request, Scenario
+
+REQUEST = Request("file", "/file", match="plain", expect=Expect((200,), 5, ("hello",)))
+SCENARIO = Scenario("files", (Operation("file", 1, (REQUEST,)),))
+OPTIONS = SiteTestOptions(keepalive=True, threads=1)
+
+
+class Hello(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"hello")
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@pytest.fixture
+def address() -> Iterator[Address]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Address("127.0.0.1", server.server_address[1])
+        server.shutdown()
+
+
+def test_native_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
+    config = engine_config(OPTIONS, address, [SCENARIO], place=Place())
+    assert json.loads(config)["target"]["size"] == 1
+    engine = Engine(config, None)
+    engine.start_lanes("files", 1)
+    time.sleep(0.3)
+    steps = {step.step: step for step in engine.stop().steps}
+    assert steps["file"].count > 0
+    assert steps["file"].failures == {}
+
+
+def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
+    lanes = FastHttpLanes(Environment(), address, None, [SCENARIO], options=OPTIONS, place=Place())
+    lane = lanes.lane("files")
+    lane.run_pass()
+    lane.close()
+    (request,) = (step for step in lanes.drain().steps if step.step == "file")
+    assert (request.count, request.failures) == (1, {})
