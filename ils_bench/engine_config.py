@@ -9,7 +9,7 @@ from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
 from ils_bench.targets.address import Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
@@ -31,7 +31,7 @@ def engine_config(
     return shared.engine_config(
         options,
         address,
-        place,
+        slot,
         target={
             "base": options.base,
             "profile": options.profile,

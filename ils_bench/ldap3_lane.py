@@ -22,7 +22,7 @@ from ils_bench.targets.identity import Identity
 from ils_bench.targets.probe import server_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.locust.portable import (
     BrokenPass,
     PortableLane,

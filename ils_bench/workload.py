@@ -27,7 +27,7 @@ from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
 from sitebench._engine import Engine, Population
 from sitebench.locust.preparing import Preparing, apart
-from sitebench.locust.workload import Recording
+from sitebench.locust.recorder import Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.suites.workload import Load, SuiteWorkload
@@ -64,7 +64,7 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         assure_own(options, what)
 
     def prepare_more(
-        self, options: CockpitOptions, target: OpenDirectory, places: int, preparing: Preparing
+        self, options: CockpitOptions, target: OpenDirectory, slots: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Add the people that are missing, as `run` does, and reserve those that lanes will add."""
         theirs = not target.disposable and not options.disposable
@@ -76,7 +76,7 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         return {
             "disposable": target.disposable or options.disposable,
             "password_file": options.password_file,
-            "first_added": self._first_added(options, target, places),
+            "first_added": self._first_added(options, target, slots),
         }
 
     def target_in(self, prepared: Mapping[str, Any], options: CockpitOptions) -> OpenDirectory:
@@ -115,8 +115,8 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
             load.options,
             load.target.address,
             load.programs,
-            place=load.place,
-            first_added=load.prepared["first_added"][load.place.index],
+            slot=load.slot,
+            first_added=load.prepared["first_added"][load.slot.index],
             who=load.target.who,
             trust=load.target.trust,
         )
@@ -130,13 +130,11 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
             _population(load),
             load.programs,
             options=load.options,
-            place=load.place,
-            first_added=load.prepared["first_added"][load.place.index],
+            slot=load.slot,
+            first_added=load.prepared["first_added"][load.slot.index],
         )
 
-    def _first_added(
-        self, options: CockpitOptions, target: OpenDirectory, places: int
-    ) -> list[int]:
+    def _first_added(self, options: CockpitOptions, target: OpenDirectory, slots: int) -> list[int]:
         """Return, for each process that makes load, the first person that it may add.
 
         In a directory of the user's they are reserved, and removed at the end of the test.

@@ -15,7 +15,7 @@ from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, database_of, open_target, spec_of
 from seeders.upd import visitors
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http import scenario_file
 from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
@@ -63,7 +63,7 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         assure_own(options, what)
 
     def prepare_more(
-        self, options: CockpitOptions, target: OpenSite, places: int, preparing: Preparing
+        self, options: CockpitOptions, target: OpenSite, slots: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Hand on the scenario file's text: workers may run on other machines."""
         path = options.scenario
@@ -88,12 +88,12 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}
 
-    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Take the master's scenario file first, in a worker."""
         path = prepared["options"].get("scenario")
         if isinstance(self.environment.runner, WorkerRunner) and path is not None:
             scenario_file.receive(path, prepared["scenario"])
-        return super().open(prepared, place)
+        return super().open(prepared, slot)
 
     def engine(self, load: Load[Scenario, OpenSite]) -> Engine:
         """Return the native engine."""
@@ -101,7 +101,7 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
             load.options,
             load.target.address,
             load.programs,
-            place=load.place,
+            slot=load.slot,
             trust=load.target.trust,
         )
         return Engine(config, visitors(spec_of(load.options)))
@@ -116,6 +116,6 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
             visitors(spec_of(load.options)),
             load.programs,
             options=load.options,
-            place=load.place,
+            slot=load.slot,
             trust=load.target.trust,
         )

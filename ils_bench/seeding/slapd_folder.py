@@ -189,5 +189,4 @@ def _whole_entries(piece: bytes) -> Iterator[bytes]:
 
 def _last_line(output: IO[bytes]) -> str:
     output.seek(0)
-    lines = output.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "no message"
+    return last_line(output.read().decode(errors="replace"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-from sitebench.errors import MeasurementFailed, ProgramMissing
+from sitebench.errors import MeasurementFailed
+from sitebench.system.programs import find_program, last_line
 
 DAYS = "30"
 """Longer than any measurement."""
@@ -28,12 +28,9 @@ subjectAltName = DNS:localhost, IP:127.0.0.1
 
 def make(folder: Path) -> tuple[Path, Path]:
     """Make a certificate and its key in a folder, and return both files."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        raise ProgramMissing(
-            "openssl is not installed, and slapd needs a certificate",
-            "install it (`apt-get install openssl`), or name an ldaps:// target",
-        )
+    openssl = find_program(
+        "openssl", "install it (`apt-get install openssl`), or name an ldaps:// target"
+    )
     config, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
     config.write_text(_CONFIG)
     argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", DAYS]
@@ -41,9 +38,8 @@ def make(folder: Path) -> tuple[Path, Path]:
     argv += ["-keyout", str(key), "-out", str(cert)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode:
-        errors = done.stderr.strip().splitlines()
         raise MeasurementFailed(
-            f"cannot make a certificate: {errors[-1] if errors else 'openssl printed no error'}",
+            f"cannot make a certificate: {last_line(done.stderr)}",
             "check the version of OpenSSL, or name an ldaps:// target",
         )
     return cert, key

@@ -128,14 +128,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def find(program: str) -> str:
-    """Return the path of one of OpenLDAP's programs; Debian keeps them off users' PATH."""
-    found = shutil.which(program, path=os.pathsep.join((os.environ.get("PATH", ""), *PLACES)))
-    if found is None:
-        raise ProgramMissing(
-            f"{program} is not installed on this machine",
-            "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded",
-        )
-    return found
+    """Return the path of a program of OpenLDAP."""
+    return find_program(
+        program, "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded"
+    )
 
 
 def version(slapd: str) -> str:
@@ -194,7 +190,7 @@ def fill(slapadd: str, config: Path, ldif: Path) -> float:
     argv = [slapadd, "-q", "-f", str(config), "-l", str(ldif)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise cannot_load((done.stderr.strip().splitlines() or ["no message"])[-1])
+        raise cannot_load(last_line(done.stderr))
     return time.monotonic() - began
 
 
@@ -224,9 +220,9 @@ def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Pa
     give_up = time.monotonic() + ANSWER_S
     while time.monotonic() < give_up:
         if process.poll() is not None:
-            log = (folder / "slapd.log").read_text(errors="replace").strip().splitlines()
+            log = (folder / "slapd.log").read_text(errors="replace")
             raise PortInUse(
-                f"slapd ended at once: {log[-1] if log else 'no message'}",
+                f"slapd ended at once: {last_line(log)}",
                 "another program may have taken its port: run again",
             )
         try:

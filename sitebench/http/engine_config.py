@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import Address
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Scenario
@@ -17,13 +17,12 @@ NEWCOMERS = 1_000_000_000
 
 def people_at(options: SiteTestOptions) -> int:
     """Return how many people the site knows; one without people has one anonymous visitor."""
-    entries: int = getattr(options, "entries", 1)
-    return entries
+    return int(getattr(options, "entries", 1))
 
 
-def first_newcomer(options: SiteTestOptions, place: Place) -> int:
+def first_newcomer(options: SiteTestOptions, slot: WorkerSlot) -> int:
     """Return the first person that a process may create, whichever its client is."""
-    return people_at(options) + place.index * NEWCOMERS
+    return people_at(options) + slot.index * NEWCOMERS
 
 
 def engine_config(
@@ -38,15 +37,15 @@ def engine_config(
     return shared.engine_config(
         options,
         address,
-        place,
+        slot,
         target={
             "protocol": "http",
             "base_path": address.base_path,
             "keepalive": options.keepalive,
             "size": people_at(options),
-            "share": {"index": place.index, "of": place.count},
+            "share": {"index": slot.index, "of": slot.count},
             "tls": trust.to_engine() if address.encrypted else None,
         },
-        adds={"start": first_newcomer(options, place), "keys": NEWCOMERS},
+        adds={"start": first_newcomer(options, slot), "keys": NEWCOMERS},
         programs=[scenario.to_program(options.think) for scenario in scenarios],
     )

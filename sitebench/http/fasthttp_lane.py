@@ -50,7 +50,7 @@ class FastHttpLanes(PortableLanes):
         scenarios: Iterable[Scenario],
         *,
         options: SiteTestOptions,
-        place: Place,
+        slot: WorkerSlot,
         trust: Trust = SYSTEM,
     ) -> None:
         refuse_what_only_native_does("fasthttp", options, resume=trust.resume)
@@ -242,8 +242,8 @@ class FastHttpLane(PortableLane):
     def _hold(self) -> int:
         """Return a person that no other lane, and no other process, updates meanwhile."""
         self._release()
-        place, size = self._lanes.place, self._lanes.people
-        mine = range(place.index, size, place.count)
+        slot, size = self._lanes.slot, self._lanes.people
+        mine = range(slot.index, size, slot.count)
         if len(self._lanes.held) >= len(mine):
             raise BadInput(
                 "more users update people than there are people",

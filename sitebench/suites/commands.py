@@ -125,7 +125,7 @@ def find_peak(
     """Search for the peak of an operation; `one` has the options of one of its points."""
     from sitebench.measure.peak import command
 
-    job = command.Job(
+    job = command.PeakJob(
         stage=stage,
         point=lambda load: points.point(replace(one, **asdict(load)), operation),
         facts=lambda: points.manifest(one, [one.entries]),

@@ -16,19 +16,18 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from locust.env import Environment
 
 from sitebench.counts.source import Source
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Recorder, Subject, asked, operation
+from sitebench.locust.recorder import Recorder, Recording, Subject, asked, operation
 from sitebench.locust.user import LaneUser
 from sitebench.locust.web_ui.cockpit import session_of
 from sitebench.locust.workers.choice import of_this_worker
-from sitebench.locust.workload import Recording
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
-from sitebench.system.cores import engine_threads
+from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
@@ -67,7 +66,7 @@ class Load(Generic[P, T]):
     options: Any
     target: T
     programs: Sequence[P]
-    place: Place
+    slot: WorkerSlot
     prepared: Mapping[str, Any]
 
 
@@ -129,7 +128,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
         """Return lanes in Python, ready to make the load."""
 
     def prepare_more(
-        self, options: Any, target: T, places: int, preparing: Preparing
+        self, options: Any, target: T, slots: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Return what else the processes of a test have to know, as plain data."""
         return {}
@@ -165,9 +164,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
         if options.target not in self.own_targets:
             self.open_live(options)
 
-    def prepare(
-        self, environment: Environment, places: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options()
         preparing.title = options.target
@@ -189,7 +186,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
             "cores": options.target_cores or target.cores,
             "warmup_s": options.warmup,
             "measure_s": options.measure,
-            **self.prepare_more(options, target, places, preparing),
+            **self.prepare_more(options, target, slots, preparing),
         }
 
     def record(self, prepared: dict[str, Any]) -> Recording:
@@ -218,11 +215,11 @@ class SuiteWorkload(ABC, Generic[P, T]):
             )
         )
 
-    def open(self, prepared: dict[str, Any], place: Place) -> Session:
+    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
         options = of_this_worker(convert.from_texts(self.locust_options, prepared["options"]))
         target = self.target_in(prepared, options)
-        load = Load(options, target, self.programs(options), place, prepared)
+        load = Load(options, target, self.programs(options), slot, prepared)
         with translated():
             if options.client == "native":
                 engine = self.engine(load)

@@ -6,15 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sitebench.counts.worker_slot import Place
-from sitebench.system.cores import engine_threads
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.system.machine import engine_threads
 from sitebench.targets.open_target import Address
 
 
 def engine_config(
     options: Any,
     address: Address,
-    place: Place,
+    slot: WorkerSlot,
     *,
     target: Mapping[str, Any],
     adds: Mapping[str, int],
@@ -25,7 +25,7 @@ def engine_config(
     `target` is what the suite's protocol adds about the target, `adds` the first person that this
     engine may add and how many.
     """
-    rate = place.rate(options.rate)
+    rate = slot.rate(options.rate)
     config: dict[str, Any] = {
         "threads": engine_threads(options.threads),
         "target": {
@@ -39,7 +39,7 @@ def engine_config(
         "timeout_ms": round(options.timeout * 1e3),
         "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
         "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
-        "keys": {"choice": options.keys, "seed": options.seed + place.index},
+        "keys": {"choice": options.keys, "seed": options.seed + slot.index},
         "adds": dict(adds),
         "programs": list(programs),
     }

@@ -188,7 +188,7 @@ _FAULTS = (
     _Fault(
         "tls:untrusted",
         ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed"),
-        "no authority trusted here signed its certificate",
+        "its certificate is not signed by a trusted authority",
         "name its authority with --tls-ca, or skip the check with --tls-insecure",
     ),
     _Fault(

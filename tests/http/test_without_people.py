@@ -10,7 +10,7 @@ import pytest
 from locust.env import Environment
 
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import Place
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.fasthttp_lane import FastHttpLanes
@@ -44,7 +44,7 @@ def address() -> Iterator[Address]:
 
 
 def test_native_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
-    config = engine_config(OPTIONS, address, [SCENARIO], place=Place())
+    config = engine_config(OPTIONS, address, [SCENARIO], slot=WorkerSlot())
     assert json.loads(config)["target"]["size"] == 1
     engine = Engine(config, None)
     engine.start_lanes("files", 1)
@@ -55,7 +55,9 @@ def test_native_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
 
 
 def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
-    lanes = FastHttpLanes(Environment(), address, None, [SCENARIO], options=OPTIONS, place=Place())
+    lanes = FastHttpLanes(
+        Environment(), address, None, [SCENARIO], options=OPTIONS, slot=WorkerSlot()
+    )
     lane = lanes.lane("files")
     lane.run_pass()
     lane.close()

@@ -96,7 +96,7 @@ def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
         asked = ("ils", "run", "lookup", "--target", serving_it.url, *PEOPLE)
-        refused(sitebench(*asked, *SHORT), 1, "no authority trusted here", "--tls-ca")
+        refused(sitebench(*asked, *SHORT), 1, "not signed by a trusted authority", "--tls-ca")
         ran = sitebench(*asked, *SHORT, "--tls-insecure", "--out", str(out))
         table = sitebench(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
         for command in ("seed", "clean"):

@@ -131,7 +131,7 @@ def test_a_site_that_wants_a_certificate_serves_whoever_shows_one(
 
 def test_the_probe_names_what_is_wrong() -> None:
     with PersonalizedSite(PEOPLE, tls=True) as secure, PersonalizedSite(PEOPLE) as plain:
-        with pytest.raises(TlsFailed, match="no authority trusted here"):
+        with pytest.raises(TlsFailed, match="not signed by a trusted authority"):
             probe(parse_address(secure.url))
         with pytest.raises(TlsFailed, match="does not speak TLS there"):
             probe(parse_address(plain.url.replace("http", "https")))
