@@ -22,7 +22,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Directory, seed_directory
-from sitebench.measure import point_process as locust_process
+from sitebench.measure import point_process
 from sitebench.runs.store import RunStore
 from tests.support.cli import SITEBENCH, Ran, sitebench
 from tests.support.killing import killed
@@ -94,7 +94,7 @@ def test_a_run_leaves_a_directory_as_it_was(live: Live, operation: str) -> None:
 def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
     live: Live, crashed: bool, own_temporary: Path
 ) -> None:
-    """Almost all have left by themselves: the others lie behind a long stretch of nobody."""
+    """Almost all have left by themselves: the others lie behind a long empty range."""
     options = ("--entries", "300", "--users", "4", "--warmup", "0s", "--ring", "200k", *LOCALES)
     argv = ["ils", "run", "register", "--target", live.url, "--measure", "60s", *options]
     with subprocess.Popen([*SITEBENCH, *argv], stderr=subprocess.DEVNULL) as process:
@@ -202,7 +202,7 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> N
     assert live.people == 0
     assert not list(journal.entries())
     assert "nothing was left behind" in sitebench("ils", "clean").err
-    # It could not remove its own run file any more: whoever measures next does.
+    # It could not remove its own run file any more: the next measurement does.
     (left,) = own_temporary.iterdir()
     assert live.ils("run", "lookup", "--entries", "10", *SHORT).code == 0
     assert not left.exists()
@@ -227,7 +227,7 @@ REMOVED = bytes((0x6B, 7, 0x0A, 1, 0))
 
 @dataclass
 class Slow:
-    """A way on which the word that somebody was removed is held back until it may go on."""
+    """A relay that holds back the answer to a Delete until it may go on."""
 
     removing: threading.Event = field(default_factory=threading.Event)
     go_on: threading.Event = field(default_factory=threading.Event)
@@ -267,9 +267,9 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
         def watch(elapsed_s: float) -> None:
             if store.latest(spec.key) is not None:
                 # It runs: whatever needs longer from now on is given up.
-                monkeypatch.setattr(locust_process, "GRACE_S", locust_process.POLL_S / 2)
+                monkeypatch.setattr(locust_process, "GRACE_S", point_process.POLL_S / 2)
 
-        result = locust_process.run_point(
+        result = point_process.run_point(
             spec, store, replace(command, pending_cleanup=owing), watch
         )
     assert result.failures == 0
@@ -278,12 +278,13 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
     assert not list(journal.entries())
 
 
-# So short that it is over before anything is said of what is waited for.
+# The usual time limits are so long that the tests would end before the notice.
 HURRIED = """
 import sys
-from sitebench import cli, locust_process
-locust_process.GRACE_S, locust_process.SAID_AFTER_S = float(sys.argv.pop(1)), 0.5
-cli.main()
+from sitebench.cli.main import main
+from sitebench.measure import point_process
+point_process.GRACE_S, point_process.CLEANUP_NOTICE_S = float(sys.argv.pop(1)), 0.5
+main()
 """
 
 
