@@ -200,7 +200,7 @@ def ui(options: UiOptions) -> None:
     """
     from ils_bench.targets.identity import password_asked
 
-    commands.open_ui(SUITE, password_asked(options), CockpitOptions)
+    commands.open_ui(SUITE, password_asked(options), LocustOptions)
 
 
 @app.command(rich_help_panel="Directories")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ils_bench.options import CockpitOptions, IlsOptions, LoadTestOptions
+from ils_bench.options import IlsOptions, LoadTestOptions, LocustOptions
 from ils_bench.seeding import journal
 from ils_bench.sequences import Sequence as Program
 from ils_bench.suite import SUITE
@@ -49,7 +49,7 @@ def endpoint(
         "start_tls": target.address.start_tls,
         "disposable": target.disposable and not reused,
     }
-    return points.Endpoint(SUITE, target, options, CockpitOptions, arguments, own, _pending_cleanup)
+    return points.Endpoint(SUITE, target, options, LocustOptions, arguments, own, _pending_cleanup)
 
 
 def _pending_cleanup(pid: int) -> str | None:

@@ -26,7 +26,7 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
 from sitebench._engine import Engine, Population
-from sitebench.locust.preparing import Preparing, apart
+from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
@@ -40,7 +40,7 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
 
     suite = SUITE
     points = points
-    locust_options = CockpitOptions
+    locust_options = LocustOptions
     point_options = IlsOptions
     own_targets = OWN_TARGETS
     program = "sequence"
@@ -50,43 +50,43 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         self._windows: Windows | None = None
 
     def start(
-        self, options: CockpitOptions, preparing: Preparing
+        self, options: LocustOptions, preparing: Preparing
     ) -> AbstractContextManager[OpenDirectory]:
         """Start the embedded directory or a slapd, with its people in it."""
         return open_target(options, options.entries)
 
-    def open_live(self, options: CockpitOptions) -> OpenDirectory:
+    def open_live(self, options: LocustOptions) -> OpenDirectory:
         """Address a directory of the user's."""
         return open_live(options)
 
-    def assure_own(self, options: CockpitOptions, what: str) -> None:
+    def assure_own(self, options: LocustOptions, what: str) -> None:
         """Raise NotYours unless `what` may write to the directory that options name."""
         assure_own(options, what)
 
     def prepare_more(
-        self, options: CockpitOptions, target: OpenDirectory, slots: int, preparing: Preparing
+        self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Add the people that are missing, as `run` does, and reserve those that lanes will add."""
         theirs = not target.disposable and not options.disposable
         if self.environment.web_ui is not None and theirs and not options.names:
             # Removed after the test, and also when it is stopped while they are being added.
-            self.after.callback(apart, lambda: clean.remove_seeded(target))
+            self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             people = spec_of(options, options.entries)
-            preparing.beside(lambda progress: seed(target, people, progress, keep=False))
+            preparing.run_with_progress(lambda progress: seed(target, people, progress, keep=False))
         return {
             "disposable": target.disposable or options.disposable,
             "password_file": options.password_file,
-            "first_added": self._first_added(options, target, slots),
+            "first_added": self._first_added(options, target, processes),
         }
 
-    def target_in(self, prepared: Mapping[str, Any], options: CockpitOptions) -> OpenDirectory:
+    def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenDirectory:
         """Return the directory as any process of the test addresses it."""
         address = parse_address(prepared["url"], start_tls=options.start_tls)
         trust = Trust(**prepared["trust"])
         known = replace(options, password_file=prepared["password_file"], tls_cert=trust.cert)
         return OpenDirectory(str(address), address, options.base, identity_of(known), trust=trust)
 
-    def build(self, user: type[Any], options: CockpitOptions) -> Program:
+    def build(self, user: type[Any], options: LocustOptions) -> Program:
         """Return the sequence of a user class, with the think time asked for."""
         sequence: Program = user.build(options)
         return sequence.thinking(options.think)
@@ -134,7 +134,9 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
             first_added=load.prepared["first_added"][load.slot.index],
         )
 
-    def _first_added(self, options: CockpitOptions, target: OpenDirectory, slots: int) -> list[int]:
+    def _first_added(
+        self, options: LocustOptions, target: OpenDirectory, processes: int
+    ) -> list[int]:
         """Return, for each process that makes load, the first person that it may add.
 
         In a directory of the user's they are reserved, and removed at the end of the test.

@@ -155,7 +155,7 @@ def ui(options: UiOptions) -> None:
 
     sitebench ps ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser
     """
-    commands.open_ui(SUITE, options, CockpitOptions)
+    commands.open_ui(SUITE, options, LocustOptions)
 
 
 @app.command(rich_help_panel="Sites")

@@ -44,7 +44,7 @@ def endpoint(
     target: OpenSite, options: PsOptions, own: tuple[Path, str] | None = None
 ) -> points.Endpoint:
     """Return where points are measured."""
-    return points.Endpoint(SUITE, target, options, CockpitOptions, own=own)
+    return points.Endpoint(SUITE, target, options, LocustOptions, own=own)
 
 
 def stage(options: PsOptions, operation: str, progress: Progress) -> Stage:

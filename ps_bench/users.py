@@ -13,7 +13,7 @@ Importing it gives Locust the options of this suite, and its lanes.
 
 from __future__ import annotations
 
-from ps_bench.options import CockpitOptions
+from ps_bench.options import LocustOptions
 from ps_bench.workload import SiteWorkload
 from sitebench.http.user import ScenarioUser
 from sitebench.suites.joining import join

@@ -35,46 +35,46 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
 
     suite = SUITE
     points = points
-    locust_options = CockpitOptions
+    locust_options = LocustOptions
     point_options = PsOptions
     own_targets = OWN_TARGETS
     program = "scenario"
 
-    def check(self, options: CockpitOptions) -> None:
+    def check(self, options: LocustOptions) -> None:
         """Raise unless a scenario file can be read, and a site of the user's answers."""
         if options.scenario is not None:
             scenario_file.read(options.scenario)
         super().check(options)
 
     def start(
-        self, options: CockpitOptions, preparing: Preparing
+        self, options: LocustOptions, preparing: Preparing
     ) -> AbstractContextManager[OpenSite]:
         """Start the embedded site, on a copy of its database."""
         # Built in a thread; opening the site then finds it.
-        preparing.beside(lambda progress: database_of(options, progress))
+        preparing.run_with_progress(lambda progress: database_of(options, progress))
         return open_target(options)
 
-    def open_live(self, options: CockpitOptions) -> OpenSite:
+    def open_live(self, options: LocustOptions) -> OpenSite:
         """Address a site of the user's."""
         return open_live(options)
 
-    def assure_own(self, options: CockpitOptions, what: str) -> None:
+    def assure_own(self, options: LocustOptions, what: str) -> None:
         """Raise NotYours unless `what` may write to the site that options name."""
         assure_own(options, what)
 
     def prepare_more(
-        self, options: CockpitOptions, target: OpenSite, slots: int, preparing: Preparing
+        self, options: LocustOptions, target: OpenSite, processes: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Hand on the scenario file's text: workers may run on other machines."""
         path = options.scenario
         return {"scenario": None if path is None else scenario_file.text_of(path)}
 
-    def target_in(self, prepared: Mapping[str, Any], options: CockpitOptions) -> OpenSite:
+    def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenSite:
         """Return the site as any process of the test addresses it."""
         address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
         return OpenSite(options.target, address, trust=trust)
 
-    def build(self, user: type[Any], options: CockpitOptions) -> Scenario:
+    def build(self, user: type[Any], options: LocustOptions) -> Scenario:
         """Return the scenario of a user class."""
         scenario: Scenario = user.build(options)
         return scenario

@@ -14,15 +14,7 @@ from sitebench.locust.workload import Workload
 from sitebench.options.convert import add_arguments, set_locust_defaults
 
 
-class WatchedWorkload(Workload, Protocol):
-    """A workload whose tests the web UI shows."""
-
-    @property
-    def session(self) -> Session | None:
-        """What the web UI keeps of its tests; None without a web UI."""
-
-
-def join(options: type[Any], title: str, workload: Callable[[Any], WatchedWorkload]) -> None:
+def join(options: type[Any], title: str, workload: Callable[[Any], Workload]) -> None:
     """Give Locust a suite's options, under `title`, and its environments the suite's lanes."""
 
     def add(parser: Any, **_: Any) -> None:

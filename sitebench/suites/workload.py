@@ -20,9 +20,9 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Recorder, Recording, Subject, asked, operation
+from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
 from sitebench.locust.user import LaneUser
-from sitebench.locust.web_ui.cockpit import session_of
+from sitebench.locust.web_ui.setup import open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
@@ -88,7 +88,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
         self.environment = environment
         self.after = contextlib.ExitStack()
         """What is closed when the test is over."""
-        self.session = session_of(environment)
+        self.session = open_session(environment)
         self._facts: dict[str, Any] = {}
         options = self.options()
         self._recorder = Recorder(options, options.monitor, self.session)
@@ -128,7 +128,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
         """Return lanes in Python, ready to make the load."""
 
     def prepare_more(
-        self, options: Any, target: T, slots: int, preparing: Preparing
+        self, options: Any, target: T, processes: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Return what else the processes of a test have to know, as plain data."""
         return {}
@@ -164,7 +164,9 @@ class SuiteWorkload(ABC, Generic[P, T]):
         if options.target not in self.own_targets:
             self.open_live(options)
 
-    def prepare(self, environment: Environment, slots: int, preparing: Preparing) -> dict[str, Any]:
+    def prepare(
+        self, environment: Environment, processes: int, preparing: Preparing
+    ) -> dict[str, Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options()
         preparing.title = options.target
@@ -186,7 +188,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
             "cores": options.target_cores or target.cores,
             "warmup_s": options.warmup,
             "measure_s": options.measure,
-            **self.prepare_more(options, target, slots, preparing),
+            **self.prepare_more(options, target, processes, preparing),
         }
 
     def record(self, prepared: dict[str, Any]) -> Recording:
@@ -196,7 +198,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
         names = [program.name for program in programs]
 
         def spec() -> PointSpec:
-            now = asked(self.point_options, self.options(), self.environment)
+            now = command_options(self.point_options, self.options(), self.environment)
             known = self.suite.operations
             return self.points.point(now, operation(self.environment, known, names))
 

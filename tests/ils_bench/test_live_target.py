@@ -267,7 +267,7 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
         def watch(elapsed_s: float) -> None:
             if store.latest(spec.key) is not None:
                 # It runs: whatever needs longer from now on is given up.
-                monkeypatch.setattr(locust_process, "GRACE_S", point_process.POLL_S / 2)
+                monkeypatch.setattr(point_process, "GRACE_S", point_process.POLL_S / 2)
 
         result = point_process.run_point(
             spec, store, replace(command, pending_cleanup=owing), watch
