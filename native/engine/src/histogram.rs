@@ -9,8 +9,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::millis::locust_millis;
-
 /// Method rule 1: native recorders keep nanoseconds at 3 significant digits.
 const DIGITS: u8 = 3;
 
@@ -143,4 +141,23 @@ impl Histogram {
             self.0.max()
         )
     }
+}
+
+/// Nanoseconds in a millisecond.
+const MS: u64 = 1_000_000;
+
+/// Rounds a duration to the milliseconds of the bucket that Locust would put it in, for Locust's
+/// tables only (method rule 1).
+///
+/// As its `bucket_response_time` (locust.stats) does: whole milliseconds below 100 ms, then two
+/// significant digits up to 10 s and whole seconds above. Halves go up, not to the even neighbour
+/// as in Python: no bucket of three digits has its middle there.
+fn locust_millis(ns: u64) -> u64 {
+    let unit = match ns {
+        _ if ns < 100 * MS => 1,
+        _ if ns < 1_000 * MS => 10,
+        _ if ns < 10_000 * MS => 100,
+        _ => 1_000,
+    };
+    (ns + unit * MS / 2) / (unit * MS) * unit
 }

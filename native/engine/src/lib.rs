@@ -16,7 +16,6 @@ mod floor;
 mod histogram;
 mod kind;
 mod live;
-mod millis;
 mod pools;
 mod population;
 mod progress;

@@ -47,4 +47,4 @@ pub use ldap::{LdapConfig, NamesError};
 pub use program::{Problem, ProgramError};
 pub use record::clock::now_ns;
 pub use record::failure::Failure;
-pub use record::recorder::{Open, histogram};
+pub use record::recorder::{OpenTimes, histogram};

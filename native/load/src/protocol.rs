@@ -51,13 +51,9 @@ pub enum Encoded {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     /// More has to come; the first `consumed` bytes are done with.
-    Partial {
-        /// Bytes done with.
-        consumed: usize,
-    },
+    Partial { consumed: usize },
     /// The answer is complete.
     Done {
-        /// Bytes done with.
         consumed: usize,
         /// What is wrong with it.
         failure: Option<Failure>,

@@ -2,9 +2,7 @@
 
 /// The address of a target.
 pub trait TargetAddress {
-    /// Name or address.
     fn host(&self) -> &str;
-    /// TCP port.
     fn port(&self) -> u16;
     /// Whether connections to this machine come from many addresses (method rule 13).
     fn spreads_sources(&self) -> bool;

@@ -6,7 +6,7 @@
 mod client;
 mod error;
 mod fault;
-mod made;
+mod generated;
 mod pem;
 mod records;
 mod secret;

@@ -1,4 +1,4 @@
-//! What a server is configured with.
+//! TLS settings of a server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,13 +7,14 @@ use rustls::ServerConfig;
 use rustls::server::WebPkiClientVerifier;
 use serde::{Deserialize, Serialize};
 
-use crate::{ConfigError, Secret, made, pem, provider};
+use crate::generated::generate;
+use crate::{ConfigError, Secret, pem, provider};
 
-/// The files of a server; without any, a certificate is made.
+/// TLS settings of a server; without files, a certificate is generated.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSpec {
-    /// Its certificate and those that lead to its authority, in PEM.
+    /// File of the certificate chain, in PEM.
     pub cert: Option<PathBuf>,
     /// The certificate's key, in PEM.
     pub key: Option<PathBuf>,
@@ -46,7 +47,7 @@ impl Acceptor {
                 (identity, cert.as_path(), key.as_path(), None)
             }
             (None, None) => {
-                let made = made::make(&spec.names)?;
+                let made = generate(&spec.names).map_err(|error| ConfigError::Make(error.to_string()))?;
                 (made.identity, Path::new("(made)"), Path::new("(made)"), Some(made.ca_pem.into()))
             }
             _ => return Err(ConfigError::Half),

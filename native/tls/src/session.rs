@@ -29,7 +29,7 @@ pub struct Session {
     committed: usize,
     /// How far the other side's records have come.
     records: Records,
-    /// Bytes that the socket has brought or taken and nobody has asked for.
+    /// Bytes read from and written to the socket since `take_moved` was last called.
     moved: usize,
     /// The other side has sent close_notify.
     ended: bool,
@@ -78,8 +78,8 @@ impl Session {
         self.records.is_within()
     }
 
-    /// Bytes that the socket has brought and taken since this was last asked: a record may take it long, of
-    /// which a read or a write tells when it is whole.
+    /// Bytes read from and written to the socket since the last call. Reads and writes report a record when
+    /// it is complete, which may take long; this shows progress before.
     pub fn take_moved(&mut self) -> usize {
         std::mem::take(&mut self.moved)
     }

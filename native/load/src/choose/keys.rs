@@ -62,7 +62,6 @@ impl Keys {
         Self { count, how }
     }
 
-    /// Draws one.
     #[inline]
     pub fn draw(&self, rng: &mut fastrand::Rng) -> u64 {
         match &self.how {

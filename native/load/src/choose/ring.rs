@@ -22,7 +22,6 @@ pub struct Ring {
 /// A key to add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key {
-    /// Which person.
     pub person: u64,
     /// Whether the key was used before, so that its entry has to be removed first.
     pub used_before: bool,

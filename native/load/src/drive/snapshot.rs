@@ -6,7 +6,7 @@ use hdrhistogram::{AdditionError, Histogram};
 
 use crate::drive::worker::Drained;
 use crate::program::DeckPlan;
-use crate::record::recorder::{Label, Open, Recorders};
+use crate::record::recorder::{Label, OpenTimes, Recorders};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub struct StepSnapshot {
     pub censored: Histogram<u64>,
     /// Intended start to answered, and intended start to sent; `None` where the intended start is the
     /// actual one, so that latency is service time and lag nothing.
-    pub open: Option<Open>,
+    pub open: Option<OpenTimes>,
 }
 
 impl Snapshot {

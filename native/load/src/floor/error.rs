@@ -17,17 +17,17 @@ pub enum FloorError {
     /// The responder's port is taken.
     #[error("cannot listen on {address}: {source}; choose another port, or 0 for a free one")]
     Listen {
-        /// Where.
+        /// The responder's address.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// No connection to the responder.
     #[error("cannot connect to the responder at {target}: {source}; is it running?")]
     Connect {
-        /// Where.
+        /// The responder's address.
         target: SocketAddr,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The tester's own limit (method rule 13).
@@ -36,7 +36,7 @@ pub enum FloorError {
     /// The responder went away.
     #[error("the responder at {0} closed a connection; was it stopped, or started with other sizes?")]
     Closed(SocketAddr),
-    /// Nothing came back.
+    /// The responder stayed silent.
     #[error("the responder at {0} stopped answering; was it started with other sizes?")]
     Silent(SocketAddr),
     /// The kernel refused something else.
@@ -44,7 +44,7 @@ pub enum FloorError {
     Io {
         /// What was tried.
         what: &'static str,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

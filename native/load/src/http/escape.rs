@@ -59,7 +59,6 @@ const fn passes(byte: u8, how: Escape) -> bool {
     }
 }
 
-/// Appends a number.
 #[inline]
 pub(super) fn push_number(out: &mut Vec<u8>, number: u64) {
     let (mut digits, mut place, mut left) = ([0; 20], 20, number);

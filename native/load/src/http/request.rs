@@ -32,7 +32,6 @@ pub struct Request {
     pub(super) capture: Option<CompiledCapture>,
 }
 
-/// What is sent.
 #[derive(Debug)]
 pub(super) struct Line {
     /// HEAD: the answer has no body, whatever it says.

@@ -64,7 +64,6 @@ pub struct RequestSpec {
     /// Header lines in addition to those of the target.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// What is sent.
     #[serde(default)]
     pub body: Option<String>,
     /// What that is; a form unless it says otherwise.

@@ -43,7 +43,7 @@ pub struct Target {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
-    /// Its number.
+    /// Its number, from 0.
     pub index: u64,
     /// How many there are.
     pub of: u64,

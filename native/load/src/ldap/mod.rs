@@ -37,9 +37,7 @@ pub type LdapConfig = Config<Target, Step>;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Name or address.
     pub host: String,
-    /// TCP port.
     pub port: u16,
     /// The entry people are under.
     pub base: String,

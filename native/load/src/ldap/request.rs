@@ -24,7 +24,6 @@ pub enum Request {
         /// 2 or 3.
         version: u8,
         dn: Vec<u8>,
-        /// With what.
         password: Vec<u8>,
         /// By which mechanism; a simple bind without.
         sasl: Option<Mechanism>,
@@ -48,39 +47,23 @@ pub enum Request {
     /// See [`Step::Delete`].
     Delete { person: PersonSelector },
     /// See [`Step::Modify`].
-    Modify {
-        person: PersonSelector,
-        /// The encoded changes.
-        changes: Vec<u8>,
-    },
+    Modify { person: PersonSelector, changes: Vec<u8> },
     /// See [`Step::Refresh`].
-    Refresh {
-        person: PersonSelector,
-        /// How long.
-        ttl_s: u32,
-    },
+    Refresh { person: PersonSelector, ttl_s: u32 },
     /// See [`Step::Compare`].
-    Compare {
-        person: PersonSelector,
-        /// Which attribute.
-        attribute: Vec<u8>,
-    },
+    Compare { person: PersonSelector, attribute: Vec<u8> },
     /// See [`Step::Retrieve`].
     Retrieve {
         /// The attributes asked for.
         attributes: Vec<Vec<u8>>,
         /// What that means for the answer.
         wanted: ExpectedAttributes,
-        /// Entries at most.
         size_limit: u32,
     },
     /// See [`Step::Search`].
     Search {
-        /// Where.
         base: Vec<u8>,
-        /// How.
         options: write::SearchOptions,
-        /// The encoded filter.
         filter: Vec<u8>,
         /// The attributes asked for.
         attributes: Vec<Vec<u8>>,

@@ -22,10 +22,8 @@ pub enum PersonSelector {
 pub enum Step {
     /// Bind; without fields, anonymously.
     Bind {
-        /// The DN.
         #[serde(default)]
         dn: String,
-        /// The password.
         #[serde(default)]
         password: String,
         /// The protocol version, 2 or 3.
@@ -45,14 +43,15 @@ pub enum Step {
         #[serde(default)]
         refresh_minutes: Option<u32>,
     },
-    /// Add a person.
-    Add { person: PersonSelector },
-    /// Delete a person.
-    Delete { person: PersonSelector },
+    Add {
+        person: PersonSelector,
+    },
+    Delete {
+        person: PersonSelector,
+    },
     /// Change a person.
     Modify {
         person: PersonSelector,
-        /// What about them.
         changes: Vec<Change>,
     },
     /// Keep a person online (RFC 2589).
@@ -64,10 +63,8 @@ pub enum Step {
     /// StartTls whether a person's attribute has the value it should have.
     Compare {
         person: PersonSelector,
-        /// Which attribute.
         attribute: String,
     },
-    /// List all people.
     Retrieve {
         /// What of them; empty for everything.
         #[serde(default)]
@@ -76,11 +73,8 @@ pub enum Step {
         #[serde(default)]
         size_limit: u32,
     },
-    /// Any search.
     Search {
-        /// Where.
         base: String,
-        /// How far below.
         #[serde(default)]
         scope: Scope,
         /// What (RFC 4515).
@@ -98,11 +92,8 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// What to do.
     pub op: ChangeOp,
-    /// To which attribute.
     pub attribute: String,
-    /// With which values.
     #[serde(default)]
     pub values: Vec<String>,
 }

@@ -31,28 +31,28 @@ pub enum LiveError {
         /// What the population says.
         people: String,
     },
-    /// No connection.
+    /// Connecting failed.
     #[error("cannot connect to {server}: {source}; is it running, and is the address right?")]
     Connect {
-        /// Where.
+        /// Host and port.
         server: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// Reading or writing failed.
     #[error("the connection to {server} broke: {source}; run it again to go on")]
     Broken {
-        /// Where.
+        /// Host and port.
         server: String,
-        /// How.
+        /// The cause.
         source: io::Error,
     },
     /// The connection cannot be made secure.
     #[error("no TLS with {server}: {fault}")]
     Tls {
-        /// Where.
+        /// Host and port.
         server: String,
-        /// Why not.
+        /// The cause.
         fault: tls::Fault,
     },
     /// Certificate, key or authorities are of no use.
@@ -63,15 +63,15 @@ pub enum LiveError {
         "{server} refuses StartTLS: {answer}; use ldaps:// if it listens there, or leave out --start-tls"
     )]
     StartTls {
-        /// Where.
+        /// Host and port.
         server: String,
-        /// Name and diagnostic.
+        /// Result code and diagnostic.
         answer: String,
     },
-    /// It hung up.
+    /// The server closed the connection.
     #[error("{server} closed the connection{notice}; look into its log, and run it again to go on")]
     Closed {
-        /// Where.
+        /// Host and port.
         server: String,
         /// Its notice of disconnection, if it sent one.
         notice: String,
@@ -79,29 +79,29 @@ pub enum LiveError {
     /// No answer within the timeout.
     #[error("{server} has not answered for {seconds} s; is it overloaded? Run it again to go on")]
     Silent {
-        /// Where.
+        /// Host and port.
         server: String,
-        /// For how long.
+        /// The timeout.
         seconds: u64,
     },
     /// Bytes that are not LDAP.
     #[error("{server} does not answer in LDAP ({what}); is it the right port?")]
     NotLdap {
-        /// Where.
+        /// Host and port.
         server: String,
-        /// What came.
+        /// What is wrong with it.
         what: String,
     },
     /// The bind failed.
     #[error("{server} refuses to bind {dn}: {answer}; {}", remedy(*.code, "bind"))]
     Bind {
-        /// Where.
+        /// Host and port.
         server: String,
         /// The bind DN.
         dn: String,
         /// Its result code.
         code: ResultCode,
-        /// Name and diagnostic.
+        /// Result code and diagnostic.
         answer: String,
     },
     /// An entry above the people cannot be made.
@@ -109,23 +109,23 @@ pub enum LiveError {
         "{server} has no {dn:?} and refuses to add it: {answer}; create it yourself, or choose a base that is there"
     )]
     Container {
-        /// Where.
+        /// Host and port.
         server: String,
         /// The entry.
         dn: String,
-        /// Name and diagnostic.
+        /// Result code and diagnostic.
         answer: String,
     },
     /// The search for people was refused.
     #[error("{server} does not show the people below {base:?}: {answer}; {}", remedy(*.code, "show"))]
     Unseen {
-        /// Where.
+        /// Host and port.
         server: String,
         /// Below what.
         base: String,
         /// Its result code.
         code: ResultCode,
-        /// Name and diagnostic.
+        /// Result code and diagnostic.
         answer: String,
     },
     /// The caller stopped the work.
@@ -137,7 +137,7 @@ pub enum LiveError {
     /// A person was refused.
     #[error("{server} refuses to {verb} {dn:?}: {answer}; {}", remedy(*.code, .verb))]
     Refused {
-        /// Where.
+        /// Host and port.
         server: String,
         /// What was asked.
         verb: &'static str,
@@ -145,7 +145,7 @@ pub enum LiveError {
         dn: String,
         /// Its result code.
         code: ResultCode,
-        /// Name and diagnostic.
+        /// Result code and diagnostic.
         answer: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What is wrong with programs that cannot be run.
+//! Why programs are refused.
 
 use super::SEQUENCE;
 
@@ -23,14 +23,14 @@ pub enum ProgramError {
     /// Something about one program.
     #[error("program {program:?}: {problem}")]
     Program {
-        /// Which.
+        /// Its name.
         program: String,
-        /// What.
+        /// The problem.
         problem: Problem,
     },
 }
 
-/// What is wrong with a program.
+/// The problem of a program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// Requests need a connection.
@@ -51,12 +51,12 @@ pub enum Problem {
     /// Too deep.
     #[error("\"repeat\" and \"deck\" nest more than {MAX_DEPTH} deep")]
     TooDeep,
-    /// What is counted does not exist.
+    /// The step to count does not exist.
     #[error("it counts {counts:?}, which is not one of its steps: use one of {steps}, or \"{SEQUENCE}\"")]
     NothingCounted {
-        /// What was asked for.
+        /// The step to count.
         counts: String,
-        /// What there is.
+        /// The names of its steps.
         steps: String,
     },
     /// The name is taken.
@@ -65,9 +65,9 @@ pub enum Problem {
     /// A request that makes no sense.
     #[error("step {step:?}: {problem}")]
     Request {
-        /// Which.
+        /// Its name.
         step: String,
-        /// What the protocol says.
+        /// The problem.
         problem: String,
     },
 }

@@ -15,7 +15,6 @@ pub struct ProgramSpec<R> {
     pub name: String,
     /// The step that is "an operation", or `sequence`: what an open schedule's rate is the rate of.
     pub counts: String,
-    /// What is done.
     pub steps: Vec<Step<R>>,
 }
 
@@ -33,24 +32,15 @@ pub enum Step<R> {
         name: String,
     },
     /// Do some steps over and over.
-    Repeat {
-        /// How often.
-        times: u64,
-        /// What.
-        steps: Vec<Step<R>>,
-    },
+    Repeat { times: u64, steps: Vec<Step<R>> },
     /// Wait as a person would.
     Think(Think),
     /// Do one of several things, as often as its weight says.
-    Deck {
-        /// The things.
-        branches: Vec<Branch<R>>,
-    },
+    Deck { branches: Vec<Branch<R>> },
     /// Ask the target something.
     Request {
         /// The step's name.
         name: String,
-        /// What.
         request: R,
     },
 }
@@ -61,7 +51,6 @@ pub enum Step<R> {
 pub struct Branch<R> {
     /// How many cards of the deck it has.
     pub weight: u32,
-    /// What is done.
     pub steps: Vec<Step<R>>,
 }
 

@@ -45,7 +45,6 @@ pub struct Slot(pub(crate) u16);
 /// What a recorder is for.
 #[derive(Debug, Clone)]
 pub struct Label {
-    /// The program.
     pub program: Arc<str>,
     /// Its step; `sequence` for the whole pass.
     pub step: Arc<str>,
@@ -64,9 +63,7 @@ pub struct Sample {
     pub ended_ns: u64,
     /// Our own share before it was sent.
     pub processing_ns: u64,
-    /// Bytes sent.
     pub bytes_out: u64,
-    /// Bytes received.
     pub bytes_in: u64,
     /// What it ended with.
     pub end: End,
@@ -100,9 +97,7 @@ pub struct Recorder {
     pub count: u64,
     /// Failed ones by kind.
     pub failures: Vec<(Failure, u64)>,
-    /// Bytes sent.
     pub bytes_out: u64,
-    /// Bytes received.
     pub bytes_in: u64,
     /// Our own share before requests were sent, summed.
     pub processing_ns: u64,
@@ -111,12 +106,12 @@ pub struct Recorder {
     /// Sent to given up.
     pub censored: Histogram<u64>,
     /// The clocks that start at the intended start; `None` where that is the actual one.
-    pub open: Option<Open>,
+    pub open: Option<OpenTimes>,
 }
 
-/// See the module.
+/// Times counted from the intended start of each operation of an open schedule.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenTimes {
     /// Intended start to answered.
     pub latency: Histogram<u64>,
     /// Intended start to sent.
@@ -125,7 +120,7 @@ pub struct Open {
 
 impl Recorder {
     fn new(open: bool) -> Result<Self, CreationError> {
-        let open = if open { Some(Open { latency: histogram()?, lag: histogram()? }) } else { None };
+        let open = if open { Some(OpenTimes { latency: histogram()?, lag: histogram()? }) } else { None };
         Ok(Self {
             count: 0,
             failures: Vec::new(),

@@ -1,7 +1,7 @@
-//! A certificate and its authority made at the start, for servers without files.
+//! A certificate and its authority, generated at the start for servers without files.
 //!
-//! It is signed by an authority made with it: what checks it (`--tls-ca`, curl, browsers) then does
-//! what it does everywhere else. The authority's key is forgotten at once.
+//! It is signed by an authority generated with it, so that clients (`--tls-ca`, curl, browsers) verify it
+//! as any other. The authority's key is dropped at once.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
@@ -10,7 +10,6 @@ use rcgen::{
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use time::{Duration, OffsetDateTime};
 
-use crate::ConfigError;
 use crate::pem::Identity;
 
 /// How long it is valid; a server that runs for longer is started anew.
@@ -23,17 +22,13 @@ const EARLIER: Duration = Duration::days(1);
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A certificate, and the authority that signed it in PEM.
-pub(crate) struct Made {
+pub(crate) struct GeneratedCertificate {
     pub(crate) identity: Identity,
     pub(crate) ca_pem: String,
 }
 
 /// Makes a certificate for these names and addresses, and for this machine's own.
-pub(crate) fn make(names: &[String]) -> Result<Made, ConfigError> {
-    generate(names).map_err(|error| ConfigError::Make(error.to_string()))
-}
-
-fn generate(names: &[String]) -> Result<Made, rcgen::Error> {
+pub(crate) fn generate(names: &[String]) -> Result<GeneratedCertificate, rcgen::Error> {
     let now = OffsetDateTime::now_utc();
     let authority = authority(now)?;
     let mut all: Vec<String> = LOCAL.map(String::from).to_vec();
@@ -47,7 +42,10 @@ fn generate(names: &[String]) -> Result<Made, rcgen::Error> {
     let key = KeyPair::generate()?;
     let certificate = params.signed_by(&key, &authority)?;
     let key = PrivatePkcs8KeyDer::from(key.serialize_der());
-    Ok(Made { identity: (vec![certificate.der().clone()], key.into()), ca_pem: authority.pem() })
+    Ok(GeneratedCertificate {
+        identity: (vec![certificate.der().clone()], key.into()),
+        ca_pem: authority.pem(),
+    })
 }
 
 fn authority(now: OffsetDateTime) -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
