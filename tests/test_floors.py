@@ -1,0 +1,71 @@
+"""The house stands on floors: imports run downward, never in a circle, and to no suite by name."""
+
+import ast
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from sitebench.suite import SUITES, suites
+
+FLOORS = [
+    *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
+    *("runs targets", "tables", "measure calibrate", "plan", "report", "locust compare", "api"),
+    *("suites", "http", "cli", "seeders", "ils_bench ps_bench", "sitebench locustfiles", "benches"),
+]
+"""Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public face. What
+stands on one floor does not import each other: suites least of all."""
+
+
+def room(module: str) -> str:
+    package, *within = module.split(".")
+    return within[0] if package == "sitebench" and within else package
+
+
+ROOT = Path(__file__).parents[1]
+LEVELS = {name: level for level, names in enumerate(FLOORS) for name in names.split()}
+FILES = {
+    ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): file
+    for package in ("sitebench", "seeders", *SUITES, "locustfiles", "benches")
+    for file in sorted((ROOT / package).rglob("*.py*"))
+    if file.suffix in (".py", ".pyi")
+}
+TREES = {module: ast.parse(file.read_text()) for module, file in FILES.items()}
+
+
+def imports(module: str) -> set[str]:
+    """Return the modules of ours that a file imports, within functions and for types too."""
+    named = set()
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.Import):
+            named |= {each.name for each in node.names}
+        if isinstance(node, ast.ImportFrom):
+            whole = {f"{node.module}.{each.name}" for each in node.names}
+            named |= {name if name in FILES else str(node.module) for name in whole}
+    return named & FILES.keys()
+
+
+IMPORTS = {module: imports(module) for module in FILES}
+
+
+def test_no_import_runs_upward() -> None:
+    assert [
+        f"{module} imports {name}"
+        for module, names in IMPORTS.items()
+        for name in sorted(names)
+        if room(name) != room(module) and LEVELS[room(name)] >= LEVELS[room(module)]
+    ] == []
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    TopologicalSorter(IMPORTS).prepare()
+
+
+def test_only_the_registry_names_a_suite() -> None:
+    names = {each.name for each in suites()}
+    assert [
+        f"{module}:{node.lineno} has {node.value!r}"
+        for module, tree in TREES.items()
+        if module.startswith("sitebench.") and module != "sitebench.suite"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if node.value in names or any(package in node.value for package in SUITES)
+    ] == []
