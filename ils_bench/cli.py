@@ -260,7 +260,7 @@ def verify(
         ),
     ] = None,
 ) -> None:
-    """Check that a place holds the people that `seed` puts there, and no others.
+    """Check that a directory or file holds exactly the people that `seed` puts there.
 
     sitebench ils verify people.ldif --entries 1m
 

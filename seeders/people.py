@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -75,14 +74,3 @@ def no_people_or_seed_below_zero(size: int, seed: int) -> None:
     """Refuse numbers that no population can have."""
     if size < 0 or seed < 0:
         raise BadInput("a population has a negative size or seed", "use whole numbers from 0 on")
-
-
-def people(
-    seed: int,
-    size: int,
-    profile: Profile = "paper",
-    locales: Sequence[str] = DEFAULT_LOCALES,
-    base: str = DEFAULT_BASE,
-) -> Population:
-    """Return the population alone, for scripts and tests."""
-    return generate(Spec(size, seed, profile, tuple(locales), base)).population

@@ -5,9 +5,9 @@ A suite's own `cli.py` has the commands, their examples, and what only it asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -22,18 +22,12 @@ if TYPE_CHECKING:
 
     from sitebench.measure.command import Seeding
     from sitebench.measure.sweep import Stage
-    from sitebench.runs.point import PointResult, PointSpec
+    from sitebench.runs.point import PointResult
+    from sitebench.suites.points import Points
 
 Sizes = Annotated[str | None, typer.Option(help=SIZES_HELP, metavar="LIST")]
 NoEntries = Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)]
 """`sweep` has --sizes, and says so to those who give --entries."""
-
-
-class Points(Protocol):
-    """A suite's `points.py`, as far as its commands need it."""
-
-    def point(self, options: Any, operation: str) -> PointSpec: ...
-    def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
 
 
 def operation_argument(suite: Suite) -> ArgumentInfo:
@@ -128,7 +122,7 @@ def find_peak(
     job = command.PeakJob(
         stage=stage,
         point=lambda load: points.point(replace(one, **asdict(load)), operation),
-        facts=lambda: points.manifest(one, [one.entries]),
+        facts=lambda: points.manifest(one, [getattr(one, "entries", 0)]),
         window_s=one.measure or 0.0,
         default_out=run_file(f"{suite.name}-peak"),
         afterwards=afterwards,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.measure.sweep import Stage
@@ -22,6 +22,13 @@ from sitebench.targets.open_target import OpenTarget
 
 O = TypeVar("O")  # noqa: E741 -- options
 T = TypeVar("T", bound=OpenTarget[Any])
+
+
+class Points(Protocol):
+    """A suite's own `points.py`, as far as its commands and its tests need it."""
+
+    def point(self, options: Any, operation: str) -> PointSpec: ...
+    def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
 
 
 def at_size(cls: type[O], options: Any, size: int) -> O:

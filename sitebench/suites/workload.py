@@ -27,6 +27,7 @@ from sitebench.locust.workers.choice import of_this_worker
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
+from sitebench.suites.points import Points
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.targets.open_target import OpenTarget
@@ -40,13 +41,6 @@ class Program(Protocol):
     def name(self) -> str: ...
     @property
     def writes(self) -> bool: ...
-
-
-class Points(Protocol):
-    """A suite's `points.py`, as far as a test needs it."""
-
-    def point(self, options: Any, operation: str) -> PointSpec: ...
-    def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
 
 
 class PortableSource(Source, Protocol):

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from seeders.people import People, Spec, generate
-from seeders.people import people as people_alone
 from sitebench._engine import Population
 from sitebench.errors import BadInput
 from sitebench.suites.options import DEFAULT_LOCALES
@@ -95,14 +94,6 @@ def test_another_process_makes_the_same_people(people: People) -> None:
     again = Population(str(people.pools.path), people.spec_json)
     assert again.digest == people.population.digest
     assert again.entry(123) == people.population.entry(123)
-
-
-def test_the_short_way_gives_the_same_people(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    long = generate(Spec(10, seed=3, profile="small"), cache=cache).population
-    assert people_alone(3, 10, "small").entry(7) == long.entry(7)
 
 
 def test_ils_people_are_known_by_unique_ascii_addresses(cache: Path) -> None:
