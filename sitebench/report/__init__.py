@@ -1,7 +1,7 @@
-"""The report: a run file in, one HTML file out that needs nothing else to be read.
+"""The report: one self-contained HTML file from one or more run files.
 
     load -> view -> sections (tables and charts) -> page
 
-`page` and `charts` know nothing of run files, so that other pages (a comparison) are made of the
-same parts.
+`page` and `charts` know nothing of run files, so that other pages (a comparison) use the same
+parts.
 """

@@ -1,4 +1,4 @@
-"""A report out of its sections, in the order in which they answer questions."""
+"""The report from its sections, in the order of the questions they answer."""
 
 from __future__ import annotations
 
@@ -45,21 +45,20 @@ TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     failures.tables,
     workers.tables,
 )
-"""What there is as Markdown."""
+"""The tables of the Markdown output."""
 
 
 def sections(report: Report) -> list[Section]:
-    """Return every section that has something to say."""
+    """Return every section that has content."""
     return [made for make in SECTIONS if (made := make(report)) is not None]
 
 
 def title(report: Report) -> str:
-    """Return what the page is called: by its runs and by what they measured."""
     return ", ".join(run.label for run in report.runs)
 
 
 def lead(report: Report) -> str:
-    """Return on what machine, when, and from which command each run came."""
+    """Return the target, machine and start of each run."""
     return "".join(f'<p class="facts">{escape(_facts(run))}</p>' for run in report.runs)
 
 
@@ -78,7 +77,6 @@ def _facts(run: Run) -> str:
 
 
 def html(report: Report, made: Sequence[Section]) -> str:
-    """Return the page."""
     return page(title(report), made, lead(report))
 
 
@@ -93,7 +91,7 @@ def markdown(report: Report) -> str:
 
 
 def _warning(warning: verdict.Warned) -> str:
-    first, *others = warning.said
-    said = f"{first} (and {len(others)} more of the kind)" if others else first
+    first, *others = warning.messages
+    message = f"{first} (and {len(others)} more of this kind)" if others else first
     title = f"- **{plain(warning.title)}** ({warning.points})"
-    return f"{title}: {plain(said)}. {plain(warning.remedy)}.\n"
+    return f"{title}: {plain(message)}. {plain(warning.remedy)}.\n"

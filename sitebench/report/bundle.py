@@ -1,6 +1,7 @@
-"""The chart library as one script: vl-convert has it inside and bundles it, which takes a second.
+"""The chart library as one script, bundled by vl-convert.
 
-So it is kept in the user's cache, by version. Where nothing may be kept there, it is made anew.
+Bundling takes a second, so the script is kept in the user's cache, by version. If the cache cannot
+be written, it is bundled each time.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import tempfile
 from pathlib import Path
 
-# Wrapped: the bundle's names would be everybody's, and two scripts may not declare the same one.
+# Wrapped in a function: the bundle's global names would clash with those of other scripts.
 _OPEN, _CLOSE = "(()=>{", "})();"
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
@@ -23,7 +24,7 @@ def bundle() -> str:
     kept = _folder() / f"charts-{importlib.metadata.version('vl-convert-python')}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
         script = kept.read_text(encoding="utf-8")
-        # Another program may have been killed while it wrote; then it is made again.
+        # A file that was only partly written is made again.
         if script.startswith(_OPEN) and script.endswith(_CLOSE):
             return script
     from vl_convert import javascript_bundle

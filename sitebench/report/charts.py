@@ -1,11 +1,11 @@
-"""What every chart is made of: a Vega-Lite specification, its data, and how it looks.
+"""The parts of every chart: a Vega-Lite specification, its data and its theme.
 
-A specification never holds data: it names its datasets, so that one drawing can show another
-point, and so that the page holds each number once. On the page colours are those of its style
-sheet (`var(--...)`), which knows light, dark and paper; an image has the light ones.
+A specification never holds data: it names its datasets, so that one drawing can switch to another
+point, and the page holds each number once. On the page colours come from the style sheet
+(`var(--...)`), which has a light, a dark and a print theme; images use the light one.
 
-Colours are Okabe and Ito's, told apart by every kind of colour vision, and no series is told by
-its colour alone: lines have a dash, marks a shape.
+Colours are Okabe and Ito's, which every kind of colour vision can distinguish, and no series
+differs by colour alone: lines have a dash, marks a shape.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHAPES = (
     *("circle", "square", "triangle-up", "diamond"),
     *("cross", "triangle-down", "triangle-right"),
 )
-"""One less than there are colours: both begin anew, and no pair comes twice among 56."""
+"""One fewer than there are colours: both repeat, and no pair occurs twice among 56."""
 INK = {
     "ink": "#1c2126",
     "faint": "#5b6570",
@@ -35,13 +35,13 @@ INK = {
     "shade": "#e9ecef",
     "bad": "#a33a00",
 }
-"""Named as the page's variables are."""
+"""By the names of the page's variables."""
 
 BESIDE = "beside"
-"""Range of colours where 1997's two machines come first: grey and brown in every figure."""
+"""Range of colours with 1997's two machines first: grey and brown in every figure."""
 
 AXIS_WIDTH = 58
-"""Room for the labels of a y axis: equal in all charts, so that those above each other agree."""
+"""Width of the labels of a y axis: equal in all charts, so that stacked charts align."""
 
 
 _US = "(datum.value < 1e3 ? format(datum.value, '~r') + ' us' : datum.value < 1e6 ? "
@@ -58,42 +58,41 @@ AXES: Mapping[str, Spec] = {
         "values": [digit * 10**power for power in range(-1, 10) for digit in (1, 2, 5)],
     },
 }
-"""Axes by what they show: microseconds in the unit that reads best, counts with a prefix."""
+"""Axes by quantity: microseconds in the most readable unit, counts with a prefix."""
 
 ALL_SERIES = "all series"
-"""Stands for the names of a dataset's series where a scale has to list them."""
+"""Placeholder for the names of a dataset's series, where a scale has to list them."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One figure: its id names the image's file too; `chooser` names the list that chooses."""
+    """One figure; its id is also the name of the image file, `chooser` the list that selects."""
 
     id: str
     title: str
     description: str
     spec: Mapping[str, Any]
     choices: Mapping[str, Mapping[str, Columns]]
-    """Datasets by name, by what was chosen; a single one, named "", without a chooser."""
+    """Datasets by name, per choice; without a chooser there is a single choice, ""."""
     chooser: str = ""
     key: Mapping[str, str] = field(default_factory=dict)
-    """Remarks on how to read it, below the drawing: words by sign."""
+    """The legend of signs, below the drawing."""
     titles: Mapping[str, str] = field(default_factory=dict)
-    """What each choice is called."""
+    """The title of each choice."""
 
     def titled(self, choice: str) -> str:
-        """Return the title, with what was chosen."""
         return f"{self.title}: {self.titles[choice]}" if choice in self.titles else self.title
 
 
 def names(values: Iterable[str]) -> Columns:
-    """Keep texts that repeat as codes into a list."""
+    """Encode repeated texts as indices into a list."""
     found: dict[str, int] = {}
     codes = [found.setdefault(value, len(found)) for value in values]
     return {"codes": codes, "names": list(found)}
 
 
 def short(value: float | None, digits: int = 4) -> float | None:
-    """Return a number with no more digits than a screen shows."""
+    """Round a number to the digits that a screen shows."""
     if value is None or not math.isfinite(value):
         return None
     rounded = float(f"{value:.{digits}g}")
@@ -101,7 +100,7 @@ def short(value: float | None, digits: int = 4) -> float | None:
 
 
 def rows(columns: Columns) -> list[dict[str, Any]]:
-    """Return a dataset row by row, as Vega takes it; the page's script does the same."""
+    """Return a dataset as rows, as Vega reads it; the page's script does the same."""
     spread = {name: _spread(column) for name, column in columns.items()}
     length = max((len(c) for c in spread.values() if isinstance(c, list)), default=0)
     return [
@@ -135,7 +134,7 @@ def _listed(part: Any, found: Sequence[Any]) -> Any:
 
 
 def colours(count: int, *, css: bool) -> list[str]:
-    """Return a colour per series, as the page's variables or as they are."""
+    """Return a colour per series, as CSS variables or as values."""
     each = [f"var(--series-{n + 1})" for n in range(len(SERIES))] if css else list(SERIES)
     return [each[n % len(each)] for n in range(count)]
 

@@ -1,4 +1,4 @@
-"""Every figure as a file of its own: SVG or PNG, from the specifications that the page has."""
+"""Every figure as a file of its own: SVG or PNG, from the specifications of the page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitebench.report.page import Section
 
 WIDTH = 760
 _SCALE = 2.0
-"""Pixels of a PNG per unit: sharp in print and on screens of today."""
+"""Pixels of a PNG per unit: sharp in print and on high-resolution screens."""
 
 
 def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes]]:
@@ -29,7 +29,7 @@ def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes
 
 
 def render(chart: Chart, choice: str, image: str) -> bytes:
-    """Return a figure as an image with light colours, whatever the screen has."""
+    """Return a figure as an image with light colours."""
     import vl_convert
 
     spec = _sized(prepared(chart, choice)) | {"title": chart.titled(choice)}
@@ -50,5 +50,5 @@ def _sized(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def slug(text: str) -> str:
-    """Return a text as a part of a file's name."""
+    """Return a text as part of a file name."""
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-")

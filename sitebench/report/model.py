@@ -1,4 +1,4 @@
-"""What a report shows: run files, read once and closed, and how their points are called."""
+"""The contents of a report: run files, read once and closed, and the names of their points."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from sitebench.suite import suites
 from sitebench.units import format_rate, format_size
 
 SLOTS = 2_400
-"""Slots of all timelines together: a screen shows no more of one point than a twentieth of them,
-and forty points still fit a page of 2 MB."""
+"""Slots of all timelines together: one point shows at most a twentieth of them, and forty points
+still fit a page of 2 MB."""
 MOST_SLOTS, LEAST_SLOTS = 120, 12
 
 Lane = list[tuple[int, float]]
-"""Values of one sample's name over time: (t_ns, value); rates where it is a counter."""
+"""Values of one figure over time: (t_ns, value); of a counter, its rate."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ class Point:
 
     @property
     def spec(self) -> PointSpec:
-        """What was measured."""
         return self.result.spec
 
 
@@ -69,12 +68,10 @@ class Run:
 
     @cached_property
     def results(self) -> list[PointResult]:
-        """What was measured, in order."""
         return [point.result for point in self.points]
 
     @cached_property
     def series(self) -> list[Series]:
-        """What was measured, repeats together."""
         return series(self.results)
 
     @cached_property
@@ -85,22 +82,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything a section may ask for."""
+    """Everything a section can show."""
 
     runs: Sequence[Run]
 
     @cached_property
     def measured(self) -> list[tuple[Run, Series]]:
-        """Every series of every run."""
         return [(run, each) for run in self.runs for each in run.series]
 
     @cached_property
     def points(self) -> list[Point]:
-        """Every point of every run."""
         return [point for run in self.runs for point in run.points]
 
     def suite(self, name: str) -> ReportSuite:
-        """Return what is known of a suite; of one this version does not know, its name."""
+        """Return a suite's titles and tables; for an unknown suite, its name."""
         for each in suites():
             if each.name == name:
                 return cast("ReportSuite", resolve_name(each.report))
@@ -108,13 +103,13 @@ class Report:
 
     @cached_property
     def present(self) -> list[ReportSuite]:
-        """The suites that something was measured of."""
+        """The suites that have points in the report."""
         found = dict.fromkeys(each.spec.half for _, each in self.measured)
         return [self.suite(name) for name in found]
 
 
 def load(paths: Sequence[Path]) -> Report:
-    """Read run files; refuses those with nothing measured."""
+    """Read run files; refuses those without a measured point."""
     labels = _labels(paths)
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(RunFile(path)) for path in paths]
@@ -132,10 +127,10 @@ def _stored(file: RunFile) -> list[StoredPoint]:
     stored = file.points()
     if not any(each.status == "done" for each in stored):
         failed = sum(each.status == "failed" for each in stored)
-        said = f"{failed} of them failed" if failed else "none is finished yet"
+        state = f"{failed} of them failed" if failed else "none is finished yet"
         raise BadRunFile(
-            f"{file.path} has no measured point ({len(stored)} planned, {said})",
-            "finish the sweep first: the same command with the same --out goes on with it",
+            f"{file.path} has no measured point ({len(stored)} planned, {state})",
+            f"finish the sweep first: sitebench resume {file.path}",
         )
     return stored
 
@@ -167,7 +162,7 @@ def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
-    """Call runs by their files' names, with folders only where names are the same."""
+    """Return the name of each run: that of its file, with the folder if names repeat."""
     stems = [path.name.removesuffix(".sitebench") for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -175,11 +170,11 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 _LOAD = ("entries", "users", "rate", "target", "client", "warmup", "measure")
-"""Settings that a point's own fields say already."""
+"""Settings that are fields of a point already."""
 
 
-def traits(spec: PointSpec) -> dict[str, str]:
-    """Return what a point was, beside its operation and size, by name of the trait."""
+def labels(spec: PointSpec) -> dict[str, str]:
+    """Return what a point was, in addition to its operation and size, by name."""
     kept = {name: value for name, value in spec.settings.items() if name not in _LOAD}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
     return {
@@ -195,37 +190,38 @@ def traits(spec: PointSpec) -> dict[str, str]:
 HOW_HARD = ("load", "lanes", "windows")
 _BARE = ("target", "client", *HOW_HARD)
 _SPARE = ("lanes", "windows")
-"""Said only of points that nothing else tells apart."""
+"""Labels used only if no other one distinguishes two points."""
 
 
-def telling(specs: Iterable[PointSpec], ignoring: Sequence[str] = ()) -> Callable[[PointSpec], str]:
-    """Return how to call each of these points by no more than tells it from the others."""
-    known = [(spec, traits(spec)) for spec in specs]
+def distinguishing_label(
+    specs: Iterable[PointSpec], ignoring: Sequence[str] = ()
+) -> Callable[[PointSpec], str]:
+    """Return a function that labels each of these points as briefly as distinguishes them."""
+    known = [(spec, labels(spec)) for spec in specs]
     every = dict.fromkeys(name for _, mine in known for name in mine if name not in ignoring)
     differ = [name for name in every if len({mine.get(name) for _, mine in known}) > 1]
     wanted = [name for name in differ if name not in _SPARE]
     for name in (name for name in differ if name in _SPARE):
-        alike: dict[tuple[Any, ...], set[str]] = {}
+        same: dict[tuple[Any, ...], set[str]] = {}
         for spec, mine in known:
             words = (spec.operation, spec.entries, *(mine.get(each) for each in wanted))
-            alike.setdefault(words, set()).add(mine[name])
-        if any(len(values) > 1 for values in alike.values()):
+            same.setdefault(words, set()).add(mine[name])
+        if any(len(values) > 1 for values in same.values()):
             wanted.append(name)
 
     def call(spec: PointSpec) -> str:
-        mine = traits(spec)
+        mine = labels(spec)
         words = [mine[n] if n in _BARE else f"{n}={mine[n]}" for n in wanted if n in mine]
         return ", ".join(words)
 
     return call
 
 
-def named(spec: PointSpec, people: str, operation: str) -> str:
-    """Return an operation and its size in words."""
+def display_name(spec: PointSpec, people: str, operation: str) -> str:
     return f"{operation}, {format_size(spec.entries)} {people}"
 
 
-def variant(spec: PointSpec) -> str:
-    """Return what stays the same between points that differ in size and load only."""
-    kept = {k: v for k, v in traits(spec).items() if k not in HOW_HARD}
+def variant_name(spec: PointSpec) -> str:
+    """Return the key that points share if they differ only in size and load."""
+    kept = {k: v for k, v in labels(spec).items() if k not in HOW_HARD}
     return json.dumps({"half": spec.half, "operation": spec.operation, **kept}, sort_keys=True)

@@ -1,7 +1,7 @@
-"""One HTML page that needs nothing else: style, scripts, charts and their data are in it.
+"""One self-contained HTML page, with style, scripts, charts and data.
 
-Its content security policy names every script by its digest and allows no connection at all, so
-a text from a run file can neither run nor be fetched from anywhere.
+Its content security policy lists every script by digest and allows no connection, so that a text
+from a run file can neither run nor load anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ASSETS = Path(__file__).parent / "assets"
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: `body` is HTML in which every text from outside has been escaped.
+    """A part of the page: `body` is HTML in which every foreign text is escaped.
 
     `scripts` run after the page's own, in the order of the sections.
     """
@@ -35,7 +35,7 @@ class Section:
     charts: tuple[Chart, ...] = ()
     scripts: tuple[str, ...] = ()
     short: str = ""
-    """What it is called among the links at the top."""
+    """Its name among the links at the top."""
 
 
 def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
@@ -63,7 +63,7 @@ def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
 
 
 def policy(scripts: Sequence[str]) -> str:
-    """Return the content security policy: these scripts, and nothing from anywhere."""
+    """Return the content security policy: these scripts and no connections."""
     digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:; "
@@ -77,12 +77,11 @@ def _digest(script: str) -> str:
 
 @functools.cache
 def asset(name: str) -> str:
-    """Return a file that lies beside this one."""
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
 def figure(chart: Chart) -> str:
-    """Return the place of a chart in a section's body."""
+    """Return the HTML into which the page's script draws a chart."""
     remarks = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in chart.key.items())
     legend = f'<dl class="remarks">{remarks}</dl>' if remarks else ""
     return (
@@ -97,7 +96,7 @@ def figure(chart: Chart) -> str:
 def chooser(
     identity: str, label: str, options: Sequence[tuple[str, Sequence[tuple[str, str]]]]
 ) -> str:
-    """Return a list to choose from; charts name it by `identity`."""
+    """Return a drop-down list; charts refer to it by `identity`."""
     groups = []
     for group, each in options:
         inside = "".join(f'<option value="{escape(v)}">{escape(t)}</option>' for v, t in each)
@@ -132,6 +131,6 @@ def _data(charts: Sequence[Chart]) -> str:
         },
     }
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
-    # Deflated: numbers in decimal take a third of their room so, and every browser can inflate.
+    # Deflated: decimal numbers shrink to a third, and every browser can inflate.
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     return f'<script type="application/octet-stream" id="data">{packed}</script>'

@@ -1,4 +1,4 @@
-"""What a suite tells the report about itself: its titles, and what its papers printed."""
+"""What a suite provides for the report: titles, and the figures of its paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitebench.runs.repeats import Of, Series
 
 @dataclass(frozen=True)
 class Printed:
-    """What a paper printed: one machine's rates over sizes."""
+    """Printed figures of the paper: one machine's rates over sizes."""
 
     machine: str
     sizes: Sequence[int]
@@ -24,7 +24,7 @@ class RateFigure:
     """Operations per second against size, as Figures 1 to 4 have them, for one operation."""
 
     name: str
-    """Names the image's file too."""
+    """Also the name of the image file."""
     title: str
     operation: str
     of: Of
@@ -33,32 +33,31 @@ class RateFigure:
 
 @dataclass(frozen=True)
 class ReportSuite:
-    """One half of sitebench, as far as a report cares."""
+    """One suite, as a report shows it."""
 
     name: str
     title: str
     size_title: str
     people: str
-    """What the sizes count: "entries" of a directory, "people" of a site."""
+    """The unit of sizes: "entries" of a directory, "people" of a site."""
     rates: Sequence[RateFigure]
-    """The figures the papers have; an operation without one gets one of its own."""
+    """The figures of the paper; an operation without one gets a figure of its own."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Titles by operation."""
     paper_table: Callable[[Sequence[Series]], Table] | None = None
-    """Lays out one operation over sizes as the paper did, with the paper's figures beneath."""
+    """Lays out one operation over sizes as the paper does, with the paper's figures below."""
     bottlenecks_1997: Sequence[Table] = ()
 
     def title_of(self, operation: str) -> str:
-        """Return what an operation is called in titles."""
         return self.operations.get(operation, operation)
 
     def figures(self, operations: Sequence[str]) -> list[RateFigure]:
-        """Return a figure for each operation that was measured, the papers' own first."""
+        """Return a figure for each measured operation, the paper's own first."""
         known = [each for each in self.rates if each.operation in operations]
         others = [name for name in operations if name not in {each.operation for each in known}]
         return known + [RateFigure(name, self.title_of(name), name, ops_per_s) for name in others]
 
 
 def ops_per_s(result: PointResult) -> float:
-    """Return the rate that a figure shows unless the suite knows a better one."""
+    """Return the rate that a figure shows unless the suite provides another."""
     return result.ops_per_s

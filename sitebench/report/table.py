@@ -1,4 +1,4 @@
-"""A table once, written as HTML for the page and as Markdown for a text."""
+"""A table that is written as HTML for the page and as Markdown for text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOTHING = "n/a"
 
 
 class Mark(StrEnum):
-    """What a cell is, beside its text; the page shows it by more than a colour."""
+    """The state of a cell; the page shows it by more than a colour."""
 
     PLAIN = ""
     INVALID = "invalid"
@@ -25,7 +25,7 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell; `why` is shown on hover and, in Markdown, left to the notes."""
+    """One cell; `why` is shown on hover, and in Markdown only by the notes."""
 
     text: str
     mark: Mark = Mark.PLAIN
@@ -46,7 +46,7 @@ class Table:
     notes: Sequence[str] = ()
 
     def to_html(self) -> str:
-        """Return the table as HTML: scrolls by itself where the screen is narrow."""
+        """Return the table as HTML that scrolls by itself on a narrow screen."""
         head = "".join(
             f'<th scope="col"{self._class(n)}>{escape(name)}</th>'
             for n, name in enumerate(self.columns)
@@ -78,7 +78,7 @@ class Table:
         return "" if n < self.left else ' class="figure"'
 
     def to_markdown(self) -> str:
-        """Return the table as GitHub writes them, its title as a heading."""
+        """Return the table in GitHub's syntax, its title as a heading."""
         rule = ["---" if n < self.left else "---:" for n in range(len(self.columns))]
         lines = [f"### {plain(self.title)}", "", _line(self.columns), _line(rule, raw=True)]
         lines += [_line([_text(each) for each in row]) for row in self.rows]
@@ -88,7 +88,7 @@ class Table:
 
 
 def _more(row: Row) -> str:
-    """A row without a name of its own belongs to the one above it."""
+    """Mark a row without a name: it belongs to the one above."""
     return "" if row[0] else ' class="more"'
 
 
@@ -103,5 +103,5 @@ def _line(cells: Sequence[str], *, raw: bool = False) -> str:
 
 
 def plain(text: str) -> str:
-    """Return text that no Markdown reads anything into: bars, tags, emphasis, line ends."""
+    """Escape what Markdown would interpret: bars, tags, emphasis, line ends."""
     return re.sub(r"([\\|*_`<>\[\]])", r"\\\1", re.sub(r"\s+", " ", text))

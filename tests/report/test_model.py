@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadRunFile
-from sitebench.report.model import Report, load, telling
+from sitebench.report.model import Report, distinguishing_label, load
 from sitebench.runs.store import RunStore
 from tests.report import made
 
@@ -24,28 +24,28 @@ def test_the_clocks_are_those_of_the_operations_that_count(report: Report) -> No
 
 def test_points_are_called_by_what_tells_them_apart_and_no_more() -> None:
     specs = [made.spec(users=2), made.spec(users=64), made.spec(users=64, target="openldap")]
-    call = telling(specs)
+    call = distinguishing_label(specs)
     assert [call(each) for each in specs] == [
         "embedded, 2 users",
         "embedded, 64 users",
         "openldap, 64 users",
     ]
-    assert telling(specs[:1])(specs[0]) == ""
-    assert telling(specs, ignoring=("load", "lanes"))(specs[2]) == "openldap"
+    assert distinguishing_label(specs[:1])(specs[0]) == ""
+    assert distinguishing_label(specs, ignoring=("load", "lanes"))(specs[2]) == "openldap"
 
 
 def test_how_long_it_was_tried_is_said_only_where_nothing_else_differs() -> None:
     long = made.spec(users=64, measure_s=60.0)
     specs = [made.spec(users=2), made.spec(users=2, entries=5), long]
-    assert telling(specs)(long) == "64 users"
-    assert telling([made.spec(users=64), long])(long) == "2 s + 60 s"
+    assert distinguishing_label(specs)(long) == "64 users"
+    assert distinguishing_label([made.spec(users=64), long])(long) == "2 s + 60 s"
     rates = [made.spec(rate=500.0, users=users) for users in (16, 32)]
-    assert telling([*specs, *rates])(rates[1]) == "500/s, 32 users"
+    assert distinguishing_label([*specs, *rates])(rates[1]) == "500/s, 32 users"
 
 
 def test_settings_are_named_where_they_differ() -> None:
     specs = [made.spec(settings={"keys": keys, "seed": "1"}) for keys in ("uniform", "latest")]
-    assert telling(specs)(specs[1]) == "keys=latest"
+    assert distinguishing_label(specs)(specs[1]) == "keys=latest"
 
 
 def test_a_file_without_a_finished_point_is_refused(tmp_path: Path) -> None:

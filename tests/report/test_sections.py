@@ -34,7 +34,7 @@ def test_the_headline_says_what_was_found_what_bound_it_and_whether_to_trust_it(
 ) -> None:
     said = verdict.headline(report, report.runs[0])
     assert "direct lookup operation 20,000/s with 1k to 10k entries" in said
-    assert "bound it at" in said
+    assert "was the limit at" in said
     assert "1 of 8 points must not be quoted (generator); 1 more have no result" in said
     assert "Trust in part" in verdict.stamp(report.runs[0])
 
@@ -42,10 +42,10 @@ def test_the_headline_says_what_was_found_what_bound_it_and_whether_to_trust_it(
 def test_every_warning_names_its_points_and_its_remedy(report: Report) -> None:
     found = verdict.warned(report, report.runs[0])
     assert [warning.bad for warning in found[:2]] == [True, True]
-    (said,) = found[0].said
+    (said,) = found[0].messages
     assert said.startswith("generator: ")
-    assert found[0].said[said] == ["Add, 1k entries"]
-    assert found[1].said == {"it <i>died</i> | so": ["Connect, 10k entries"]}
+    assert found[0].messages[said] == ["Add, 1k entries"]
+    assert found[1].messages == {"it <i>died</i> | so": ["Connect, 10k entries"]}
     assert all(warning.remedy for warning in found)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sitebench.report.charts import AXES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.rates import Order, marks, shown
-from sitebench.report.model import HOW_HARD, Report, Run, telling, variant
+from sitebench.report.model import HOW_HARD, Report, Run, distinguishing_label, variant_name
 from sitebench.report.paper import why
 from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
@@ -41,7 +41,7 @@ def curves(report: Report) -> list[Curve]:
     runs = {run.label: run for run in report.runs}
     for run, each in report.measured:
         closed = each.spec.rate is None
-        key = json.dumps([variant(each.spec), each.spec.entries, closed])
+        key = json.dumps([variant_name(each.spec), each.spec.entries, closed])
         found.setdefault((run.label, key), []).append(each)
     chosen = [(runs[label], group) for (label, _), group in found.items() if len(group) > 1]
     return [
@@ -67,7 +67,7 @@ def _peaks(run: Run, spec: PointSpec) -> list[Mapping[str, Any]]:
 
 def titles(report: Report, found: Sequence[Curve]) -> dict[str, str]:
     """Return what each curve is called in the list."""
-    call = telling((curve.spec for curve in found), ignoring=HOW_HARD)
+    call = distinguishing_label((curve.spec for curve in found), ignoring=HOW_HARD)
     called = {}
     for curve in found:
         suite = report.suite(curve.spec.half)

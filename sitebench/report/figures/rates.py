@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitebench.report.charts import AXES, BESIDE, DASHES, SHAPES, Chart, Columns, Spec, names, short
-from sitebench.report.model import Report, Run, telling, variant
+from sitebench.report.model import Report, Run, distinguishing_label, variant_name
 from sitebench.report.paper import why
 from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.point import PointSpec
@@ -42,7 +42,7 @@ def lines(report: Report, suite: str, operation: str) -> list[Line]:
     runs = {run.label: run for run in report.runs}
     for run, each in report.measured:
         if (each.spec.half, each.spec.operation) == (suite, operation):
-            loads = found.setdefault((run.label, variant(each.spec)), {})
+            loads = found.setdefault((run.label, variant_name(each.spec)), {})
             loads.setdefault(load_key(each.spec), []).append(each)
     best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}
     return [
@@ -63,7 +63,7 @@ def _worth(found: list[Series]) -> tuple[int, bool, float]:
 
 def caller(report: Report, found: Sequence[Line]) -> Callable[[Line], str]:
     """Return how to call each line: today's machine, and what tells it from the others."""
-    call = telling(line.spec for line in found)
+    call = distinguishing_label(line.spec for line in found)
 
     def name(line: Line) -> str:
         words = [line.run.label] if len(report.runs) > 1 else []

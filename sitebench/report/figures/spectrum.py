@@ -17,7 +17,7 @@ from sitebench.counts.durations import LEAST_BEYOND
 from sitebench.report.charts import ALL_SERIES, AXES, Chart, Columns, Spec, names, short
 from sitebench.report.figures.curves import load_of
 from sitebench.report.figures.rates import load_key, series_scale, shown
-from sitebench.report.model import Point, Report, telling, variant
+from sitebench.report.model import Point, Report, distinguishing_label, variant_name
 from sitebench.units import format_size
 
 PER_DECADE = 16
@@ -40,9 +40,9 @@ def groups(report: Report) -> list[Group]:
     found: dict[tuple[str, ...], list[Point]] = {}
     for point in report.points:
         spec = point.spec
-        found.setdefault((point.run, variant(spec), "sizes", load_key(spec)), []).append(point)
+        found.setdefault((point.run, variant_name(spec), "sizes", load_key(spec)), []).append(point)
         loads = json.dumps([spec.entries, spec.rate is None])
-        found.setdefault((point.run, variant(spec), "loads", loads), []).append(point)
+        found.setdefault((point.run, variant_name(spec), "loads", loads), []).append(point)
     made = []
     for (run, _, kind, _), points in found.items():
         group = _group(report, run, kind, points)
@@ -60,7 +60,9 @@ def groups(report: Report) -> list[Group]:
 def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> Group:
     spec = points[0].spec
     suite = report.suite(spec.half)
-    call = telling(point.spec for point in report.points if point.spec.operation == spec.operation)
+    call = distinguishing_label(
+        point.spec for point in report.points if point.spec.operation == spec.operation
+    )
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
         name = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.report.model import Report, Run, named, telling
+from sitebench.report.model import Report, Run, display_name, distinguishing_label
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import Cell, Mark, Row, Table
@@ -49,8 +49,10 @@ def _overview(report: Report, run: Run) -> Table:
 def called(report: Report, run: Run, each: Series) -> str:
     """Return a series' name among the others of its run."""
     suite = report.suite(each.spec.half)
-    call = telling(s.spec for s in run.series if s.spec.operation == each.spec.operation)
-    words = named(each.spec, suite.people, suite.title_of(each.spec.operation))
+    call = distinguishing_label(
+        s.spec for s in run.series if s.spec.operation == each.spec.operation
+    )
+    words = display_name(each.spec, suite.people, suite.title_of(each.spec.operation))
     return ", ".join(filter(None, (words, call(each.spec))))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.report.model import Report, Run, named
+from sitebench.report.model import Report, Run, display_name
 from sitebench.report.page import Section
 from sitebench.report.table import Row, Table
 
@@ -30,7 +30,7 @@ def _by_kind(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for point in run.points:
         suite = report.suite(point.spec.half)
-        name = named(point.spec, suite.people, suite.title_of(point.spec.operation))
+        name = display_name(point.spec, suite.people, suite.title_of(point.spec.operation))
         done = point.result.operations
         for kind, n in sorted(point.result.failures_by_kind.items()):
             share = n / (done + point.result.failures)
@@ -43,7 +43,7 @@ def _points(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for each in run.missing:
         suite = report.suite(each.spec.half)
-        name = named(each.spec, suite.people, suite.title_of(each.spec.operation))
+        name = display_name(each.spec, suite.people, suite.title_of(each.spec.operation))
         why = each.error or {"message": "", "remedy": "the same command goes on with the run"}
         rows.append([name, each.status, why.get("message", ""), why.get("remedy", "")])
     title = _title(report, run, "Points without a result")

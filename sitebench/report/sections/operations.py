@@ -1,9 +1,9 @@
-"""Every operation in a row: how often measured, the median, its interval, the percentiles."""
+"""Every operation in a row: repeats, median, interval, percentiles."""
 
 from __future__ import annotations
 
 from sitebench.report.figures.curves import load_of
-from sitebench.report.model import Report, Run, telling
+from sitebench.report.model import Report, Run, distinguishing_label
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
@@ -15,12 +15,11 @@ PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
 
 
 def tables(report: Report) -> list[Table]:
-    """Return one table per run, and one of what every step of a sequence did."""
+    """Return two tables per run: its operations, and every step of its sequences."""
     return [made for run in report.runs for made in (_operations(report, run), _steps(report, run))]
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables; the steps can be folded away."""
     parts = []
     for run in report.runs:
         parts.append(_operations(report, run).to_html())
@@ -43,16 +42,16 @@ def _operations(report: Report, run: Run) -> Table:
     repeats = {each.n for each in run.series}
     notes = ["n: repeats. Rates and percentiles of latency are medians over repeats."]
     if max(repeats) > 1:
-        notes[0] += " The interval is the median's, 95 %, or least and greatest of few repeats."
+        notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
     notes += ["n/a: fewer than 100 samples beyond the percentile. us/op: the generator's own CPU."]
-    notes.append("Headroom: what the busiest thread that made the load had left to its ceiling.")
+    notes.append("Headroom: share of time that the busiest thread of the tester had left.")
     return Table(_title(report, run, "Operations"), columns, rows, left=4, notes=notes)
 
 
 def _row(report: Report, run: Run, each: Series) -> Row:
     suite = report.suite(each.spec.half)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
-    how = telling(others, ignoring=("load", "lanes"))(each.spec)
+    how = distinguishing_label(others, ignoring=("load", "lanes"))(each.spec)
     rate = each.median(lambda r: r.ops_per_s)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
     spoiled = why(each)

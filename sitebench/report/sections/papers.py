@@ -1,4 +1,4 @@
-"""The paper's tables with today's figures, and 1997's beneath each."""
+"""The paper's tables with today's figures, and those of 1997 below."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def tables(report: Report) -> list[Table]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the tables, widest screens or not."""
     found = tables(report)
     if not found:
         return None
@@ -37,4 +36,4 @@ def section(report: Report) -> Section | None:
         "end of the window, as the paper has it.</p>"
     )
     body = "".join(table.to_html() for table in found)
-    return Section("papers", "The paper's tables, refilled", body + note, short="Paper")
+    return Section("papers", "The paper's tables with these results", body + note, short="Paper")

@@ -14,7 +14,7 @@ _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 def section(report: Report) -> Section | None:
-    """Return the planner's part; its scripts go where the page's policy knows them."""
+    """Return the planner; its scripts move to the page, whose policy lists them by digest."""
     results = [result for run in report.runs for result in run.results]
     rates = {each.name: tables_of(results, each) for each in plan_suites()}
     if not any(rates.values()):

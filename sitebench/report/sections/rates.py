@@ -20,7 +20,7 @@ def section(report: Report) -> Section | None:
         charts += found
     note = (
         '<p class="note">Both axes are logarithmic. A bar at a point is its interval over repeats; '
-        "a hollow mark is a point that is not the target's number. A click on a name in a legend, "
+        "a hollow mark is a point that is not valid. A click on a name in a legend, "
         "or the arrow keys on a figure, show one series alone.</p>"
     )
     return Section(

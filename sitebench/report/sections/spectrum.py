@@ -8,7 +8,7 @@ from sitebench.report.page import Section, chooser, figure
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure, with a list of what to draw together."""
+    """Return the figure, with a list of groups to draw."""
     chart = spectrum_chart(report)
     if chart is None:
         return None

@@ -1,4 +1,4 @@
-"""First of all: what was found, what bound it, whether to trust it; then every warning."""
+"""The first section: what was found, what limited it, whether to trust it; then every warning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from sitebench.report.figures.rates import lines
-from sitebench.report.model import Report, Run, named
+from sitebench.report.model import Report, Run, display_name
 from sitebench.report.page import Section
 from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.repeats import Series
@@ -17,8 +17,8 @@ from sitebench.units import format_ns, format_rate, format_size
 BOUNDS = {
     "target-cpu": "the target's CPU",
     "generator": "the load generator",
-    "schedule": "the rate that was asked for",
-    "undecided": "nothing alone that was watched",
+    "schedule": "the requested rate",
+    "undecided": "no single monitored resource",
     "network": "the network",
     "memory": "memory",
     "operating-system": "the operating system",
@@ -27,30 +27,28 @@ BOUNDS = {
     "failed": "failures",
     "leak": "a leak",
 }
-"""What held a point, in a sentence; a verdict that is not here is its own words."""
+"""What limited a point, in a sentence; any other verdict is shown by its name."""
 
 AT_ONCE = {True: 3, False: 1}
-"""How much is shown of what is said of points, bad or not; the rest can be unfolded."""
+"""Messages shown at once for errors and for warnings; the rest can be unfolded."""
 
 
 @dataclass
 class Warned:
-    """One kind of warning, the points that have it, and what each says."""
+    """One kind of warning, and the points that have it."""
 
     title: str
     remedy: str
     bad: bool
-    said: dict[str, list[str]] = field(default_factory=dict)
-    """Points by what is said of them."""
+    messages: dict[str, list[str]] = field(default_factory=dict)
+    """Points by message."""
 
     @property
     def points(self) -> int:
-        """How many points have it."""
-        return sum(len(names) for names in self.said.values())
+        return sum(len(names) for names in self.messages.values())
 
 
 def section(report: Report) -> Section | None:
-    """Return headlines, cards and warnings."""
     parts = []
     for run in report.runs:
         heading = f"<h3>{escape(run.label)}</h3>" if len(report.runs) > 1 else ""
@@ -64,32 +62,31 @@ def section(report: Report) -> Section | None:
 
 
 def stamp(run: Run) -> str:
-    """Return whether the run can be trusted, in a word or two."""
     invalid = sum(not point.result.verdict.valid for point in run.points)
     if invalid == len(run.points):
         return '<span class="stamp bad">Do not trust</span>'
     if invalid or run.missing:
         return '<span class="stamp doubt">Trust in part</span>'
     if any(point.result.verdict.doubts or point.result.failures for point in run.points):
-        return '<span class="stamp doubt">Trust, with doubts</span>'
+        return '<span class="stamp doubt">Trust, with warnings</span>'
     return '<span class="stamp good">Trust</span>'
 
 
 def headline(report: Report, run: Run) -> str:
-    """Return what was found, what bound it and whether to trust it, in three sentences."""
+    """Return what was found, what limited it and whether to trust it, in three sentences."""
     return " ".join((_found(report, run), _bound(run), _trust(run)))
 
 
 def _found(report: Report, run: Run) -> str:
-    said = []
+    ranges = []
     for suite in report.present:
         for figure in _figures(report, suite):
             for line in lines(report, suite.name, figure.operation):
                 if line.run is run and (text := _range(suite, figure, line.series)):
-                    said.append(text)
+                    ranges.append(text)
                     break
-    text = "; ".join(said)
-    return f"{text[:1].upper()}{text[1:]}." if text else "No point has a number of its target."
+    text = "; ".join(ranges)
+    return f"{text[:1].upper()}{text[1:]}." if text else "No point is valid."
 
 
 def _figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
@@ -123,11 +120,11 @@ def _bound(run: Run) -> str:
     counted = Counter(sound).most_common()
     words = [(BOUNDS.get(bound, bound.replace("-", " ")), n) for bound, n in counted]
     first, n = words[0]
-    said = f"{first[:1].upper()}{first[1:]} bound it"
+    limit = f"{first[:1].upper()}{first[1:]} was the limit"
     if len(words) == 1:
-        return f"{said} at every point." if n > 1 else f"{said}."
+        return f"{limit} at every point." if n > 1 else f"{limit}."
     others = ", ".join(f"{word} at {n}" for word, n in words[1:])
-    return f"{said} at {n} of {len(sound)} points ({others})."
+    return f"{limit} at {n} of {len(sound)} points ({others})."
 
 
 def _trust(run: Run) -> str:
@@ -135,16 +132,16 @@ def _trust(run: Run) -> str:
     invalid = [point for point in run.points if not point.result.verdict.valid]
     if not invalid:
         every = "The one point is" if total == 1 else f"All {total} points are"
-        said = f"{every} the target's own"
+        text = f"{every} valid"
     else:
         bounds = ", ".join(dict.fromkeys(p.result.verdict.bound for p in invalid))
-        said = f"{len(invalid)} of {total} points must not be quoted ({bounds})"
+        text = f"{len(invalid)} of {total} points must not be quoted ({bounds})"
     if run.missing:
-        said += f"; {len(run.missing)} more have no result"
-    doubtful = sum(bool(p.result.verdict.doubts) for p in run.points if p.result.verdict.valid)
-    if doubtful:
-        said += f"; {doubtful} come with warnings"
-    return f"{said}."
+        text += f"; {len(run.missing)} more have no result"
+    with_warnings = sum(bool(p.result.verdict.doubts) for p in run.points if p.result.verdict.valid)
+    if with_warnings:
+        text += f"; {with_warnings} come with warnings"
+    return f"{text}."
 
 
 def _card(report: Report, suite: ReportSuite) -> str:
@@ -154,7 +151,7 @@ def _card(report: Report, suite: ReportSuite) -> str:
 
 
 def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
-    """Return an operation's highest sound rate, where, how slow, and against 1997."""
+    """Return an operation's highest valid rate, its size, its p99, and its ratio to 1997."""
     series = [
         each
         for _, each in report.measured
@@ -163,7 +160,7 @@ def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
         and each.median(figure.of) is not None
     ]
     if not series:
-        none = '<span class="mark invalid">no number</span>'
+        none = '<span class="mark invalid">not valid</span>'
         return f"<div><dt>{escape(figure.title)}</dt><dd>{none}</dd></div>"
     best = max(series, key=lambda each: each.median(figure.of) or 0.0)
     rate = best.median(figure.of) or 0.0
@@ -188,35 +185,35 @@ def _times(figure: RateFigure, size: int, rate: float) -> list[str]:
 
 
 def warned(report: Report, run: Run) -> list[Warned]:
-    """Return what is wrong with a run, worst first: invalid points, missing ones, doubts."""
+    """Return what is wrong with a run, worst first: invalid points, missing ones, warnings."""
     invalid = Warned(
-        "Not the target's number: do not quote",
-        "leave these points out, or mend what the warnings name and measure again",
+        "Not valid: do not quote",
+        "leave these points out, or follow the remedies and measure again",
         bad=True,
     )
     found: dict[tuple[str, str], Warned] = {}
     for point in run.points:
         suite = report.suite(point.spec.half)
-        name = named(point.spec, suite.people, suite.title_of(point.spec.operation))
+        name = display_name(point.spec, suite.people, suite.title_of(point.spec.operation))
         verdict = point.result.verdict
         if not verdict.valid:
-            said = f"{verdict.bound}: {verdict.evidence}"
-            invalid.said.setdefault(said, []).append(name)
+            why = f"{verdict.bound}: {verdict.evidence}"
+            invalid.messages.setdefault(why, []).append(name)
         for doubt in verdict.doubts:
             title = doubt.kind.replace("-", " ").capitalize()
             kind = found.setdefault((doubt.kind, doubt.remedy), Warned(title, doubt.remedy, False))
-            kind.said.setdefault(doubt.message, []).append(name)
-    return [each for each in (invalid, _missing(report, run), *found.values()) if each.said]
+            kind.messages.setdefault(doubt.message, []).append(name)
+    return [each for each in (invalid, _missing(report, run), *found.values()) if each.messages]
 
 
 def _missing(report: Report, run: Run) -> Warned:
-    remedy = "the sweep's command goes on with the run when it has the same --out"
+    remedy = f"continue with `sitebench resume {run.path}`"
     warning = Warned("Points without a result", remedy, bad=True)
     for each in run.missing:
         suite = report.suite(each.spec.half)
-        said = (each.error or {}).get("message", f"{each.status}, as the file stands")
-        name = named(each.spec, suite.people, suite.title_of(each.spec.operation))
-        warning.said.setdefault(said, []).append(name)
+        why = (each.error or {}).get("message", f"{each.status}, according to the file")
+        name = display_name(each.spec, suite.people, suite.title_of(each.spec.operation))
+        warning.messages.setdefault(why, []).append(name)
     return warning
 
 
@@ -231,8 +228,8 @@ def _warnings(report: Report, run: Run) -> str:
 
 def _item(warning: Warned) -> str:
     each = [
-        f'<div>{escape(said)} <span class="where">({escape(_where(names))})</span></div>'
-        for said, names in warning.said.items()
+        f'<div>{escape(message)} <span class="where">({escape(_where(names))})</span></div>'
+        for message, names in warning.messages.items()
     ]
     most = AT_ONCE[warning.bad]
     first, rest = "".join(each[:most]), each[most:]
