@@ -71,5 +71,5 @@ def test_every_kind_of_warning_is_told() -> None:
 def test_the_command_line_page_tells_defaults() -> None:
     told = cli_page.page()
     assert "``" not in told
-    assert "new connections; without it each makes a full handshake. | `--no-tls-resume` |" in told
-    assert "Check every answer against the population. | `--verify` |" in told
+    assert "on new connections, instead of full handshakes. | `--no-tls-resume` |" in told
+    assert "Check of every answer against the population. | `--verify` |" in told
