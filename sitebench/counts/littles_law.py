@@ -1,20 +1,19 @@
-"""Little's law as an alarm: the lanes there were, against the lanes that the clocks account for.
+"""Little's law as a check: the lanes that ran, against the lanes that the clocks account for.
 
 N = X x R, with R the time from one operation's end to the next one's end in a lane. Multiplied
-by the seconds of the window, both sides are lane-seconds, and each is counted by itself:
+by the seconds of the window, both sides are lane-seconds, and each is counted independently:
 
 - the lanes that ran, integrated over time;
-- what every clock of every step says that lanes did: service time and time waited in vain (from
-  the histograms), the engine's own processing, and waiting (thinking, no arrival due, pausing
+- the sum of all clocks of all steps: service time and time of operations given up (from the
+  histograms), the engine's own processing, and waiting (thinking, no arrival due, pausing
   after a failed connection).
 
 An operation is recorded where it ends, so one that spans a window's edge would be counted in one
-window and missed in the other. What is under way at both edges is read off the lanes there: the
-start's is taken away, the end's is added. With that the law needs no steady state to hold, and
-does not mind long operations or short windows.
+window and missed in the other. The time under way is read from the lanes at both edges: that of
+the start is subtracted, that of the end is added. So the law holds without a steady state, with
+long operations and in short windows.
 
-A drain that got lost, an operation counted twice, a clock that runs wrong or a histogram that
-saturates breaks it.
+A lost drain, an operation counted twice, a wrong clock or a saturated histogram breaks it.
 """
 
 from __future__ import annotations

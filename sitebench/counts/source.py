@@ -1,7 +1,7 @@
-"""What the bridge needs from whatever drives the lanes.
+"""The interface of what drives the lanes.
 
-The native engine has exactly this face; the portable Python lanes imitate it. Protocols, so
-that the modules which only move numbers need neither the engine nor Locust to be tested.
+The native engine has it, and the portable Python lanes imitate it. Protocols, so that modules that
+only pass numbers on can be tested without the engine and without Locust.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """Whether throughput had settled: a slope test over the measured window and its parts.
 
-The slope is Theil and Sen's, the median of all pairs' slopes: one half second lost to another
-process does not move it. Its significance is Mann and Kendall's, with the variance widened where
-neighbouring half seconds resemble each other (a busy machine is busy for seconds at a time)
-beyond what a rise or a fall of any shape explains.
+The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's,
+the median of all pairs' slopes: one slot lost to another process does not move it. Its significance
+is Mann and Kendall's, with the variance inflated by the autocorrelation of neighbouring slots (a
+busy machine is busy for seconds at a time) that remains after a rise or a fall of any shape is
+taken out.
 
-A window is unsettled when it drifts by more than `DRIFT` beyond chance, as a whole or in one of
-the halves that roll over it: a window that begins before the target is warm has a steady end and
-no steady mean. One that changed by more, and perhaps by chance, is too short to tell.
+A window is unsettled when its rate drifts by more than `DRIFT` and that is significant, over the
+whole window or over one of the half windows that roll over it: a window that begins before the
+target is warm has a steady end and no steady mean. A larger drift that is not significant means
+that the window is too short to tell.
 """
 
 from __future__ import annotations
@@ -19,24 +21,24 @@ from enum import StrEnum
 from itertools import combinations, pairwise
 from statistics import NormalDist, median
 
-LEAST = 8
-"""Fewer half seconds cannot tell a slope from chance, unless it is all there is."""
+MIN_SLOTS = 8
+"""With fewer slots only a strictly monotone series is significant."""
 
 DRIFT = 0.05
-"""A change within the window that would hide what comparisons are to find, 5 %."""
+"""A change within the window that is as large as what comparisons are to find: 5 %."""
 
-CHANCE = 0.003
-"""How often chance alone may call a steady target unsettled, all windows looked at together: three
-sigmas. Neighbours that resemble each other by a half make it up to 5 % (simulated)."""
+FALSE_ALARM_RATE = 0.003
+"""Three sigmas: how often a steady target may be called unsettled, all spans of a window together.
+With an autocorrelation of 0.5 it is up to 5 % (simulated)."""
 
 SHORTEST_S = 0.4
-"""Drains closer together than this count as one: those at a phase's ends are milliseconds."""
+"""Shorter drains are merged: those at a phase's ends last milliseconds."""
 
-MOST = 240
-"""More points than this are taken together: all pairs are looked at."""
+MAX_SLOTS = 240
+"""Longer windows have longer slots: the slope takes all pairs of slots."""
 
-ALIKE = 0.9
-"""The highest resemblance of neighbours reckoned with; beyond it nothing would be significant."""
+MAX_AUTOCORRELATION = 0.9
+"""Estimates are capped here; beyond it no drift would be significant."""
 
 
 class State(StrEnum):
@@ -58,7 +60,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class _Drift:
-    """How one stretch drifted: its change as a share of the median rate, and the odds of that."""
+    """Drift of one span: its change as a share of the median rate, and the p-value of that."""
 
     begin_s: float
     end_s: float
@@ -69,27 +71,27 @@ class _Drift:
 def settle(drains: Iterable[tuple[float, int]]) -> Settled:
     """Judge consecutive drains, each (seconds, operations)."""
     rates = list(_rates(drains))
-    if len(rates) < LEAST:
-        said = (
-            f"{len(rates)} half seconds are too few to tell a slope from chance ({LEAST} are not)"
-        )
-        return Settled(State.TOO_SHORT, said)
+    if len(rates) < MIN_SLOTS:
+        evidence = f"{len(rates)} half seconds are too few to tell a drift from chance"
+        return Settled(State.TOO_SHORT, f"{evidence} ({MIN_SLOTS} are enough)")
     if not median(rate for _, _, rate in rates):
-        return Settled(State.TOO_SHORT, "operations took longer than the half seconds looked at")
+        return Settled(State.TOO_SHORT, "in most half seconds no operation ended")
     spans = list(_spans(len(rates)))
     drifts = [_drift(rates[first:last]) for first, last in spans]
-    moved = [d for d in drifts if abs(d.change) > DRIFT and d.chance < CHANCE / len(spans)]
+    moved = [
+        d for d in drifts if abs(d.change) > DRIFT and d.chance < FALSE_ALARM_RATE / len(spans)
+    ]
     if moved:
         worst = max(moved, key=lambda drift: abs(drift.change))
-        return Settled(State.UNSETTLED, f"{_said(worst)}: it drifts", worst.change * 100)
+        return Settled(State.UNSETTLED, f"{_change(worst)}: it drifts", worst.change * 100)
     whole = drifts[0]
     if abs(whole.change) > DRIFT:
-        said = f"{_said(whole)}: too few half seconds to tell that from chance"
-        return Settled(State.TOO_SHORT, said, whole.change * 100)
-    return Settled(State.SETTLED, f"{_said(whole)}: {DRIFT:.0%} is allowed", whole.change * 100)
+        evidence = f"{_change(whole)}: too few half seconds to tell that from chance"
+        return Settled(State.TOO_SHORT, evidence, whole.change * 100)
+    return Settled(State.SETTLED, f"{_change(whole)}: {DRIFT:.0%} is allowed", whole.change * 100)
 
 
-def _said(drift: _Drift) -> str:
+def _change(drift: _Drift) -> str:
     return (
         f"throughput changed by {drift.change:+.1%} between seconds {drift.begin_s:.1f} and "
         f"{drift.end_s:.1f} of the window (p = {drift.chance:.2g})"
@@ -97,9 +99,9 @@ def _said(drift: _Drift) -> str:
 
 
 def _rates(drains: Iterable[tuple[float, int]]) -> Iterator[tuple[float, float, float]]:
-    """Yield (begin, end, rate) of stretches long enough, and few enough."""
+    """Merge drains into slots, and yield each as (begin, end, rate)."""
     drains = list(drains)
-    least = max(SHORTEST_S, sum(seconds for seconds, _ in drains) / MOST)
+    least = max(SHORTEST_S, sum(seconds for seconds, _ in drains) / MAX_SLOTS)
     begin = end = 0.0
     operations = 0
     for seconds, count in drains:
@@ -113,9 +115,9 @@ def _rates(drains: Iterable[tuple[float, int]]) -> Iterator[tuple[float, float, 
 
 
 def _spans(n: int) -> Iterator[tuple[int, int]]:
-    """Yield the whole, then halves that roll over it by quarters, where they are long enough."""
+    """Yield the whole window, then half windows at every quarter, if they have enough slots."""
     yield 0, n
-    if n // 2 >= LEAST:
+    if n // 2 >= MIN_SLOTS:
         for quarter in range(3):
             first = quarter * n // 4
             yield first, first + n // 2
@@ -129,8 +131,8 @@ def _drift(rates: Sequence[tuple[float, float, float]]) -> _Drift:
     rises = sum((y[j] > y[i]) - (y[j] < y[i]) for i, j in pairs)
     trend = _monotone(y if slope > 0 else [-value for value in y])
     rest = [abs(value) - abs(fit) for value, fit in zip(y, trend, strict=True)]
-    spread = math.sqrt(_variance(y) * _widening(rest))
-    # A step towards zero: the sum moves in steps of two.
+    spread = math.sqrt(_variance(y) * _variance_inflation(rest))
+    # Continuity correction: the sum changes in steps of two.
     score = max(0, abs(rises) - 1) / spread if spread else 0.0
     begin_s, end_s = rates[0][0], rates[-1][1]
     change = slope * (end_s - begin_s) / (median(y) or math.inf)
@@ -138,7 +140,7 @@ def _drift(rates: Sequence[tuple[float, float, float]]) -> _Drift:
 
 
 def _variance(values: Sequence[float]) -> float:
-    """Return the variance of Kendall's sum by chance alone, equal values considered."""
+    """Return the variance of Kendall's sum without a trend, corrected for ties."""
     ties: dict[float, int] = {}
     for value in values:
         ties[value] = ties.get(value, 0) + 1
@@ -151,7 +153,7 @@ def _term(n: int) -> int:
 
 
 def _monotone(values: Sequence[float]) -> list[float]:
-    """Return the rising values closest to these, whatever the shape of the rise."""
+    """Return the isotonic regression, by pooling adjacent violators."""
     pools: list[tuple[float, int]] = []
     for value in values:
         mean, size = value, 1
@@ -162,15 +164,15 @@ def _monotone(values: Sequence[float]) -> list[float]:
     return [mean for mean, size in pools for _ in range(size)]
 
 
-def _widening(rest: Sequence[float]) -> float:
-    """Return how much wider chance spreads where neighbours resemble each other."""
+def _variance_inflation(rest: Sequence[float]) -> float:
+    """Return the factor on the variance that the autocorrelation of neighbours asks for."""
     mean = sum(rest) / len(rest)
-    apart = [value - mean for value in rest]
-    square = sum(value * value for value in apart)
+    residuals = [value - mean for value in rest]
+    square = sum(value * value for value in residuals)
     if not square:
         return 1.0
-    # Few values look less alike than they are (Kendall's correction of the bias).
+    # Of few values the estimate is too low (Kendall's correction of the bias).
     n = len(rest)
-    alike = (n * sum(a * b for a, b in pairwise(apart)) / square + 1) / (n - 3)
-    alike = min(ALIKE, alike)
-    return max(1.0, (1 + alike) / (1 - alike))
+    estimate = (n * sum(a * b for a, b in pairwise(residuals)) / square + 1) / (n - 3)
+    r = min(MAX_AUTOCORRELATION, estimate)
+    return max(1.0, (1 + r) / (1 - r))

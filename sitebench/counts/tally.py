@@ -1,4 +1,4 @@
-"""Totals per step over a window: snapshots go in, nothing is lost or averaged."""
+"""Totals per step over a window: drains are added, and no figure is averaged."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sitebench._engine import Histogram
 from sitebench.counts.source import SEQUENCE, Drained, StepRecord
 
 WAITS = 0.01
-"""Share of their time from which lanes are said to wait; pauses after a failure are less."""
+"""Share of their time above which lanes count as waiting; pauses after failures are below it."""
 
 MOST_STRETCHES = 2_048
-"""Steadiness is judged by 240 stretches at the most: eight times as many lose nothing of it. An
-hour of drains has 7,200."""
+"""The test for steadiness takes at most 240 slots; eight times as many stretches lose no precision.
+An hour has 7,200 drains."""
 
 
 def _pairs(values: array[Any]) -> array[Any]:
-    """Add up every two neighbours; the last may be alone."""
+    """Add every two neighbours; an odd last one stays."""
     pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
     return array(values.typecode, (a + b for a, b in pairs))
 
@@ -49,7 +49,7 @@ class StepTotals:
 
     @property
     def clock_ns(self) -> int:
-        """Time that lanes spent on this step, answered or not, our own share included."""
+        """Time that lanes spent on this step, answered or not, the engine's own included."""
         return self.service.sum + self.censored.sum + self.processing_ns
 
     def add(self, record: StepRecord | StepTotals) -> None:
@@ -77,14 +77,14 @@ class Tally:
     longest_drain_s: float = 0.0
     stretch_s: array[float] = field(default_factory=lambda: array("d"))
     succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
-    """Of each drain its seconds, and how often each (program, step) succeeded in it; of a long
-    window, of stretches of several. What ends early is zero from there on."""
+    """Per drain, or per stretch of several drains in a long window: its seconds, and the successes
+    of each (program, step) in it. A shorter array is zero from its end on."""
     lane_ns: int = 0
     waiting_ns: int = 0
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
-    """Of several workers' windows: the length by which the rate is the sum of their own."""
+    """Of several workers' windows: the length that makes the rate the sum of the workers' rates."""
 
     @classmethod
     def starting(cls, boundary: Drained) -> Tally:
@@ -102,26 +102,26 @@ class Tally:
 
     @property
     def seconds(self) -> float:
-        """Length of the window as it was, not as it was asked for."""
+        """Actual length of the window, not the configured one."""
         if self.length_s is not None:
             return self.length_s
         return 0.0 if self.t0_ns is None else (self.t1_ns - self.t0_ns) / 1e9
 
     @property
     def lane_s(self) -> float:
-        """Lanes that ran, times seconds."""
+        """Lane-seconds: lanes that ran, integrated over time."""
         return self.lane_ns / 1e9
 
     @property
     def clock_s(self) -> float:
-        """What all clocks together say that lanes did."""
+        """Lane-seconds that all clocks together account for."""
         steps = (each for each in self.steps.values() if each.step != SEQUENCE)
         underway = self.underway_ns - self.underway_start_ns
         return (sum(each.clock_ns for each in steps) + self.waiting_ns + underway) / 1e9
 
     @property
     def waits(self) -> bool:
-        """Whether lanes had nothing to do for more than a moment: their users think."""
+        """Whether lanes were idle for a noticeable time: their users think."""
         return self.waiting_ns > WAITS * self.lane_ns
 
     @property
@@ -154,12 +154,12 @@ class Tally:
             self._join_stretches()
 
     def _join_stretches(self) -> None:
-        """Take every two stretches together, so that a window of any length takes no more."""
+        """Merge every two stretches, so that memory is bounded for windows of any length."""
         self.stretch_s = _pairs(self.stretch_s)
         self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
 
     def merge(self, later: Tally) -> None:
-        """Add the steps of another window; only they are asked for when it is no measured one."""
+        """Add the steps of another window; outside the measured window nothing else is used."""
         for key, totals in later.steps.items():
             self.steps.setdefault(key, StepTotals(*key)).add(totals)
 

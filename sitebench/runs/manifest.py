@@ -1,4 +1,4 @@
-"""What must be known to measure the same again: the run file's manifest (method, rule 12)."""
+"""The manifest of a run file: what one must know to repeat the measurement (method, rule 12)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podma
 
 
 def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the facts about this run on this machine, and the caller's own."""
+    """Return the facts about this run on this machine, and the facts in `more`."""
     return {
         "command": ["sitebench", *argv],
         "started": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -68,9 +68,9 @@ def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[
 
 
 def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a run that goes on: those of now, and under `earlier` what they were.
+    """Return the facts of a resumed run: those of now, and under `earlier` those that differed.
 
-    Part of the points was measured then: on another kernel, maybe, or by another version.
+    Some of its points were measured then: perhaps on another kernel, or by another version.
     """
     known: dict[str, Any] = json.loads(json.dumps(now))
     if not before:
@@ -80,7 +80,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, An
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of everything that has a part in a number."""
+    """Return the versions of all software that influences the figures."""
     found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
     for name in (*PACKAGES, *(name for each in suites() for name in each.packages)):
         try:
@@ -93,7 +93,7 @@ def versions() -> dict[str, str]:
 def cpu() -> dict[str, Any]:
     """Return the processor, its cores, those this process may use, and what changes their speed.
 
-    What the machine does not tell is None: in a virtual one the frequency is the host's secret.
+    A fact that the machine does not report is None: a virtual machine does not see the frequency.
     """
     model = platform.processor()
     for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
@@ -114,9 +114,9 @@ def cpu() -> dict[str, Any]:
 
 
 def virtualisation() -> dict[str, Any]:
-    """Return whether a hypervisor and a container are around us, and whose machine it claims."""
+    """Return whether this is a virtual machine or a container, and the product name."""
     flags = (_read(Path("/proc/cpuinfo")) or "").partition("\nflags")[2].partition("\n")[0].split()
-    container = next((name for place, name in _CONTAINERS.items() if place.exists()), None)
+    container = next((name for mark, name in _CONTAINERS.items() if mark.exists()), None)
     return {
         "hypervisor": "hypervisor" in flags if flags else None,
         "product": _read(Path("/sys/class/dmi/id/product_name")),
@@ -130,10 +130,10 @@ def _turbo() -> bool | None:
 
 
 def _mitigations() -> dict[str, str]:
-    """Return what the kernel does about each flaw of the processor that it has."""
+    """Return the kernel's mitigation of each vulnerability that this processor has."""
     folder = _CPU / "vulnerabilities"
     found = {p.name: _read(p) for p in sorted(folder.iterdir())} if folder.is_dir() else {}
-    return {name: said for name, said in found.items() if said and said != "Not affected"}
+    return {name: text for name, text in found.items() if text and text != "Not affected"}
 
 
 def _system() -> str | None:
@@ -160,17 +160,17 @@ def _group_memory_bytes() -> int | None:
     """Return how much memory the control groups around this process allow it, None for all."""
     from sitebench.monitor.throttle import ancestry
 
-    places = []
+    paths = []
     for line in (_read(Path("/proc/self/cgroup")) or "").splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
-            places += [f"/sys/fs/cgroup{group}/memory.max" for group in ancestry(path, "/")]
+            paths += [f"/sys/fs/cgroup{group}/memory.max" for group in ancestry(path, "/")]
         elif "memory" in controllers.split(","):
             limit = "memory.limit_in_bytes"
-            places += [f"/sys/fs/cgroup/memory{group}/{limit}" for group in ancestry(path, "/")]
-    said = [int(text) for place in places if (text := _read(Path(place)) or "").isdigit()]
-    # Version 1 says that there is no limit with a number beyond all memory.
-    return min((limit for limit in said if limit < _memory_bytes()), default=None)
+            paths += [f"/sys/fs/cgroup/memory{group}/{limit}" for group in ancestry(path, "/")]
+    limits = [int(text) for path in paths if (text := _read(Path(path)) or "").isdigit()]
+    # Version 1 writes "no limit" as a number larger than all memory.
+    return min((limit for limit in limits if limit < _memory_bytes()), default=None)
 
 
 def _chosen(text: str | None) -> str | None:

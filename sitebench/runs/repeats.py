@@ -1,9 +1,9 @@
-"""Repeats of a point: how often a number was measured decides what may be said of it.
+"""Repeats of a point, their median, and an interval that encloses the true median.
 
-Repeats are points that differ in `repeat` alone. What is said of them is a median and an exact
-interval around it from order statistics, which assumes nothing about how runs are distributed:
-of n values in order, the k-th smallest and the k-th largest enclose the true median unless fewer
-than k values lie on one side of it, and each value lies on either side with probability 1/2.
+Repeats are points that differ in `repeat` alone. The interval is exact, from order statistics,
+which assume nothing about the distribution of runs: of n values in order, the k-th smallest and
+the k-th largest enclose the true median unless fewer than k values lie on one side of it, and each
+value lies on either side with probability 1/2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sitebench.runs.point import PointResult, PointSpec
 CONFIDENCE = 0.95
 
 Of = Callable[[PointResult], float | None]
-"""What is asked of each repeat; None where that repeat has no such number."""
+"""The figure to take of each repeat; None where that repeat does not have it."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Interval:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
-    """Return the narrowest interval that is sure enough; None where n is too small for any."""
+    """Return the narrowest interval of this confidence; None where n is too small for any."""
     ordered, found = sorted(values), None
     for k in range(1, len(ordered) // 2 + 1):
         sure = _coverage(len(ordered), k)
@@ -43,12 +43,12 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 
 def least_repeats(confidence: float = CONFIDENCE) -> int:
-    """Return from how many values on `median_interval` has an answer: 6 for 95 %."""
+    """Return the fewest values for which `median_interval` has an interval: 6 for 95 %."""
     return next(n for n in range(2, 64) if _coverage(n, 1) >= confidence)
 
 
 def _coverage(n: int, k: int) -> float:
-    """Return how probably the k-th smallest and k-th largest of n enclose the median."""
+    """Return the probability that the k-th smallest and k-th largest of n enclose the median."""
     outside: int = 2 * sum(math.comb(n, i) for i in range(k))
     return 1.0 - outside / float(2**n)
 
@@ -67,7 +67,7 @@ class Series:
 
     @property
     def valid(self) -> bool:
-        """Whether every repeat is the target's number."""
+        """Whether every repeat measured the target, not the tester."""
         return all(result.verdict.valid for result in self.results)
 
     @property
@@ -76,10 +76,10 @@ class Series:
         return sum(result.failures for result in self.results)
 
     def values(self, of: Of) -> list[float] | None:
-        """Return what each repeat has; None where one has no number.
+        """Return each repeat's figure; None if one repeat does not have it.
 
-        Leaving that one out would bend the median: the slow repeats are those with too few
-        samples for a percentile.
+        Leaving that one out would bias the median: slow repeats are those with too few samples for
+        a percentile.
         """
         found = [value for result in self.results if (value := of(result)) is not None]
         return found if found and len(found) == self.n else None
@@ -95,7 +95,7 @@ class Series:
         return None if values is None else median_interval(values)
 
     def spread(self, of: Of) -> tuple[float, float] | None:
-        """Return the least and the greatest value: all that few repeats can say."""
+        """Return the smallest and the largest value: few repeats allow no interval."""
         values = self.values(of)
         return None if values is None else (min(values), max(values))
 

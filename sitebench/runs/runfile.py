@@ -1,12 +1,12 @@
-"""A run file as reports read it: never created, never changed, also while the run goes on.
+"""A run file as reports read it: never created and never changed, even while the run goes on.
 
 A `RunFile` shows the file as it was when it was opened, so that all figures of a report agree.
-SQLite's own way of reading a database in WAL mode writes beside it, so the way depends on what
-lies there:
+SQLite writes beside a database in WAL mode even when it only reads, so the file is opened by what
+lies beside it:
 
 - a log (`-wal`) with its index (`-shm`): a run goes on, or was killed. Read with SQLite's locks.
-- no log: the run ended, or the file was copied without it. Read as it is; should a run be resumed
-  on it meanwhile, what was read is read again.
+- no log: the run ended, or the file was copied without it. Read without locks; if a run is resumed
+  on it meanwhile, the query is repeated.
 - a log without its index: both were copied. Read from a private copy, which SQLite may index.
 """
 
@@ -38,15 +38,15 @@ _NOT_AS_WRITTEN = (
     ArithmeticError,
     RecursionError,
 )
-"""What reading a value raises that no run has written; UnicodeDecodeError is a ValueError."""
+"""Raised by reading a value that no run has written; msgspec's errors are ValueErrors, too."""
 DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
 @dataclass(frozen=True)
 class StoredPoint:
-    """One point: what was asked for, how far it is, and what came of it.
+    """One point: its specification, its status, and its result.
 
-    A point that failed after its window keeps its result beside the error.
+    A point that failed after its window has both a result and an error.
     """
 
     id: int
@@ -115,12 +115,12 @@ class RunFile:
             raise
 
     def _look(self) -> None:
-        """Refuse what is no database before SQLite sees it: its own words are no help."""
+        """Refuse other files before SQLite opens them: its messages do not help a user."""
         try:
             if not self.path.exists():
                 raise BadRunFile(f"no run file at {self.path}", "check the name")
             if not self.path.is_file():
-                raise BadRunFile(f"{self.path} is no file", schema.OTHER_FILE)
+                raise BadRunFile(f"{self.path} is not a file", schema.OTHER_FILE)
             with self.path.open("rb") as file:
                 head = file.read(len(MAGIC))
         except OSError as error:
@@ -130,7 +130,7 @@ class RunFile:
         if not head:
             raise BadRunFile(f"{self.path} is empty", schema.OTHER_FILE)
         if head != MAGIC:
-            raise BadRunFile(f"{self.path} is no run file of sitebench", schema.OTHER_FILE)
+            raise BadRunFile(f"{self.path} is not a run file of sitebench", schema.OTHER_FILE)
 
     def _open(self) -> None:
         place, self._unlocked = self.path.resolve(), None
@@ -141,7 +141,7 @@ class RunFile:
             self._db = _connect(place, "mode=ro")
         else:
             self._db = _connect(self._copied(place), "mode=ro")
-        # One transaction from here to the end: one state of the file, whatever is written to it.
+        # One transaction from here to the end: it shows one state of the file.
         self._rows(BEGIN)
         marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
         self._rows("SELECT count(*) FROM sqlite_schema")
@@ -158,7 +158,7 @@ class RunFile:
         return folder / "run"
 
     def _stamp(self) -> tuple[int, ...]:
-        """Return what changes when somebody writes to a file that is read without locks."""
+        """Return values that change when the file is written to: it is read without locks."""
         found = self.path.stat()
         log = _size(_beside(self.path.resolve(), "-wal"))
         return found.st_ino, found.st_size, found.st_mtime_ns, log
@@ -184,7 +184,7 @@ class RunFile:
 
     @contextlib.contextmanager
     def reading(self, what: str) -> Iterator[None]:
-        """Call the file damaged where a value of it turns out to be one that no run has written."""
+        """Raise BadRunFile where a value turns out to be one that no run has written."""
         try:
             yield
         except _NOT_AS_WRITTEN as error:
@@ -235,7 +235,7 @@ class RunFile:
     def timeline(
         self, point_id: int, steps: Collection[tuple[str, str]] | None = None
     ) -> list[TimelineRow]:
-        """Return what a point did, drain by drain: all of it, or some (program, step)."""
+        """Return the drains of a point: of all steps, or of some (program, step)."""
         if steps is None:
             found = self._rows(_select(TimelineRow, "timeline"), point_id)
         else:
@@ -245,7 +245,7 @@ class RunFile:
         return list(map(TimelineRow._make, found))
 
     def samples(self, point_id: int) -> list[SampleRow]:
-        """Return what the monitor saw while a point ran."""
+        """Return the monitor's readings of a point."""
         query = _select(SampleRow, "samples")
         return list(map(SampleRow._make, self._rows(query, point_id)))
 
@@ -272,7 +272,7 @@ class RunFile:
         try:
             return json.loads(text)
         except _NOT_AS_WRITTEN as error:
-            raise self._damaged(f"{str(text)[:40]!r} is no JSON") from error
+            raise self._damaged(f"{str(text)[:40]!r} is not JSON") from error
 
     def _histogram(self, encoded: bytes) -> Histogram:
         with self.reading("a histogram"):

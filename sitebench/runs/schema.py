@@ -15,9 +15,9 @@
                                     one row per counter and second
 
 Every column is described in docs/run-file.md. The version (`PRAGMA user_version`) is raised when
-an older reader would misread the file. It is not raised for what a reader is asked to pass over:
-further columns, tables and manifest facts, and further keys in the JSON of specifications,
-results and errors.
+an older reader would misread the file. It is not raised for what readers must ignore: additional
+columns, tables and manifest facts, and additional keys in the JSON of specifications, results and
+errors.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ OLDER_SCHEMA = "measure again: no release wrote that schema"
 
 
 def foreign(application: int, version: int) -> tuple[str, str] | None:
-    """Return what keeps a database with these two marks from being read, and the remedy."""
+    """Return why a database with these two marks cannot be read, and the remedy; or None."""
     if application != APPLICATION_ID:
         return "is a database of another program", OTHER_FILE
     if version != VERSION:

@@ -2,10 +2,10 @@
 
 Its tables are those of `sitebench.runs.schema`; docs/run-file.md describes every column.
 
-The file is in WAL mode: it is readable while a run goes on, and a process that is killed leaves
-every finished point behind. A point's totals and its result appear in one transaction (status
-`measured`, by the process that measured) and are confirmed in another (`done`, by the one that
-watched the target live on). Resuming a run measures every point again that is not `done`.
+The file is in WAL mode: it is readable while a run goes on, and a killed process leaves every
+finished point behind. A point's totals and its result appear in one transaction (status `measured`,
+by the process that measured) and are confirmed in another (`done`, by the sweep, once it has seen
+the target still alive). Resuming a run measures every point again that is not `done`.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ class RunStore:
             raise
 
     def _refusal(self, error: sqlite3.Error) -> SitebenchError:
-        """Say what SQLite's refusal means; whatever is in the file already stays there."""
+        """Return SQLite's error as ours; what is in the file already stays there."""
         kind = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if kind in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
             return BadRunFile(
-                f"{self.path} is no run file of sitebench, or a damaged one: {error}",
+                f"{self.path} is not a run file of sitebench, or is damaged: {error}",
                 "name another file with --out",
             )
         remedy = _REMEDIES.get(kind, "look at the disk it is on, then run the same command again")
@@ -118,7 +118,7 @@ class RunStore:
         self._db.close()
 
     def set_manifest(self, facts: Mapping[str, Any]) -> None:
-        """Write facts about the run, replacing those of the same name."""
+        """Write facts about the run; a fact of the same name is replaced."""
         rows = [(key, json.dumps(value)) for key, value in facts.items()]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", rows)
@@ -129,7 +129,7 @@ class RunStore:
         return {key: json.loads(value) for key, value in rows}
 
     def add_target(self, facts: Mapping[str, Any]) -> None:
-        """Add what an opened target says of itself to the fact `targets`, once."""
+        """Add the facts of an opened target to the fact `targets`, once."""
         known = self.manifest().get("targets", [])
         if facts not in known:
             self.set_manifest({"targets": [*known, dict(facts)]})
@@ -239,7 +239,7 @@ class RunStore:
             )
 
     def append_sample(self, point: int, t_ns: int, rows: Iterable[Row]) -> None:
-        """Add one reading of the monitor: who, what and how much."""
+        """Add one reading of the monitor."""
         with self._recording(point):
             self._db.executemany(
                 "INSERT INTO samples VALUES (?, ?, ?, ?, ?)",
@@ -254,7 +254,7 @@ class RunStore:
             )
 
     def respecify(self, before: PointSpec, now: PointSpec) -> None:
-        """Say anew what a point measured: a person may change it while it runs."""
+        """Change what a point measures: a user may change the load while it runs."""
         with self._transaction():
             self._db.execute(
                 "UPDATE points SET key = ?, spec = ? WHERE key = ?",
@@ -292,7 +292,7 @@ class RunStore:
             )
 
     def confirm(self, spec: PointSpec) -> None:
-        """Mark a measured point as done: nothing happened to it since."""
+        """Mark a measured point as done: its target was still alive afterwards."""
         with self._transaction():
             self._db.execute(
                 "UPDATE points SET status = 'done', finished = ?"

@@ -2,9 +2,9 @@
 
     ramp -> warmup -> measure -> after
 
-A drain stands exactly at each boundary, so an operation is in one phase and in one only: that in
-which it ended. Warm-up is kept and marked; only `measure` makes a result. A `measure` that begins
-anew, because the number of users was changed, makes what was before it part of the ramp.
+A drain stands exactly at each boundary, so an operation belongs to exactly one phase: that in which
+it ended. Warm-up is kept and marked; only `measure` makes a result. When the number of users is
+changed, `measure` begins again, and what was measured before becomes part of the ramp.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 
 SAMPLE_NS = 900_000_000
-"""Less than two ticks of the drain, so that every second one takes a sample."""
+"""Less than two drain intervals, so that every second drain takes a sample."""
 
 
 class Phase(StrEnum):
-    """Where in its life a point is."""
+    """Phase of a point."""
 
     RAMP = "ramp"
     WARMUP = "warmup"
@@ -87,7 +87,7 @@ class Windows:
         self._keep(sample)
 
     def _set_aside(self) -> None:
-        """Make what was measured so far part of the ramp: it was another load."""
+        """Count what was measured so far to the ramp: the load was different."""
         ramp = self.tallies.setdefault(Phase.RAMP, Tally())
         ramp.merge(self.tallies.pop(Phase.MEASURE))
         if self._file is not None:
@@ -106,16 +106,16 @@ class Windows:
         return self.tallies.get(Phase.MEASURE)
 
     def use(self) -> Use:
-        """Return what the measured window used."""
+        """Return the resources that the measured window used."""
         start = self._bounds[Phase.MEASURE]
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
         return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop the monitor."""
         self._monitor.close()
 
     def complete(self, result: PointResult) -> None:
-        """Write the result; the run file then has the point in whole."""
+        """Write the totals and the result to the run file, if there is one."""
         if self._file is not None:
             self._file.store.complete(self._file.point, self.tallies, result)

@@ -1,10 +1,9 @@
 """Helper processes: targets and responders that must not share a process with the generator.
 
-The two sides talk as little as they can. The parent writes one JSON line to the child's standard
-input (configuration travels there, because arguments can be read by everyone on the machine);
-the child answers one JSON line, `{"ready": ...}` or `{"error": ...}`, and serves until its
-standard input ends. So it ends with its parent, however that one ended. Any further line asks what
-it has to tell of its service, and is answered by one line.
+The parent writes one JSON line to the child's standard input (configuration travels there, because
+every user of the machine can read arguments); the child answers one JSON line, `{"ready": ...}` or
+`{"error": ...}`, and serves until its standard input ends. So it ends with its parent, however the
+parent ended. Each further line asks for the state of its service, and is answered by one line.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from sitebench.system.secret import without_secrets
 from sitebench.system.stop import Stop
 
 STOP_S = 15.0
-TELL_S = 60.0
-"""How long a child may take to tell something: a busy machine is no reason to call it dead."""
+ANSWER_S = 60.0
+"""Time limit for an answer: long, because on a busy machine a slow child is not a dead one."""
 PARENT = "SITEBENCH_PARENT"
-"""Environment variable with the process id of whoever started a process that has no pipe to it."""
+"""Environment variable with the id of the parent, for processes that have no pipe to it."""
 EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
@@ -47,7 +46,7 @@ class Child:
         timeout_s: float = 60.0,
         before: Sequence[str] = (),
     ) -> None:
-        """Start it and wait until it is ready; `before` is a command that becomes it."""
+        """Start it and wait until it is ready; `before` is a command to run it under."""
         self.name = module
         # A session of its own: Ctrl-C is for the parent, which stops its children in order.
         self._process = subprocess.Popen(
@@ -58,8 +57,8 @@ class Child:
             start_new_session=True,
         )
         self.pid = self._process.pid
-        self._heard = b""
-        self._owed = 0
+        self._received = b""
+        self._pending = 0
         try:
             self.ready: dict[str, Any] = self._greet(request, timeout_s)
         except BaseException:
@@ -74,29 +73,29 @@ class Child:
         return ready
 
     def ask(self) -> dict[str, Any]:
-        """Return what its service tells now."""
-        told: dict[str, Any] = self._exchange({}, TELL_S)["told"]
-        return told
+        """Return the present state of its service."""
+        state: dict[str, Any] = self._exchange({}, ANSWER_S)["state"]
+        return state
 
-    def _exchange(self, said: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Say one line, and return the answer: those that came too late are still ahead of it."""
+    def _exchange(self, message: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
+        """Send one line and return its answer, past late answers to earlier lines."""
         assert self._process.stdin is not None
-        self._owed += 1
+        self._pending += 1
         try:
-            self._process.stdin.write(json.dumps(said).encode() + b"\n")
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            raise self._silent() from None
-        while self._owed:
+            raise self._ended() from None
+        while self._pending:
             line = self._line(timeout_s)
-            self._owed -= 1
+            self._pending -= 1
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def _line(self, timeout_s: float) -> bytes:
         assert self._process.stdout is not None
         pipe, give_up = self._process.stdout.fileno(), time.monotonic() + timeout_s
-        while b"\n" not in self._heard:
+        while b"\n" not in self._received:
             if not select.select([pipe], [], [], max(0.0, give_up - time.monotonic()))[0]:
                 raise MeasurementFailed(
                     f"{self.name} did not answer within {timeout_s:.0f} s",
@@ -104,12 +103,12 @@ class Child:
                 )
             part = os.read(pipe, 65536)
             if not part:
-                raise self._silent()
-            self._heard += part
-        line, _, self._heard = self._heard.partition(b"\n")
+                raise self._ended()
+            self._received += part
+        line, _, self._received = self._received.partition(b"\n")
         return line
 
-    def _silent(self) -> MeasurementFailed:
+    def _ended(self) -> MeasurementFailed:
         code = self._process.wait()
         return MeasurementFailed(
             f"{self.name} ended before it answered (exit code {code})",
@@ -135,7 +134,7 @@ class Child:
 
 
 def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a process that ends when this one does, by asking `orphaned`."""
+    """Return the environment of a process that calls `orphaned` to end with this one."""
     return {**environment, PARENT: str(os.getpid())}
 
 
@@ -146,12 +145,12 @@ def orphaned() -> bool:
 
 
 def dump(error: SitebenchError) -> dict[str, str]:
-    """Write an error down for another process."""
+    """Return an error as JSON, for another process."""
     return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
 
 
 def revive(found: Mapping[str, str]) -> SitebenchError:
-    """Make the error again that another process wrote down."""
+    """Return the error that another process dumped."""
     kind = getattr(errors, found["kind"], MeasurementFailed)
     revived: SitebenchError = kind(found["message"], found["remedy"])
     return revived
@@ -159,18 +158,18 @@ def revive(found: Mapping[str, str]) -> SitebenchError:
 
 @dataclass(frozen=True)
 class Service:
-    """What a child serves: what to report of it, how to stop it, and what it tells when asked."""
+    """What a child serves: its first answer, how to stop it, and its state."""
 
     ready: Mapping[str, Any]
     stop: Callable[[], object]
-    tell: Callable[[], Mapping[str, Any]] = dict
+    state: Callable[[], Mapping[str, Any]] = dict
 
 
 def serve(start: Callable[[dict[str, Any]], Service]) -> None:
-    """Be the child: read the request, start, report ready, and serve until told to stop.
+    """Run as the child process: read the request, start, report ready, serve until stopped.
 
-    A parent that goes away while it starts ends it by SystemExit, so `start` must clean up behind
-    itself on any exception.
+    If the parent ends during `start`, SystemExit is raised in it, so `start` must clean up on any
+    exception.
     """
     stopped = Stop()
     service: Service | None = None
@@ -179,32 +178,32 @@ def serve(start: Callable[[dict[str, Any]], Service]) -> None:
         if service is None:
             sys.exit(EXIT_TERMINATED)
 
-    def tell() -> Mapping[str, Any]:
-        return {} if service is None else service.tell()
+    def state() -> Mapping[str, Any]:
+        return {} if service is None else service.state()
 
     with stopped.on(signal.SIGTERM, handler=on_signal):
         request = json.loads(sys.stdin.readline())
-        threading.Thread(target=_heed_parent, args=(tell,), daemon=True).start()
+        threading.Thread(target=_answer_parent, args=(state,), daemon=True).start()
         try:
             service = start(request)
         except SitebenchError as error:
-            _say({"error": dump(error)})
+            _answer({"error": dump(error)})
             sys.exit(error.exit_code)
-        _say({"ready": service.ready})
+        _answer({"ready": service.ready})
         stopped.wait()
         service.stop()
 
 
-def _say(answer: Mapping[str, Any]) -> None:
-    """Answer the parent; one that is gone is noticed by the end of our standard input."""
+def _answer(answer: Mapping[str, Any]) -> None:
+    """Write a line to the parent; if it is gone, the end of standard input shows that."""
     with contextlib.suppress(BrokenPipeError):
         print(json.dumps(answer), flush=True)
 
 
-def _heed_parent(tell: Callable[[], Mapping[str, Any]]) -> None:
-    """Answer its questions, and end with it."""
+def _answer_parent(state: Callable[[], Mapping[str, Any]]) -> None:
+    """Answer the parent's lines, and end with it."""
     try:
         while sys.stdin.readline():
-            _say({"told": tell()})
+            _answer({"state": state()})
     finally:
         os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Limits of this process that a test can run into, met before it starts."""
+"""Limits of this process, checked and raised before a test runs into them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import resource
 from sitebench.errors import OutOfDescriptors
 
 SPARE = 96
-"""Descriptors beside those of the lanes: libraries, pipes, the run file, pollers."""
+"""Descriptors besides those of the lanes: libraries, pipes, the run file, pollers."""
 
 
 def most_connections(least: int, most: int) -> int:
-    """Return up to how many connections this process may ever open: `least`, doubled."""
+    """Return `least`, doubled as often as `most` and the hard limit on open files allow."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     while least * 2 <= most and (hard == resource.RLIM_INFINITY or least * 2 + SPARE <= hard):
         least *= 2

@@ -1,4 +1,4 @@
-"""Errors of the native engine as errors of our tree, each with its remedy."""
+"""Errors of the native engine as errors of sitebench, each with its remedy."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _REMEDIES = {
     "OutOfDescriptors": "raise `ulimit -n`",
     "PortInUse": "choose another port",
 }
-"""For what the engine says without a remedy."""
+"""Remedies for messages of the engine that have none."""
 
 
 def translate(error: EngineError) -> SitebenchError:
-    """Return the error of our tree that says the same.
+    """Return the error of sitebench for an error of the engine.
 
-    The engine writes `what happened; what to do` in one text. What happened may be in a server's
-    words, with semicolons of its own; what to do comes last.
+    The engine writes `what happened; what to do` in one text. The first part may quote a server,
+    semicolons included, so the remedy is what follows the last one.
     """
     message, _, advice = str(error).rpartition("; ")
     if not message:
@@ -36,7 +36,7 @@ def translate(error: EngineError) -> SitebenchError:
 
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
-    """Turn the engine's errors within into ours."""
+    """Raise errors of the engine as errors of sitebench."""
     try:
         yield
     except EngineError as error:

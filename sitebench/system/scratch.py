@@ -1,9 +1,9 @@
-"""Temporary folders that go away with their process, and with the next one where it was killed.
+"""Temporary folders that are removed with their process, or by the next one if it was killed.
 
-They lie among the machine's temporary files, or beside what is made in them.
+They lie in the folder for temporary files, or beside the file that is made in them.
 
-Whoever makes one keeps it locked. The kernel lets go of a lock when its process ends, however that
-was: a folder that can be locked is nobody's any more.
+The process that makes one holds a lock on it. The kernel releases a lock when its process ends,
+however it ends: a folder that can be locked belongs to no running process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PREFIX = "sitebench-scratch-"
 
 @contextlib.contextmanager
 def scratch(where: Path | None = None) -> Iterator[Path]:
-    """Yield an empty folder; before it is made, those of dead processes are removed there."""
+    """Yield an empty folder, after removing those of dead processes."""
     where = where or Path(tempfile.gettempdir())
     _clear(where)
     # Locked before it has the name by which others find it.
@@ -31,7 +31,7 @@ def scratch(where: Path | None = None) -> Iterator[Path]:
     except OSError:
         unlocked.rmdir()
         raise
-    with contextlib.suppress(OSError):  # Where there are no locks, nobody else can have one.
+    with contextlib.suppress(OSError):  # On a file system without locks no other process has one.
         fcntl.flock(lock, fcntl.LOCK_EX)
     folder = unlocked.rename(unlocked.with_name(PREFIX + unlocked.name.rpartition("-")[2]))
     try:
@@ -50,7 +50,7 @@ def _clear(where: Path) -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """Lock a folder of this user's, or return None where that cannot be done now."""
+    """Lock a folder of this user; return None if another process has the lock."""
     try:
         found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:

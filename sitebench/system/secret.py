@@ -1,9 +1,9 @@
 """Secrets: read from a file or the environment, or typed at the terminal; never an argument.
 
-What was typed, or is in a program's hands, lives in a file without a name, in memory
-(memfd_create(2)): its path, which says nothing, goes where that of any other password file goes,
-and whoever is started with `handed_on` can open it, as often as they need to. No other user can,
-and it ends with the last of them.
+A secret that was typed, or passed in by a program, is kept in an anonymous file in memory
+(memfd_create(2)). Its path is used like that of any other password file, and processes that are
+started with the descriptors of `handed_on` can open it, as often as they need to. No other user
+can, and it ends with the last of these processes.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _AUTHORITY = re.compile(r"[^\s@:\[\]?#]*(:\d*)?|\[[^\s@\]]*\](:\d*)?")
 
 
 def address(url: str) -> str:
-    """Return an address, unless there may be a password in it: it would be kept, and shown.
+    """Return an address; refuse one that may contain a password, which would be stored and shown.
 
-    The refusal has no word of it. A slash in a password ends the authority, so what is no host
-    and port before an @ is refused too.
+    The message does not quote it. A slash in a password ends the authority, so anything before an @
+    that is not a host and port is refused, too.
     """
     rest = url.partition("://")[2]
     if _UNSCHEMED.match(url) or ("@" in rest and not _AUTHORITY.fullmatch(rest.partition("/")[0])):
         raise UnknownValue(
-            "credentials stand in an address, where everybody can read them",
+            "an address contains credentials, which every user can read there",
             "leave them out of it; docs/trust.md says where passwords go",
         )
     return url
@@ -51,27 +51,28 @@ def first_line(path: str, what: str, variable: str) -> str:
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
         raise BadFile(
-            f"cannot read the {what} {path}: {getattr(error, 'strerror', None) or 'it is no text'}",
+            f"cannot read the {what} {path}: {why}",
             f"name a readable file, or set ${variable}",
         ) from error
     return lines[0] if lines else ""
 
 
 def given(path: str | None, what: str, variable: str) -> str | None:
-    """Return a secret from its file, or else the environment; None where there is neither."""
+    """Return a secret from its file, or else from the environment; None without either."""
     return os.environ.get(variable) if path is None else first_line(path, what, variable)
 
 
 def typed(prompt: str, none: BadInput) -> str:
-    """Ask at the terminal, without an echo, and return the path of what was typed.
+    """Prompt at the terminal, without echo, and return the path of a file with the answer.
 
-    Raises `none` where there is no terminal to ask at, or nothing is typed.
+    Raises `none` if there is no terminal, or the answer is empty.
     """
     if not sys.stdin.isatty():
         raise none
     with warnings.catch_warnings():
-        # A terminal that cannot be silenced is none to ask at.
+        # Do not prompt if echo cannot be turned off.
         warnings.simplefilter("error", getpass.GetPassWarning)
         try:
             text = getpass.getpass(prompt)
@@ -80,14 +81,14 @@ def typed(prompt: str, none: BadInput) -> str:
     if not text:
         raise none
     descriptor = _hold(text.encode())
-    # Locust's web UI is this process with another program.
+    # Locust's web UI replaces this process by exec, which closes other descriptors.
     os.set_inheritable(descriptor, True)
     return _path(descriptor)
 
 
 @contextlib.contextmanager
 def held(content: bytes) -> Iterator[str]:
-    """Yield a path at which processes of ours, and nobody else, can read this until the end."""
+    """Yield a path at which only processes of this test can read `content`, until the end."""
     descriptor = _hold(content)
     try:
         yield _path(descriptor)
@@ -109,10 +110,10 @@ def _path(descriptor: int) -> str:
 
 
 def handed_on() -> tuple[int, ...]:
-    """Return the descriptors that a process of ours needs to read what is held here."""
+    """Return the descriptors that a child needs to read the secrets held here."""
     return tuple(_held)
 
 
 def without_secrets(environment: Mapping[str, str], *kept: str) -> dict[str, str]:
-    """Return an environment for a process that has no use for our secrets, but for those kept."""
+    """Return the environment without our secrets, except for those in `kept`."""
     return {k: v for k, v in environment.items() if k in kept or k not in VARIABLES}

@@ -1,4 +1,4 @@
-"""What a signal sets and the main thread waits for."""
+"""An event that a signal sets and the main thread waits for."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Handler = Callable[[int, FrameType | None], None]
 class Stop:
     """An event that signals may set.
 
-    `threading.Event` is none. A signal that comes while the main thread is about to wait runs its
-    handler there, and `set` waits for ever for the lock that the interrupted `wait` holds; one that
-    comes just before the thread sleeps has no handler run until something else wakes it. A byte in
-    a pipe is there whenever it came.
+    `threading.Event` will not do. If a signal arrives while the main thread is about to wait, the
+    handler runs there, and `set` deadlocks on the lock that the interrupted `wait` holds; if one
+    arrives just before the thread sleeps, the handler does not run until something else wakes the
+    thread. A byte in a pipe is seen whenever it was written.
     """
 
     def __init__(self) -> None:
@@ -27,21 +27,21 @@ class Stop:
         os.set_blocking(self._write, False)
 
     def set(self) -> None:
-        """Say that it is time to stop."""
-        # A pipe that is full has been told already.
+        """Set the event."""
+        # If the pipe is full, the event is set already.
         with contextlib.suppress(BlockingIOError):
             os.write(self._write, b"\0")
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return whether it is time to stop, after `timeout` seconds at the latest."""
-        # The byte stays, for whoever asks next.
+        """Return whether the event is set, after `timeout` seconds at the latest."""
+        # The byte is not read: the event stays set.
         there = select.poll()
         there.register(self._read, select.POLLIN)
         return bool(there.poll(None if timeout is None else timeout * 1e3))
 
     @contextmanager
     def on(self, *signals: int, handler: Handler = lambda _signal, _frame: None) -> Iterator[None]:
-        """Let signals set it, in the main thread; `handler` hears them too, when Python runs."""
+        """Set the event on signals, in the main thread; `handler` runs, too."""
         previous = {each: signal.signal(each, handler) for each in signals}
         woke = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         try:
@@ -52,6 +52,6 @@ class Stop:
                 signal.signal(each, before)
 
     def close(self) -> None:
-        """Let go of the pipe; nobody may set it any more."""
+        """Close the pipe; the event must not be set any more."""
         os.close(self._read)
         os.close(self._write)

@@ -98,7 +98,7 @@ def test_too_few_repeats_and_another_machine_are_said_first(runs: Path) -> None:
     ("argv", "said"),
     [
         (("a", "nowhere"), "no run file at nowhere"),
-        (("text", "a"), "text is no run file of sitebench"),
+        (("text", "a"), "text is not a run file of sitebench"),
         (("a", "a"), "A and B are the same file"),
         (("a", "b", "--out", "x"), "--out needs --interleave"),
         (("a", "b", "--html", "nowhere/x.html"), "cannot write nowhere/x.html"),

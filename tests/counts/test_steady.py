@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Directory, Engine
-from sitebench.counts.steady import LEAST, Settled, State, settle
+from sitebench.counts.steady import MIN_SLOTS, Settled, State, settle
 from sitebench.counts.tally import Tally
 from tests.engine.test_freeze import engine
 from tests.support.frozen import PEOPLE
@@ -73,9 +73,9 @@ def test_steady_targets_are_seldom_called_unsettled(alike: float) -> None:
 
 
 def test_too_few_half_seconds_cannot_be_judged() -> None:
-    rising = [(HALF_S, 100 * n) for n in range(1, LEAST)]
+    rising = [(HALF_S, 100 * n) for n in range(1, MIN_SLOTS)]
     assert settle(rising).state == State.TOO_SHORT
-    assert settle([*rising, (HALF_S, 100 * LEAST)]).state == State.UNSETTLED
+    assert settle([*rising, (HALF_S, 100 * MIN_SLOTS)]).state == State.UNSETTLED
     assert settle([]).state == State.TOO_SHORT
 
 
@@ -127,7 +127,7 @@ def judged(running: Engine, step: str, half_seconds: int) -> Settled:
 
 def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Directory) -> None:
     with relayed(directory.port, delaying(lambda at_s: 0.002 + 0.01 * at_s)) as port:
-        found = judged(*engine("directory", port, {"kind": "closed"}), LEAST + 1)
+        found = judged(*engine("directory", port, {"kind": "closed"}), MIN_SLOTS + 1)
     assert found.state == State.UNSETTLED, found
     assert found.slope_percent is not None
     assert found.slope_percent < -50
@@ -136,7 +136,7 @@ def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Direct
 def test_a_directory_that_takes_its_time_evenly_settles(directory: Directory) -> None:
     with relayed(directory.port, delaying(lambda _: 0.08)) as port:
         for _ in range(3):  # Other tests may take the processors from one of them.
-            found = judged(*engine("directory", port, {"kind": "closed"}), LEAST + 1)
+            found = judged(*engine("directory", port, {"kind": "closed"}), MIN_SLOTS + 1)
             if found.state == State.SETTLED:
                 return
     raise AssertionError(found)

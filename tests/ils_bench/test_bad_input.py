@@ -175,7 +175,7 @@ def test_a_password_file_that_is_not_there(openldap: OpenDirectory) -> None:
 def test_a_run_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("these are notes\n" * 100)
     ran = sitebench("ils", "run", "lookup", "--out", str(tmp_path / "run"))
-    refused(ran, 2, "is no run file of sitebench", "--out")
+    refused(ran, 2, "is not a run file of sitebench", "--out")
 
 
 def test_a_run_file_in_no_folder(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def unfinished(path: Path) -> None:
     [
         (truncated, "is damaged"),
         (newer, "schema 99"),
-        (other_tool, "is no run file of sitebench"),
+        (other_tool, "is not a run file of sitebench"),
         (empty, "is empty"),
         (unfinished, "has no measured point"),
         (Path.unlink, "no run file at"),

@@ -137,8 +137,8 @@ def test_what_is_no_run_file_is_refused_in_words_that_say_what_it_is(tmp_path: P
     said = {
         other: "is a database of another program",
         empty: "is empty",
-        text: "is no run file of sitebench",
-        tmp_path: "is no file",
+        text: "is not a run file of sitebench",
+        tmp_path: "is not a file",
         tmp_path / "absent": "no run file at",
     }
     for path, words in said.items():

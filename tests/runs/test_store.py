@@ -112,7 +112,7 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 def test_a_file_of_another_kind_is_refused_and_left_alone(path: Path) -> None:
     path.write_bytes(b"operations,per,second\n" * 100)
-    with pytest.raises(BadRunFile, match="is no run file of sitebench"):
+    with pytest.raises(BadRunFile, match="is not a run file of sitebench"):
         RunStore(path)
     assert path.read_bytes() == b"operations,per,second\n" * 100
 

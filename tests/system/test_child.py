@@ -101,7 +101,7 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_the_next(
     child = Child(module, {"leaves": str(tmp_path / "left"), "until": str(until)})
     try:
         with monkeypatch.context() as patience:
-            patience.setattr("sitebench.system.child.TELL_S", 0.05)
+            patience.setattr("sitebench.system.child.ANSWER_S", 0.05)
             for _ in range(2):
                 with pytest.raises(MeasurementFailed, match="did not answer within"):
                     child.ask()

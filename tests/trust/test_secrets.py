@@ -196,7 +196,7 @@ def test_without_a_terminal_to_ask_at_it_is_one_line(searched: Searched) -> None
     ],
 )
 def test_a_password_in_an_address_is_known_for_one(shown: str) -> None:
-    with pytest.raises(UnknownValue, match="credentials stand in an address") as refused:
+    with pytest.raises(UnknownValue, match="an address contains credentials") as refused:
         address(shown.format("s3cret"))
     assert "s3cret" not in str(refused.value)
 
@@ -215,7 +215,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(
 ) -> None:
     ran = searched.run(*command[:-1], command[-1].format(searched.secret))
     assert ran.code == 2
-    assert "credentials stand in an address" in ran.err
+    assert "an address contains credentials" in ran.err
     assert searched.secret not in ran.out + ran.err
     assert searched.passing == set()
     assert not list(searched.folder.glob("*.sitebench"))
