@@ -32,7 +32,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.suites.workload import Load, SuiteWorkload
 from sitebench.targets.tls import Trust
-from sitebench.verdict.warning import Doubt
+from sitebench.verdict.warning import PointWarning
 
 
 class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
@@ -100,7 +100,7 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         writes = any(each.writes for each in programs)
         return {
             "probe": DirectoryMonitor(target),
-            "doubts": lambda spec: (*target.doubts(), *_relaxed(spec, writes=writes)),
+            "warnings": lambda spec: (*target.warnings(), *_relaxed(spec, writes=writes)),
         }
 
     def record(self, prepared: dict[str, Any]) -> Recording:
@@ -184,7 +184,7 @@ def _population(load: Load[Program, OpenDirectory]) -> Population:
     return generate(spec_of(load.options, load.options.entries)).population
 
 
-def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[Doubt, ...]:
+def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[PointWarning, ...]:
     """Warn that writes to a slapd that the test starts are cheaper than elsewhere.
 
     It runs with `dbnosync`, as an Internet Locator Server keeps nothing on disk (paper, page 3).
@@ -192,7 +192,7 @@ def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[Doubt, ...]:
     if spec.target != "openldap" or not writes:
         return ()
     return (
-        Doubt(
+        PointWarning(
             "relaxed-durability",
             "this slapd does not sync its database to disk (dbnosync), so its writes are faster",
             "compare it with directories that keep nothing either, or measure a slapd of your own "

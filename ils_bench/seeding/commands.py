@@ -100,8 +100,8 @@ def _at(options: SeedOptions, destination: Live) -> SeedOptions:
 
 def _warn(options: SeedOptions) -> None:
     """Print warnings about TLS before anything is sent, above all a password."""
-    for doubt in Trust.of(options).doubts():
-        say(f"warning: {doubt.message}; {doubt.remedy}")
+    for warning in Trust.of(options).warnings():
+        say(f"warning: {warning.message}; {warning.remedy}")
 
 
 def _contents(

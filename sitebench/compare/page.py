@@ -1,4 +1,4 @@
-"""A comparison as one page: the answer, what there is to doubt, both sides overlaid."""
+"""A comparison as one page: the answer, the warnings, both sides overlaid."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
-from sitebench.verdict.warning import Doubt
+from sitebench.verdict.warning import PointWarning
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class Subject:
     """What the target reports of itself."""
     probe: Probe | None = None
     figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
-    doubts: Callable[[PointSpec], Sequence[Doubt]] = lambda spec: ()
+    warnings: Callable[[PointSpec], Sequence[PointWarning]] = lambda spec: ()
 
     def monitor(self, exporter: str | None) -> Monitor:
         """Return the monitor of the target, with the exporter and the probe if there are any."""
@@ -75,7 +75,7 @@ class Subject:
             target_cores=self.cores,
             native=self.native,
             figures=self.figures(windows.measured),
-            doubts=self.doubts(spec),
+            warnings=self.warnings(spec),
             workers=windows.workers,
         )
 

@@ -16,7 +16,7 @@ from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.system.network import local_ports
 from sitebench.verdict.verdict import Evidence, judge
-from sitebench.verdict.warning import Doubt
+from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.workers import judged, use_of_all
 
 
@@ -29,10 +29,10 @@ def summarise(
     target_cores: int | None,
     native: bool,
     figures: Mapping[str, Any] | None = None,
-    doubts: Sequence[Doubt] = (),
+    warnings: Sequence[PointWarning] = (),
     workers: Sequence[WorkerSeen] = (),
 ) -> PointResult:
-    """Turn a measured window into a result, verdict included; `doubts` are the suite's own.
+    """Turn a measured window into a result, verdict included; `warnings` are the suite's own.
 
     `counts` are the steps that stand for an operation: one (program, step) per program.
     """
@@ -67,7 +67,7 @@ def summarise(
         local_ports=local_ports(),
     )
     expected_workers = int(spec.settings.get("workers", 0))
-    verdict = judged(judge(evidence, doubts), evidence, workers, expected_workers)
+    verdict = judged(judge(evidence, warnings), evidence, workers, expected_workers)
     processing_ns = sum(totals.processing_ns for totals in steps)
     return PointResult(
         spec=spec,

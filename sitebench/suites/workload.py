@@ -129,7 +129,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
 
     def observe(self, target: T, programs: Sequence[P]) -> dict[str, Any]:
         """Return what else of a Subject this suite has: a probe, figures, warnings."""
-        return {"doubts": lambda spec: target.doubts()}
+        return {"warnings": lambda spec: target.warnings()}
 
     # What all have.
 

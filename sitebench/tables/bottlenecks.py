@@ -127,7 +127,7 @@ def warnings(results: Sequence[PointResult]) -> list[str]:
     about: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], str] = {}
     for result in results:
-        for warning in result.verdict.doubts:
+        for warning in result.verdict.warnings:
             key = (warning.kind, warning.remedy)
             first.setdefault(key, warning.message)
             about.setdefault(key, []).append(point_name(result.spec))

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
 from sitebench.targets import ownership
 from sitebench.targets.tls import SYSTEM, Trust
-from sitebench.verdict.warning import Doubt
+from sitebench.verdict.warning import PointWarning
 
 _REMEDY = "see its log; points already measured are kept, run again to go on"
 
@@ -80,9 +80,9 @@ class OpenTarget(Closing, Generic[A]):
         """Stop what was started for it; calling it again does nothing."""
         self.stop()
 
-    def doubts(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[PointWarning, ...]:
         """Return warnings about its identity."""
-        return self.trust.doubts() if self.address.encrypted else ()
+        return self.trust.warnings() if self.address.encrypted else ()
 
     def assure_own(self, what: str) -> None:
         """Raise NotYours unless `what` may write to it."""

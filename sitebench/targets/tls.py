@@ -18,7 +18,7 @@ from sitebench.targets.tls_options import (
     TlsOptions,
     TlsServeOptions,
 )
-from sitebench.verdict.warning import Doubt, DoubtKind
+from sitebench.verdict.warning import PointWarning, WarningKind
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ class Trust:
                 f"--tls-key-password-file or ${KEY_PASSWORD_VARIABLE}",
             ) from error
 
-    def doubts(self) -> tuple[Doubt, ...]:
+    def warnings(self) -> tuple[PointWarning, ...]:
         """Return warnings about a measurement made with it."""
         if not self.insecure:
             return ()
         return (
-            Doubt(
-                DoubtKind.TLS_UNVERIFIED,
+            PointWarning(
+                WarningKind.TLS_UNVERIFIED,
                 "no certificate was checked (--tls-insecure): any server may have answered",
                 "name the target's authority with --tls-ca",
             ),

@@ -23,7 +23,7 @@ from sitebench.verdict.rules.memory import memory
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
 from sitebench.verdict.rules.software import software
-from sitebench.verdict.warnings import Doubt, doubts
+from sitebench.verdict.warnings import PointWarning, find_warnings
 
 __all__ = ["LEAK", "Bound", "Evidence", "Finding", "Grade", "Resource", "Verdict", "judge"]
 
@@ -56,7 +56,7 @@ class Verdict:
     valid: bool
     evidence: str
     findings: tuple[Finding, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[PointWarning, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict's part of the object that a point is kept as."""
@@ -65,13 +65,13 @@ class Verdict:
             "valid": self.valid,
             "evidence": self.evidence,
             "bottlenecks": [asdict(each) for each in self.findings],
-            "warnings": [asdict(each) for each in self.doubts],
+            "warnings": [asdict(each) for each in self.warnings],
         }
 
     @classmethod
     def read(cls, found: Mapping[str, Any]) -> Verdict:
         """Read what `to_json` wrote."""
-        names = {"bound": "verdict", "findings": "bottlenecks", "doubts": "warnings"}
+        names = {"bound": "verdict", "findings": "bottlenecks"}
         return msgspec.convert(
             {**found, **{field: found[name] for field, name in names.items()}}, cls
         )
@@ -86,7 +86,7 @@ class _Answer:
     evidence: str
 
 
-def judge(window: Evidence, known: Sequence[Doubt] = ()) -> Verdict:
+def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     """Judge one window; `known` are warnings that only the suite can know of."""
     if leaks := window.failures.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{leaks:,} pages showed another user's data")
@@ -95,7 +95,7 @@ def judge(window: Evidence, known: Sequence[Doubt] = ()) -> Verdict:
     tester = generator(window)
     findings = _findings(window, tester)
     answer = _unsettled(window) or _bound(window, tester, findings)
-    warnings = (*doubts(window), *known)
+    warnings = (*find_warnings(window), *known)
     return Verdict(answer.bound, answer.valid, answer.evidence, findings, warnings)
 
 

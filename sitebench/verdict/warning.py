@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class DoubtKind(StrEnum):
+class WarningKind(StrEnum):
     """The kinds of warnings; run files and `--json` hold these words."""
 
     GENERATOR_NEAR_CEILING = "generator-near-ceiling"
@@ -32,7 +32,7 @@ class DoubtKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Doubt:
+class PointWarning:
     """A reason to distrust a figure, and what to do about it."""
 
     kind: str

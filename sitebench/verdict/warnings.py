@@ -13,9 +13,9 @@ from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import schedule_kept
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
-from sitebench.verdict.warning import Doubt, DoubtKind
+from sitebench.verdict.warning import PointWarning, WarningKind
 
-__all__ = ["Doubt", "DoubtKind", "doubts"]
+__all__ = ["PointWarning", "WarningKind", "find_warnings"]
 
 TIMEOUT = "timeout"
 
@@ -29,66 +29,66 @@ LATE_DRAIN_S = 2.0
 """The tester drains its recorders every half second: this late, four drains found no core."""
 
 
-def doubts(window: Evidence) -> tuple[Doubt, ...]:
+def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
     """Return every warning about one window, the gravest first."""
-    return tuple(doubt for rule in _RULES if (doubt := rule(window)) is not None)
+    return tuple(warning for rule in _RULES if (warning := rule(window)) is not None)
 
 
-def unsettled(window: Evidence) -> Doubt | None:
+def unsettled(window: Evidence) -> PointWarning | None:
     """Warn that the rate or latency was still changing."""
     if window.settled is None or window.settled.state != State.UNSETTLED:
         return None
-    return Doubt(
-        DoubtKind.UNSETTLED,
+    return PointWarning(
+        WarningKind.UNSETTLED,
         window.settled.evidence,
         "warm up longer (--warmup), measure longer (--measure), and look for other work on the "
         "machines",
     )
 
 
-def littles_law(window: Evidence) -> Doubt | None:
+def littles_law(window: Evidence) -> PointWarning | None:
     """Warn that clocks and counts contradict each other."""
     if window.little is None or window.little.holds:
         return None
-    return Doubt(
-        DoubtKind.LITTLES_LAW,
+    return PointWarning(
+        WarningKind.LITTLES_LAW,
         window.little.evidence,
         "measure longer; if it persists, report it: the tester's own counts are wrong",
     )
 
 
-def generator_starved(window: Evidence) -> Doubt | None:
+def generator_starved(window: Evidence) -> PointWarning | None:
     """Warn that latencies include the tester's own waiting for a core."""
     waited = max(0.0, min(1.0, window.generator_wanted) - window.generator_share)
     throttled = window.per_second(window.use.generator.throttled_s) or 0.0
     if throttled >= STALLED_SOME:
-        return Doubt(
-            DoubtKind.GENERATOR_STARVED,
+        return PointWarning(
+            WarningKind.GENERATOR_STARVED,
             f"a CPU quota throttled the tester for {throttled:.2f} s per second",
             "run the tester outside of that control group, or raise its quota (cpu.max)",
         )
     if waited < STALLED_SOME:
         return None
-    return Doubt(
-        DoubtKind.GENERATOR_STARVED,
+    return PointWarning(
+        WarningKind.GENERATOR_STARVED,
         f"the tester's threads waited {share(waited)} of the time for a core, "
         "and latencies include that",
         "end other programs, give the tester cores of its own (taskset), or use another machine",
     )
 
 
-def generator_near_ceiling(window: Evidence) -> Doubt | None:
+def generator_near_ceiling(window: Evidence) -> PointWarning | None:
     """Warn that a faster tester might reach more."""
     if window.generator_share < BUSY:
         return None
-    return Doubt(
-        DoubtKind.GENERATOR_NEAR_CEILING,
+    return PointWarning(
+        WarningKind.GENERATOR_NEAR_CEILING,
         f"the tester's busiest thread was on a core {share(window.generator_share)} of the time",
         "use more engine threads (--threads), more Locust processes, or a faster machine",
     )
 
 
-def shared_cores(window: Evidence) -> Doubt | None:
+def shared_cores(window: Evidence) -> PointWarning | None:
     """Warn that tester and target compete for the same cores."""
     if not window.crowded or window.busy is None:
         return None
@@ -101,9 +101,11 @@ def shared_cores(window: Evidence) -> Doubt | None:
         f"{', '.join(took)}, everything else {window.others_cores:.2f}"
     )
     if window.others_cores >= STALLED_MOST * n:
-        return Doubt(DoubtKind.NOISY_MACHINE, message, "end other programs, and measure again")
-    return Doubt(
-        DoubtKind.SHARED_CORES,
+        return PointWarning(
+            WarningKind.NOISY_MACHINE, message, "end other programs, and measure again"
+        )
+    return PointWarning(
+        WarningKind.SHARED_CORES,
         message,
         "pin them to cores of their own, or run the target on another machine",
     )
@@ -112,32 +114,32 @@ def shared_cores(window: Evidence) -> Doubt | None:
 _WHO = ("target", "tester")
 
 
-def timeouts(window: Evidence) -> Doubt | None:
+def timeouts(window: Evidence) -> PointWarning | None:
     """Warn that percentiles miss the longest samples."""
     n = max(window.failures.get(TIMEOUT, 0), window.censored.n if window.censored else 0)
     if not n:
         return None
-    return Doubt(
-        DoubtKind.TIMEOUTS,
+    return PointWarning(
+        WarningKind.TIMEOUTS,
         f"{n:,} operations timed out; the true percentiles are higher than those shown",
         "lower the rate, or raise the timeout (--timeout)",
     )
 
 
-def failures(window: Evidence) -> Doubt | None:
+def failures(window: Evidence) -> PointWarning | None:
     """Warn that operations failed."""
     others = {kind: n for kind, n in window.failures.items() if kind != TIMEOUT and n}
     if not others:
         return None
     kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(others.items()))
-    return Doubt(
-        DoubtKind.FAILURES,
+    return PointWarning(
+        WarningKind.FAILURES,
         f"{sum(others.values()):,} operations failed: {kinds}",
         "failing may be faster than answering: find the reason before using the rate",
     )
 
 
-def schedule_lag(window: Evidence) -> Doubt | None:
+def schedule_lag(window: Evidence) -> PointWarning | None:
     """Warn that a large part of an open schedule's latency is a late start."""
     lag, latency = window.lag, window.latency
     if window.rate is None or lag is None or latency is None:
@@ -145,103 +147,103 @@ def schedule_lag(window: Evidence) -> Doubt | None:
     if lag.mean is None or not latency.mean or lag.mean < STALLED_SOME * latency.mean:
         return None
     asked = "" if schedule_kept(window) else f", and {window.rate:,.0f}/s were not reached"
-    return Doubt(
-        DoubtKind.SCHEDULE_LAG,
+    return PointWarning(
+        WarningKind.SCHEDULE_LAG,
         f"operations began {format_ns(lag.mean * 1e3)} late on average, "
         f"{share(lag.mean / latency.mean)} of their latency{asked}",
         "use more users, so that one is free when an operation is due, or a lower --rate",
     )
 
 
-def ports(window: Evidence) -> Doubt | None:
+def ports(window: Evidence) -> PointWarning | None:
     """Warn that local ports run out; on loopback each lane has its own address."""
     waiting = window.use.machine.sockets.get("time_wait", 0)
     if window.on_loopback or window.local_ports is None or waiting < PORTS_LOW * window.local_ports:
         return None
-    return Doubt(
-        DoubtKind.PORTS,
+    return PointWarning(
+        WarningKind.PORTS,
         f"{waiting:,} of this machine's {window.local_ports:,} local ports are in TIME_WAIT",
         "wait a minute, keep connections open, or widen net.ipv4.ip_local_port_range",
     )
 
 
-def swap(window: Evidence) -> Doubt | None:
+def swap(window: Evidence) -> PointWarning | None:
     pages = (window.use.machine.swapped_in or 0) + (window.use.machine.swapped_out or 0)
     if not pages:
         return None
-    return Doubt(
-        DoubtKind.SWAP,
+    return PointWarning(
+        WarningKind.SWAP,
         f"the tester's machine swapped {pages:,} pages",
         "end other programs, or use a smaller size",
     )
 
 
-def stolen_time(window: Evidence) -> Doubt | None:
+def stolen_time(window: Evidence) -> PointWarning | None:
     machine = window.use.machine
     stolen = (machine.stolen_s or 0.0) / window.seconds / (len(machine.busy_per_core) or 1)
     if stolen < STOLEN:
         return None
-    return Doubt(
-        DoubtKind.STOLEN_TIME,
+    return PointWarning(
+        WarningKind.STOLEN_TIME,
         f"the hypervisor gave {share(stolen)} of this machine's cores to other guests",
         "measure on a machine of your own, or repeat (--repeats) and compare medians",
     )
 
 
-def too_short(window: Evidence) -> Doubt | None:
+def too_short(window: Evidence) -> PointWarning | None:
     """Warn that the window is too short to judge whether the rate was steady."""
     if window.settled is None or window.settled.state != State.TOO_SHORT:
         return None
-    return Doubt(
-        DoubtKind.TOO_SHORT,
+    return PointWarning(
+        WarningKind.TOO_SHORT,
         f"too short to tell whether the rate was steady: {window.settled.evidence}",
         "measure longer, such as --measure 30s",
     )
 
 
-def too_few_samples(window: Evidence) -> Doubt | None:
+def too_few_samples(window: Evidence) -> PointWarning | None:
     """Warn that the tail was not sampled."""
     latency = window.latency
     if latency is None or latency.percentiles.get("p99") is not None:
         return None
-    return Doubt(
-        DoubtKind.TOO_FEW_SAMPLES,
+    return PointWarning(
+        WarningKind.TOO_FEW_SAMPLES,
         f"{latency.n:,} samples are too few for a p99, which needs a hundred beyond it",
         "measure longer",
     )
 
 
-def monitor_gaps(window: Evidence) -> Doubt | None:
+def monitor_gaps(window: Evidence) -> PointWarning | None:
     """Warn that samples are missing."""
     for gap in window.use.gaps:
         missing = f"{gap.missing} of {gap.asked} answers are" if gap.asked else "every answer is"
         why = f" ({gap.reason})" if gap.reason else ""
-        return Doubt(
-            DoubtKind.MONITOR_GAPS,
+        return PointWarning(
+            WarningKind.MONITOR_GAPS,
             f"{missing} missing from {gap.source}{why}",
             "check its address and that it answers within a second",
         )
     if window.longest_drain_s is None or window.longest_drain_s < LATE_DRAIN_S:
         return None
-    return Doubt(
-        DoubtKind.MONITOR_GAPS,
+    return PointWarning(
+        WarningKind.MONITOR_GAPS,
         f"samples were read {window.longest_drain_s:.1f} s late: the timelines have a gap there",
         "end other programs; rates and latencies are not affected",
     )
 
 
-def unwatched(window: Evidence) -> Doubt | None:
+def unwatched(window: Evidence) -> PointWarning | None:
     """Warn that only the tester was monitored."""
     if window.use.target is not None or window.target_machine is not None:
         return None
-    return Doubt(
-        DoubtKind.UNWATCHED,
+    return PointWarning(
+        WarningKind.UNWATCHED,
         "the target cannot be monitored from here, so its bottleneck is not known",
         "name a node_exporter on its machine (--monitor), or run it on this machine",
     )
 
 
-_RULES: tuple[Callable[[Evidence], Doubt | None], ...] = (
+_RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
     *(unsettled, littles_law, generator_starved, generator_near_ceiling, shared_cores),
     *(failures, timeouts, schedule_lag, ports, swap, stolen_time),
     *(too_short, too_few_samples, monitor_gaps, unwatched),

@@ -15,7 +15,7 @@ from sitebench.verdict.finding import Grade
 from sitebench.verdict.rules.generator import Generator, generator
 from sitebench.verdict.rules.wording import several
 from sitebench.verdict.verdict import Bound, Verdict
-from sitebench.verdict.warning import Doubt, DoubtKind
+from sitebench.verdict.warning import PointWarning, WarningKind
 
 SKEW_S = 0.5
 """Half a second is how often timelines have a value: a clock that is off by more shows in them."""
@@ -66,8 +66,8 @@ def judged(
     verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
     """Return the verdict with the workers considered; those that change it are named."""
-    doubts = (*_lost(workers), *_fewer(workers, expected), *_skewed(workers))
-    verdict = replace(verdict, doubts=(*verdict.doubts, *doubts))
+    warnings = (*_lost(workers), *_fewer(workers, expected), *_skewed(workers))
+    verdict = replace(verdict, warnings=(*verdict.warnings, *warnings))
     if gone := [each for each in workers if each.ended or each.missing]:
         evidence = "; ".join(_ended(each) for each in gone)
         return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
@@ -104,38 +104,38 @@ def _ended(worker: WorkerSeen) -> str:
     return f"{worker.name}: {what}"
 
 
-def _lost(workers: Sequence[WorkerSeen]) -> Iterable[Doubt]:
+def _lost(workers: Sequence[WorkerSeen]) -> Iterable[PointWarning]:
     for worker in workers:
         if worker.ended or worker.missing:
-            yield Doubt(
-                DoubtKind.WORKER_LOST,
+            yield PointWarning(
+                WarningKind.WORKER_LOST,
                 f"{_ended(worker)}; what it had sent is counted",
                 "check that machine and the network to it, then measure the point again",
             )
 
 
-def _fewer(workers: Sequence[WorkerSeen], expected: int) -> Iterable[Doubt]:
+def _fewer(workers: Sequence[WorkerSeen], expected: int) -> Iterable[PointWarning]:
     if len(workers) < expected:
-        yield Doubt(
-            DoubtKind.WORKERS_MISSING,
+        yield PointWarning(
+            WarningKind.WORKERS_MISSING,
             f"{len(workers)} of {expected} workers made the load: one was lost earlier",
             "restart it and measure the point again, to compare it with the earlier ones",
         )
 
 
-def _skewed(workers: Sequence[WorkerSeen]) -> Iterable[Doubt]:
+def _skewed(workers: Sequence[WorkerSeen]) -> Iterable[PointWarning]:
     for worker in workers:
         trip, skew = worker.round_trip_s, worker.skew_s
         if trip is not None and trip / 2 > SKEW_S:
-            yield Doubt(
-                DoubtKind.CLOCK_SKEW,
+            yield PointWarning(
+                WarningKind.CLOCK_SKEW,
                 f"{worker.name} has a round trip of {format_ns(round(trip * 1e9))}: its "
                 "operations are placed in a timeline with half of that as the error",
                 "use a worker closer to the master; totals and latencies are not affected",
             )
         elif skew is not None and abs(skew) > SKEW_S:
-            yield Doubt(
-                DoubtKind.CLOCK_SKEW,
+            yield PointWarning(
+                WarningKind.CLOCK_SKEW,
                 f"the clock of {worker.name} is {skew:+.1f} s from the master's: Locust's own "
                 "charts place its requests by it, the run file does not",
                 "synchronise the clocks (chrony or another NTP client)",

@@ -36,7 +36,11 @@ def verdict(*workers: WorkerSeen, expected: int = 2) -> Verdict:
 
 
 def kinds(found: Verdict) -> set[str]:
-    return {doubt.kind for doubt in found.doubts} & {"worker-lost", "workers-missing", "clock-skew"}
+    return {warning.kind for warning in found.warnings} & {
+        "worker-lost",
+        "workers-missing",
+        "clock-skew",
+    }
 
 
 def test_workers_without_a_blemish_change_nothing() -> None:
@@ -48,7 +52,7 @@ def test_a_lost_worker_is_named_and_takes_the_validity() -> None:
     assert (found.bound, found.valid) == (Bound.GENERATOR, False)
     assert "worker 1 (host-1, 10.0.0.3)" in found.evidence
     assert kinds(found) == {"worker-lost"}
-    assert all(doubt.remedy for doubt in found.doubts)
+    assert all(warning.remedy for warning in found.warnings)
 
 
 def test_operations_that_arrived_nowhere_take_the_validity() -> None:

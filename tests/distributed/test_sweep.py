@@ -76,8 +76,8 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
         killed.pid,
     )
     assert f"worker {lost['index']} (" in first["evidence"]
-    (doubt,) = (each for each in first["warnings"] if each["kind"] == "worker-lost")
-    assert net.hosts[0].address in doubt["message"]
+    (warning,) = (each for each in first["warnings"] if each["kind"] == "worker-lost")
+    assert net.hosts[0].address in warning["message"]
     assert lost["operations"] > 0
     # Started again by whoever looks after it, it was there for the next point.
     assert [each["ended"] for each in second["workers"]] == [None, None]

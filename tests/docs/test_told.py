@@ -11,7 +11,7 @@ import pytest
 
 from sitebench.http import scenario
 from sitebench.http.scenario_file import parse
-from sitebench.verdict.warning import DoubtKind
+from sitebench.verdict.warning import WarningKind
 from tests.docs import cli_page
 from tests.docs.cli_page import ROOT
 from tests.docs.shown import blocks
@@ -65,7 +65,7 @@ def test_every_key_and_field_of_a_scenario_is_told() -> None:
 def test_every_kind_of_warning_is_told() -> None:
     of_suites = {"relaxed-durability"}
     told = set(first_cells(section(page("verdict.md"), "Warnings")))
-    assert told == {*DoubtKind, *of_suites}
+    assert told == {*WarningKind, *of_suites}
 
 
 def test_the_command_line_page_tells_defaults() -> None:

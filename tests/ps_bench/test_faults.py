@@ -183,6 +183,6 @@ def test_a_site_behind_tls_that_nobody_vouches_for(
         assert "--tls-insecure" in refused.err
         ran = sitebench(*command, *SHORT, "--tls-insecure")
     assert ran.code == 0, ran.err
-    assert "tls-unverified" in [doubt["kind"] for doubt in ran.objects[0]["warnings"]]
+    assert "tls-unverified" in [warning["kind"] for warning in ran.objects[0]["warnings"]]
     assert ran.objects[0]["failures_by_kind"] == {}
     assert ran.objects[0]["figures"]["web_pages_per_s"] > 0

@@ -8,21 +8,25 @@ from rich.console import Console
 from sitebench.runs.point import PointResult
 from sitebench.tables.bottlenecks import bottleneck_tables, warnings
 from sitebench.verdict.verdict import Finding, Grade, Resource, Verdict
-from sitebench.verdict.warnings import Doubt
+from sitebench.verdict.warnings import PointWarning
 from tests.support.points import a_result, a_spec
 
 ROWS = ("CPU", "Network", "Memory", "Operating System", "Software", "Disk Subsystem", "Verdict")
 
 
 def judged(
-    grade: Grade, *doubts: Doubt, entries: int = 1_000, operation: str = "lookup", repeat: int = 0
+    grade: Grade,
+    *warnings: PointWarning,
+    entries: int = 1_000,
+    operation: str = "lookup",
+    repeat: int = 0,
 ) -> PointResult:
     """Return a point whose CPU got this grade, and everything else a No."""
     findings = tuple(
         Finding(name, grade if name == Resource.CPU else Grade.NO, f"evidence of {name}")
         for name in Resource
     )
-    verdict = Verdict("target-cpu", True, f"because of {grade}", findings, doubts)
+    verdict = Verdict("target-cpu", True, f"because of {grade}", findings, warnings)
     return replace(a_result(a_spec(operation, entries, repeat=repeat)), verdict=verdict)
 
 
@@ -91,8 +95,8 @@ def test_points_of_older_versions_have_no_table() -> None:
 
 
 def test_a_warning_is_said_once_with_its_points_and_its_remedy() -> None:
-    swapped = Doubt("swap", "it swapped 7 pages", "end other programs")
-    late = Doubt("schedule-lag", "it was late", "use more users")
+    swapped = PointWarning("swap", "it swapped 7 pages", "end other programs")
+    late = PointWarning("schedule-lag", "it was late", "use more users")
     results = [
         judged(Grade.NO, swapped),
         judged(Grade.NO, replace(swapped, message="it swapped 9 pages"), late, entries=10_000),

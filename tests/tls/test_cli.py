@@ -102,7 +102,7 @@ def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
         for command in ("seed", "clean"):
             filled = sitebench("ils", command, *asked[3:], "--tls-insecure")
             assert "may be anybody" in filled.err
-    assert "tls-unverified" in [doubt["kind"] for doubt in ran.objects[0]["warnings"]]
+    assert "tls-unverified" in [warning["kind"] for warning in ran.objects[0]["warnings"]]
     assert "any server may have answered" in table.out + table.err
     page = tmp_path / "report.html"
     assert sitebench("report", str(out), "--out", str(page)).code == 0
@@ -110,7 +110,7 @@ def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
     with RunFile(out) as run_file:
         (result,) = (point.result for point in run_file.points())
     assert result is not None
-    assert "tls-unverified" in [doubt.kind for doubt in result.verdict.doubts]
+    assert "tls-unverified" in [warning.kind for warning in result.verdict.warnings]
 
 
 def test_each_mistake_is_one_line_with_its_remedy(

@@ -125,7 +125,7 @@ def test_two_resources_used_up_decide_nothing() -> None:
 def test_a_verdict_survives_being_written() -> None:
     law = LittlesLaw(64.0, 60.0, -0.06, False, "time is missing")
     verdict = judge(with_target(replace(QUIET, little=law), cpu_s=9.9))
-    assert verdict.doubts
+    assert verdict.warnings
     assert Verdict.read(json.loads(json.dumps(verdict.to_json()))) == verdict
 
 

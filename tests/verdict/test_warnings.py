@@ -1,4 +1,4 @@
-"""What there is to doubt: every kind has its sign, figures and remedy; a quiet window has none."""
+"""Warnings: every kind has its sign, figures and remedy; a quiet window has none."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, State
 from sitebench.monitor import Gap
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.warnings import DoubtKind, doubts
+from sitebench.verdict.warnings import WarningKind, find_warnings
 from tests.support.evidence import (
     durations,
     evidence,
@@ -22,61 +22,61 @@ QUIET = evidence()
 
 
 def kinds(seen: Evidence) -> set[str]:
-    return {doubt.kind for doubt in doubts(seen)}
+    return {warning.kind for warning in find_warnings(seen)}
 
 
 SIGNS: dict[str, tuple[Evidence, str]] = {
-    DoubtKind.GENERATOR_NEAR_CEILING: (
+    WarningKind.GENERATOR_NEAR_CEILING: (
         replace(QUIET, generator_cpu_s=(7.5, 1.0)),
         "on a core 75% of the time",
     ),
-    DoubtKind.GENERATOR_STARVED: (with_generator(QUIET, waited_s=4.0), "waited 15% of the time"),
-    DoubtKind.SHARED_CORES: (
+    WarningKind.GENERATOR_STARVED: (with_generator(QUIET, waited_s=4.0), "waited 15% of the time"),
+    WarningKind.SHARED_CORES: (
         with_generator(
             with_target(with_machine(QUIET, busy_per_core=(1.0, 1.0)), cpu_s=9.0), cpu_s=9.0
         ),
         "100% busy: target 0.90, tester 0.90, everything else 0.20",
     ),
-    DoubtKind.NOISY_MACHINE: (
+    WarningKind.NOISY_MACHINE: (
         with_machine(QUIET, busy_per_core=(1.0, 1.0)),
         "everything else 1.30",
     ),
-    DoubtKind.TOO_SHORT: (
+    WarningKind.TOO_SHORT: (
         replace(QUIET, settled=Settled(State.TOO_SHORT, "4 half seconds are too few")),
         "4 half seconds",
     ),
-    DoubtKind.TOO_FEW_SAMPLES: (replace(QUIET, latency=durations(600.0, n=500)), "500 samples"),
-    DoubtKind.UNSETTLED: (
+    WarningKind.TOO_FEW_SAMPLES: (replace(QUIET, latency=durations(600.0, n=500)), "500 samples"),
+    WarningKind.UNSETTLED: (
         replace(QUIET, settled=Settled(State.UNSETTLED, "it rose by 30%", 30.0)),
         "rose by 30%",
     ),
-    DoubtKind.LITTLES_LAW: (
+    WarningKind.LITTLES_LAW: (
         replace(QUIET, little=LittlesLaw(64, 60, -0.0625, False, "64 lanes ran")),
         "64 lanes ran",
     ),
-    DoubtKind.SCHEDULE_LAG: (
+    WarningKind.SCHEDULE_LAG: (
         replace(QUIET, rate=12_000.0, lag=durations(300.0)),
         "300 us late on average, 50% of their latency, and 12,000/s were not reached",
     ),
-    DoubtKind.TIMEOUTS: (replace(QUIET, failures={"timeout": 3}), "3 operations timed out"),
-    DoubtKind.FAILURES: (
+    WarningKind.TIMEOUTS: (replace(QUIET, failures={"timeout": 3}), "3 operations timed out"),
+    WarningKind.FAILURES: (
         replace(QUIET, failures={"wrong-answer": 2, "timeout": 1}),
         "2 operations failed: wrong-answer x 2",
     ),
-    DoubtKind.PORTS: (
+    WarningKind.PORTS: (
         replace(
             with_use(with_machine(QUIET, sockets={"time_wait": 26_000}), target_is_local=False),
             local_ports=28_232,
         ),
         "26,000 of this machine's 28,232 local ports",
     ),
-    DoubtKind.STOLEN_TIME: (with_machine(QUIET, stolen_s=1.0), "gave 5% of this machine's cores"),
-    DoubtKind.SWAP: (with_machine(QUIET, swapped_in=4), "swapped 4 pages"),
-    DoubtKind.MONITOR_GAPS: (
+    WarningKind.STOLEN_TIME: (with_machine(QUIET, stolen_s=1.0), "gave 5% of this machine's cores"),
+    WarningKind.SWAP: (with_machine(QUIET, swapped_in=4), "swapped 4 pages"),
+    WarningKind.MONITOR_GAPS: (
         with_use(QUIET, gaps=(Gap("node_exporter at x", 9, 3, "timed out"),)),
         "3 of 9 answers are missing from node_exporter at x (timed out)",
     ),
-    DoubtKind.UNWATCHED: (
+    WarningKind.UNWATCHED: (
         with_use(QUIET, target=None, target_is_local=False),
         "cannot be monitored from here",
     ),
@@ -84,28 +84,28 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
 
 
 def test_a_quiet_window_leaves_no_doubt() -> None:
-    assert doubts(QUIET) == ()
+    assert find_warnings(QUIET) == ()
 
 
 @pytest.mark.parametrize("kind", SIGNS)
 def test_each_doubt_has_its_sign_its_figures_and_a_remedy(kind: str) -> None:
     seen, words = SIGNS[kind]
-    (doubt,) = [each for each in doubts(seen) if each.kind == kind]
-    assert words in doubt.message
-    assert doubt.remedy
+    (warning,) = [each for each in find_warnings(seen) if each.kind == kind]
+    assert words in warning.message
+    assert warning.remedy
 
 
 def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
     of_targets = {"tls-unverified"}
     of_workers = {"worker-lost", "workers-missing"}
-    assert {*SIGNS} == {*DoubtKind} - of_targets - of_workers - {"clock-skew"}
+    assert {*SIGNS} == {*WarningKind} - of_targets - of_workers - {"clock-skew"}
 
 
 def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
-    (doubt,) = doubts(with_generator(QUIET, throttled_s=2.0))
-    assert doubt.kind == DoubtKind.GENERATOR_STARVED
-    assert "0.20 s per second" in doubt.message
-    assert "cpu.max" in doubt.remedy
+    (warning,) = find_warnings(with_generator(QUIET, throttled_s=2.0))
+    assert warning.kind == WarningKind.GENERATOR_STARVED
+    assert "0.20 s per second" in warning.message
+    assert "cpu.max" in warning.remedy
 
 
 def test_ports_last_on_loopback_where_each_lane_has_an_address_of_its_own() -> None:
@@ -115,8 +115,8 @@ def test_ports_last_on_loopback_where_each_lane_has_an_address_of_its_own() -> N
 
 def test_a_clockwork_that_stood_still_is_a_gap() -> None:
     assert kinds(replace(QUIET, longest_drain_s=1.9)) == set()
-    assert kinds(replace(QUIET, longest_drain_s=2.5)) == {DoubtKind.MONITOR_GAPS}
+    assert kinds(replace(QUIET, longest_drain_s=2.5)) == {WarningKind.MONITOR_GAPS}
 
 
 def test_timeouts_of_the_recorder_count_too() -> None:
-    assert kinds(replace(QUIET, censored=durations(5e6, n=2))) == {DoubtKind.TIMEOUTS}
+    assert kinds(replace(QUIET, censored=durations(5e6, n=2))) == {WarningKind.TIMEOUTS}

@@ -107,5 +107,5 @@ def verdict(state: State) -> Iterator[Row]:
         what = "Verdict" if state.final else "Verdict so far"
         marked = "" if said.valid else " (invalid)"
         yield {"what": f"{what}{marked}", "said": f"{said.bound}: {said.evidence}", "remedy": ""}
-        for doubt in said.doubts:
-            yield {"what": doubt.kind, "said": doubt.message, "remedy": doubt.remedy}
+        for warning in said.warnings:
+            yield {"what": warning.kind, "said": warning.message, "remedy": warning.remedy}

@@ -67,7 +67,7 @@ def stamp(run: Run) -> str:
         return '<span class="stamp bad">Do not trust</span>'
     if invalid or run.missing:
         return '<span class="stamp doubt">Trust in part</span>'
-    if any(point.result.verdict.doubts or point.result.failures for point in run.points):
+    if any(point.result.verdict.warnings or point.result.failures for point in run.points):
         return '<span class="stamp doubt">Trust, with warnings</span>'
     return '<span class="stamp good">Trust</span>'
 
@@ -138,7 +138,9 @@ def _trust(run: Run) -> str:
         text = f"{len(invalid)} of {total} points must not be quoted ({bounds})"
     if run.missing:
         text += f"; {len(run.missing)} more have no result"
-    with_warnings = sum(bool(p.result.verdict.doubts) for p in run.points if p.result.verdict.valid)
+    with_warnings = sum(
+        bool(p.result.verdict.warnings) for p in run.points if p.result.verdict.valid
+    )
     if with_warnings:
         text += f"; {with_warnings} come with warnings"
     return f"{text}."
@@ -199,10 +201,12 @@ def warned(report: Report, run: Run) -> list[Warned]:
         if not verdict.valid:
             why = f"{verdict.bound}: {verdict.evidence}"
             invalid.messages.setdefault(why, []).append(name)
-        for doubt in verdict.doubts:
-            title = doubt.kind.replace("-", " ").capitalize()
-            kind = found.setdefault((doubt.kind, doubt.remedy), Warned(title, doubt.remedy, False))
-            kind.messages.setdefault(doubt.message, []).append(name)
+        for warning in verdict.warnings:
+            title = warning.kind.replace("-", " ").capitalize()
+            kind = found.setdefault(
+                (warning.kind, warning.remedy), Warned(title, warning.remedy, False)
+            )
+            kind.messages.setdefault(warning.message, []).append(name)
     return [each for each in (invalid, _missing(report, run), *found.values()) if each.messages]
 
 
