@@ -77,7 +77,7 @@ def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> 
     said = words(sections["operations"])
     assert "Direct lookup 1k 16\xa0users".replace("\xa0", " ") in said
     assert "2 20,000 20,000..20,000" in said
-    assert "least and greatest of few repeats" in said
+    assert "with few repeats, least and greatest" in said
 
 
 def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:
