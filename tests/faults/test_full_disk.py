@@ -171,7 +171,7 @@ def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
             (line,) = refusal.value.read().decode().splitlines()
             assert line.startswith("cannot copy the run file to ")
             assert line.endswith(
-                ": database or disk is full; make room there, or begin with a $TMPDIR that has more"
+                ": database or disk is full; make room there, or start with a $TMPDIR that has more"
             )
         disk.grow("64m")
         screen.stop()

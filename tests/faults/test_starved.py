@@ -132,4 +132,4 @@ def test_a_target_whose_core_others_are_busy_on_is_called_cpu_bound(tmp_path: Pa
         point = measured(tmp_path, *RUN, held=held, spared="generator")
     assert (point["verdict"], point["valid"]) == ("target-cpu", True), point["evidence"]
     assert grades(point)["cpu"] == "primary"
-    assert "for one that others had" in point["evidence"]
+    assert "for a core in use by others" in point["evidence"]
