@@ -11,7 +11,6 @@ from rich.text import Text
 
 from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
-from sitebench.plan.compared import compared, verdict
 from sitebench.plan.model import PERCENTILES, Step, law_of, solve, whole
 from sitebench.plan.rates import UNSTATED
 from sitebench.plan.suite import PlanSuite
@@ -31,7 +30,7 @@ def shown(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> Group:
         _answers([plan, *(each for each in beside if isinstance(each, Plan))]),
         _law(plan),
         _sensitivity(plan),
-        _beside_1997(plan.suite),
+        _example_of_1997(plan.suite),
     ]
     notes = [Text(f"* {doubt}") for doubt in plan.doubts]
     return Group(*parts, *notes)
@@ -146,13 +145,44 @@ def _sensitivity(plan: Plan) -> Group:
     return titled("What if", table)
 
 
-def _beside_1997(suite: PlanSuite) -> Group:
+def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
+    """Return, for each answer that the paper prints for its own inputs, it and ours."""
+    found = []
+    for printed in suite.printed:
+        table = suite.presets[printed.preset]
+        ours = _figures(solve(suite.scenario, table.at(suite.size)))
+        found.append(
+            {
+                "machine": table.machine,
+                "size": suite.size,
+                **ours,
+                "printed_simultaneous": printed.simultaneous,
+                "printed_community": printed.community,
+                "differs": ours
+                != {"simultaneous": printed.simultaneous, "community": printed.community},
+            }
+        )
+    return found
+
+
+def _example_of_1997(suite: PlanSuite) -> Group:
+    answers = compared_with_1997(suite)
     table = new_table("Machine", "Printed", "Ours")
-    for each in compared(suite):
-        printed = f"{each.printed.simultaneous:,} / {each.printed.community:,}"
-        table.add_row(each.machine, printed, f"{each.simultaneous:,} / {each.community:,}")
+    for each in answers:
+        table.add_row(
+            each["machine"],
+            f"{each['printed_simultaneous']:,} / {each['printed_community']:,}",
+            f"{each['simultaneous']:,} / {each['community']:,}",
+        )
+    lines = ["They agree."]
+    if any(each["differs"] for each in answers):
+        times = " and ".join(
+            f"{each['simultaneous'] / each['printed_simultaneous']:.0f}" for each in answers
+        )
+        first, *others = suite.explain()
+        lines = [f"They differ: ours are {times} times as high. {first}", *others]
     title = "1997's own example: simultaneous users / community"
-    return Group(titled(title, table), *(Text(line) for line in verdict(suite)), Text(""))
+    return Group(titled(title, table), *map(Text, lines), Text(""))
 
 
 def document(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
@@ -166,7 +196,7 @@ def document(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> dict[str, A
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in what_ifs(plan)],
         "beside": [_answered(each) for each in beside if isinstance(each, Plan)],
-        "printed_1997": [each.to_json() for each in compared(plan.suite)],
+        "printed_1997": compared_with_1997(plan.suite),
     }
 
 

@@ -118,7 +118,7 @@ def test_the_first_machine_has_the_plans_answers(workbook: Path) -> None:
     assert site("Machines needed (machines)") == values["machines"]
 
 
-def test_the_example_of_1997_is_there_as_appendix_a_prints_it(tmp_path: Path) -> None:
+def test_without_a_run_the_sheets_have_the_example_of_1997(tmp_path: Path) -> None:
     path = tmp_path / "plan.xlsx"
     write(path, [example(ILS, ()), example(PS, ())], "")
     ils, ps = cells(path, "ILS"), cells(path, "PS")
@@ -127,11 +127,8 @@ def test_the_example_of_1997_is_there_as_appendix_a_prints_it(tmp_path: Path) ->
         *(table.machine for table in ILS.presets.values()),
     ]
     assert round(ils("Simultaneous users (users)", "D")) == 119_741
-    assert (ils("Simultaneous users", "D"), ils("Community", "D")) == (3_946, 98_639)
-    assert (ils("Simultaneous users", "E"), ils("Community", "E")) == (7_842, 196_052)
     assert ps("Simultaneous users (users)", "D") == 1_087.5
     assert ps("Community that one machine serves (people)", "D") == 27_187.5
-    assert ps("Simultaneous users", "D") == 1_088
 
 
 def test_what_may_be_typed_is_marked_named_and_checked(workbook: Path) -> None:

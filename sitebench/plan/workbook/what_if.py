@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sitebench.plan.compared import Compared, verdict
 from sitebench.plan.formula import Formula, Input
 from sitebench.plan.model import PERCENTILES, Law, Scenario, Step, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
@@ -44,7 +43,6 @@ class WhatIf:
     law: Law
     rates: RateSheet
     machines: Sequence[Machine]
-    printed: Sequence[Compared]
 
 
 def write(book: Workbook, what: WhatIf) -> None:
@@ -57,7 +55,6 @@ def write(book: Workbook, what: WhatIf) -> None:
     grid.put(1, 0, "Change any yellow cell; everything else follows.", grid.styles.note)
     row, entries = _scenario(grid, what)
     row, columns = _machines(grid, row + 1, what, entries)
-    row = _printed(grid, row + 1, what)
     draw(grid, row + 1, what.law, entries, columns)
 
 
@@ -243,22 +240,3 @@ def _doubt(column: Column, people: Formula, measured: int, said: tuple[str, str,
     if measured == UNSTATED or found <= measured:
         return ""
     return said[1] if found > 2 * measured else said[2]
-
-
-def _printed(grid: Grid, row: int, what: WhatIf) -> int:
-    """Write what the paper prints under the machines it prints it for."""
-    grid.put(row, 0, "3", grid.styles.heading)
-    grid.put(row, 1, "What the paper prints for its own example", grid.styles.heading)
-    for down, label in enumerate(("Simultaneous users", "Community", "Ours for that example"), 1):
-        grid.put(row + down, 1, label)
-    for n, machine in enumerate(what.machines):
-        each = next((c for c in what.printed if c.machine == machine.table.machine), None)
-        if each is not None and n > 0:
-            style = grid.look(num_format=WHOLE, align="right")
-            grid.put(row + 1, FIRST_COLUMN + n, float(each.printed.simultaneous), style)
-            grid.put(row + 2, FIRST_COLUMN + n, float(each.printed.community), style)
-            ours = f"{each.simultaneous:,} / {each.community:,}"
-            grid.put(row + 3, FIRST_COLUMN + n, ours, style)
-    for down, line in enumerate(verdict(what.suite), 4):
-        grid.put(row + down, 1, line)
-    return row + 4 + len(verdict(what.suite))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from sitebench.errors import BadInput
 from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
-from sitebench.plan.compared import compared, verdict
 from sitebench.plan.model import law_of, with_all
 from sitebench.plan.rates import RateTable
 from sitebench.plan.render import law_lines
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 SOURCES = (
-    'Rates and answers of 1997: "Performance Analysis and Capacity Planning for Microsoft Site '
+    'Rates of 1997: "Performance Analysis and Capacity Planning for Microsoft Site '
     'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
     "The response-time objective is a queueing estimate (M/M/1), not a measurement.",
@@ -82,7 +81,6 @@ def _what_if(sheet: Planned) -> WhatIf:
             Machine(sheet.tables[0], sheet.plan.size),
             *(Machine(table, suite.size) for table in suite.presets.values()),
         ],
-        compared(suite),
     )
 
 
@@ -117,7 +115,6 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
                 *each.plan.doubts,
             ],
         )
-        row = _lines(grid, row, f"{suite.title}: beside 1997's printed answers", verdict(suite))
     _lines(grid, row, "Sources", [*SOURCES, f"Rates measured on: {machine or 'no run given'}"])
 
 
