@@ -87,7 +87,7 @@ def sweep(
 
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
-    from ils_bench.paper.tables import SIZES_1997
+    from ils_bench.paper.printed import SIZES_1997
     from ils_bench.targets.identity import password_asked
     from sitebench.suites.points import at_size
 

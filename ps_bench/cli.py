@@ -73,7 +73,7 @@ def sweep(
 
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
-    from ps_bench.paper.tables import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
+    from ps_bench.paper.printed import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
     from sitebench.suites.points import at_size
 
     if paper:

@@ -1,15 +1,12 @@
-"""The directory suite in the planner: 1997's inputs and answers, as its workbook prints them.
-
-"Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
-Compaq, September 1997: Appendix A (pages 22 to 24). The workbook's Add row for the ProLiant 2500 is
-not that of the paper's Table 5.
-"""
+"""The directory suite in the planner, and why 1997's printed answers are not ours."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
+from ils_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
 from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.options import option
@@ -19,35 +16,30 @@ from sitebench.plan.parse import Pairs, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import PlanSuite, Printed
 
-SESSION_S = 1_200.0
-MIX = {"connect": 1.0, "add": 1.0, "lookup": 6.0}
+SESSION_S = float(WORKBOOK_1997["session_s"])
+MIX = {name: float(number) for name, number in WORKBOOK_1997["mix"].items()}
 SCENARIO = Scenario(ACTIVE, SESSION_S, MIX)
 
-MACHINES = {
-    "paper-2500": RateTable(
-        "ProLiant 2500 (1997)",
-        (500, 1_000, 5_000, 10_000),
-        {
-            "connect": (503.0, 500.0, 449.0, 462.0),
-            "add": (846.0, 864.0, 857.0, 840.0),
-            "lookup": (935.0, 921.0, 905.0, 900.0),
-        },
-    ),
-    "paper-7000": RateTable(
-        "ProLiant 7000 (1997)",
-        (500, 1_000, 5_000, 10_000),
-        {
-            "connect": (787.0, 757.0, 806.0, 783.0),
-            "add": (1276.0, 1360.0, 1328.0, 941.0),
-            "lookup": (1539.0, 1532.0, 1512.0, 1485.0),
-        },
-    ),
-}
 
-SIZE = 10_000
-"""The largest directory measured; the workbook does not say which column it takes."""
+def _rates(machine: Mapping[str, Any]) -> RateTable:
+    """Return the rates of a machine's tables, and the workbook's where it has others."""
+    rates = {
+        name: machine.get(name, tables[machine["name"]]["ops_per_s"])
+        for name, tables in TABLES_1997.items()
+    }
+    return RateTable(
+        f"{machine['name']} (1997)",
+        SIZES_1997,
+        {name: tuple(map(float, row)) for name, row in rates.items()},
+    )
 
-PRINTED = (Printed("paper-2500", 3_946, 98_639), Printed("paper-7000", 7_842, 196_052))
+
+MACHINES = {preset: _rates(machine) for preset, machine in WORKBOOK_1997["machines"].items()}
+
+PRINTED = tuple(
+    Printed(preset, machine["simultaneous"], machine["community"])
+    for preset, machine in WORKBOOK_1997["machines"].items()
+)
 
 UNPRINTED = {"paper-2500": (3.4, 10_000), "paper-7000": (6.8, 5_000)}
 """What would explain the directory's printed answers: an operation that the paper does not print,
@@ -94,46 +86,34 @@ class DirectoryPlanOptions(PlanOptions):
 
 
 def _explain() -> list[str]:
+    (smaller, smaller_answer), (larger, larger_answer) = zip(
+        MACHINES.values(), PRINTED, strict=True
+    )
+    answers_apart = larger_answer.community / smaller_answer.community
+    rates_apart = max(
+        high / low
+        for name in smaller.rates
+        for low, high in zip(smaller.rates[name], larger.rates[name], strict=True)
+        if low and high
+    )
+    unprinted = " and ".join(
+        f"{rate:g}/s (with the rates at {units.format_size(size)})"
+        for rate, size in UNPRINTED.values()
+    )
     return [
-        f"It is not the column: our law gives {_range()} simultaneous users with the rates of "
-        "other sizes.",
-        f"No mix of the printed rates gives both printed answers: these are {_answers():.2f} times "
-        f"apart, and the printed rates of the two machines {_rates():.2f} times at most.",
-        f"An operation that is not printed, once per session at {_unprinted()}, would give them; "
+        "It is not the column: our law gives "
+        f"{' and '.join(map(_users_by_column, MACHINES.values()))} simultaneous users with the "
+        "rates of other sizes.",
+        f"No mix of the printed rates gives both printed answers: these are {answers_apart:.2f} "
+        f"times apart, and the printed rates of the two machines {rates_apart:.2f} times at most.",
+        f"An operation that is not printed, once per session at {unprinted}, would give them; "
         "docs/planner.md has the reasons to think so. No formula here was bent to meet them.",
     ]
 
 
-def _range() -> str:
-    said = []
-    for table in MACHINES.values():
-        ours = [solve(SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
-        said.append(f"{whole(min(ours)):,} to {whole(max(ours)):,}")
-    return " and ".join(said)
-
-
-def _answers() -> float:
-    """Return by how much the printed answers of two machines differ."""
-    ((less, more),) = pairwise(PRINTED)
-    return more.community / less.community
-
-
-def _rates() -> float:
-    """Return by how much any printed rate of two machines differs, at most."""
-    less, more = MACHINES.values()
-    return max(
-        high / low
-        for name in less.rates
-        for low, high in zip(less.rates[name], more.rates[name], strict=True)
-        if low and high
-    )
-
-
-def _unprinted() -> str:
-    return " and ".join(
-        f"{rate:g}/s (with the rates at {units.format_size(size)})"
-        for rate, size in UNPRINTED.values()
-    )
+def _users_by_column(table: RateTable) -> str:
+    users = [solve(SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
+    return f"{whole(min(users)):,} to {whole(max(users)):,}"
 
 
 PLAN = PlanSuite(
@@ -155,7 +135,7 @@ PLAN = PlanSuite(
     rate=lambda result: result.ops_per_s,
     scenario=SCENARIO,
     presets=MACHINES,
-    size=SIZE,
+    size=WORKBOOK_1997["size"],
     printed=PRINTED,
     explain=_explain,
 )

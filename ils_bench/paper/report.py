@@ -7,10 +7,10 @@ are those of pages 11 and 12, their comments in our words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ils_bench.paper.printed import TABLES_1997
-from ils_bench.paper.tables import NAMES, RATES_1997, SIZES_1997
+from ils_bench.paper.printed import SIZES_1997, TABLES_1997
+from ils_bench.paper.tables import NAMES
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.suite import Printed, RateFigure, ReportSuite, ops_per_s
@@ -40,8 +40,8 @@ _BOTTLENECKS: Sequence[tuple[str, Cell, str]] = (
 
 def _figure(operation: str) -> RateFigure:
     printed = [
-        Printed(f"{machine}, 1997", SIZES_1997, rates)
-        for machine, rates in RATES_1997[operation].items()
+        Printed(f"{machine}, 1997", SIZES_1997, table["ops_per_s"])
+        for machine, table in TABLES_1997[operation].items()
     ]
     return RateFigure(operation, NAMES[operation][0], operation, ops_per_s, printed)
 
@@ -52,16 +52,14 @@ def paper_table(found: Sequence[Series]) -> Table:
     title, rate = NAMES.get(operation, (TITLES.get(operation, operation), "Ops/sec"))
     rows = measurement_rows(found, rate) | repeat_rows(found, rate)
     then = [
-        PaperTable(f"{machine}, {number}", SIZES_1997, _printed(operation, machine, rate, printed))
-        for machine, (number, printed) in TABLES_1997.get(operation, {}).items()
+        PaperTable(
+            f"{machine}, Table {table['number']}",
+            SIZES_1997,
+            {**table["rows"], rate: [f"{each:,}" for each in table["ops_per_s"]]},
+        )
+        for machine, table in TABLES_1997.get(operation, {}).items()
     ]
     return beside(title, found, rows, then)
-
-
-def _printed(
-    operation: str, machine: str, rate: str, rows: Mapping[str, Sequence[str]]
-) -> dict[str, Sequence[str]]:
-    return {**rows, rate: [f"{each:,}" for each in RATES_1997[operation][machine]]}
 
 
 def _bottlenecks(number: int, machine: str) -> Table:
@@ -78,7 +76,7 @@ REPORT = ReportSuite(
     title=SUITE.title,
     size_title="Entries in the directory",
     people="entries",
-    rates=[_figure(operation) for operation in RATES_1997],
+    rates=[_figure(operation) for operation in TABLES_1997],
     operations=TITLES,
     paper_table=paper_table,
     bottlenecks_1997=[

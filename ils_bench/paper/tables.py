@@ -1,10 +1,4 @@
-"""The paper's Tables 4 to 9, filled with today's numbers, 1997's beside them where sizes match.
-
-Figures of 1997: "Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq
-ProLiant Servers", Compaq, September 1997, Tables 4 to 9 (pages 9 and 10). ProLiant 2500: one
-Pentium Pro at 200 MHz; ProLiant 7000: two. Its workbook (Appendix A) prints other Add rates for
-the ProLiant 2500 than Table 5 does; these are the table's.
-"""
+"""The paper's Tables 4 to 9 filled with today's numbers; 1997's follow where sizes match."""
 
 from __future__ import annotations
 
@@ -12,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Group
 
+from ils_bench.paper.printed import SIZES_1997, TABLES_1997
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.bottlenecks import bottleneck_tables
@@ -27,15 +22,6 @@ from sitebench.tables.tables import (
     titled,
 )
 from sitebench.units import format_rate, format_size
-
-SIZES_1997 = (500, 1_000, 5_000, 10_000)
-
-RATES_1997 = {
-    "connect": {"ProLiant 2500": (503, 500, 449, 462), "ProLiant 7000": (787, 757, 806, 783)},
-    "add": {"ProLiant 2500": (815, 718, 844, 741), "ProLiant 7000": (1276, 1360, 1328, 941)},
-    "lookup": {"ProLiant 2500": (935, 921, 905, 900), "ProLiant 7000": (1539, 1532, 1512, 1485)},
-}
-"""Operations per second, by operation, machine and SIZES_1997."""
 
 NAMES = {
     "connect": ("Connect Operation", "Connect Ops/sec"),
@@ -58,7 +44,7 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
     title, rate = NAMES.get(operation, (f"{operation} sequence", "Ops/sec"))
     sizes = [each.spec.entries for each in found]
     rows = measurement_rows(found, rate) | repeat_rows(found, rate)
-    for machine in RATES_1997.get(operation, {}):
+    for machine in TABLES_1997.get(operation, {}):
         cells = [rate_1997(operation, machine, size) for size in sizes]
         if any(cells):
             rows[f"{rate}, {machine}, 1997"] = [cell or NO_NUMBER for cell in cells]
@@ -68,9 +54,9 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
 
 def rate_1997(operation: str, machine: str, size: int) -> str:
     """Return the paper's operations per second, or nothing where it has none."""
-    if size not in SIZES_1997 or operation not in RATES_1997:
+    if size not in SIZES_1997 or operation not in TABLES_1997:
         return ""
-    return f"{RATES_1997[operation][machine][SIZES_1997.index(size)]:,}"
+    return f"{TABLES_1997[operation][machine]['ops_per_s'][SIZES_1997.index(size)]:,}"
 
 
 def summary(results: Sequence[PointResult]) -> Group:

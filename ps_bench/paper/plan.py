@@ -1,14 +1,13 @@
-"""The site suite in the planner: 1997's inputs and answers, as its workbook prints them.
+"""The site suite in the planner.
 
-"Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
-Compaq, September 1997: Appendix A (pages 22 to 24), and Tables 13 and 14 for the rates at other
-sizes.
+The paper's workbook has one size's rates; Tables 13 and 14 have the others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ps_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
 from ps_bench.suite import SUITE
 from sitebench.options import option
 from sitebench.plan.model import Scenario
@@ -16,23 +15,16 @@ from sitebench.plan.options import ACTIVE, PlanOptions, preset_option
 from sitebench.plan.rates import PAGES, RateTable
 from sitebench.plan.suite import PlanSuite, Printed
 
-VIEW_S = 25.0
+VIEW_S = float(WORKBOOK_1997["view_s"])
 
 MACHINES = {
-    "paper-2500": RateTable(
-        "ProLiant 2500 (1997)",
-        (1_000, 10_000, 100_000, 1_000_000),
-        {PAGES: (49.6, 43.5, 37.2, 32.1)},
-    ),
-    "paper-7000": RateTable(
-        "ProLiant 7000 (1997)",
-        (1_000, 10_000, 100_000, 1_000_000),
-        {PAGES: (63.0, 57.3, 51.8, 47.1)},
-    ),
+    preset: RateTable(
+        f"{table.partition(': ')[2]} (1997)",
+        SIZES_1997,
+        {PAGES: tuple(map(float, TABLES_1997[table]["Web pages requested/sec"]))},
+    )
+    for preset, table in WORKBOOK_1997["machines"].items()
 }
-
-SIZE = 10_000
-"""The size whose rates the workbook gives as its example (43.5 and 57.3 pages/s)."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +68,7 @@ PLAN = PlanSuite(
     rate=lambda result: result.figures.get("web_pages_per_s"),
     scenario=Scenario(ACTIVE, VIEW_S),
     presets=MACHINES,
-    size=SIZE,
-    printed=(Printed("paper-2500", 1_088, 27_188),),
+    size=WORKBOOK_1997["size"],
+    printed=[Printed(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],
 )
 """What the planner has to know of the suite."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ps_bench.paper.tables import SIZES_1997, TABLES_1997, measurements
+from ps_bench.paper.printed import SIZES_1997, TABLES_1997
+from ps_bench.paper.tables import measurements
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.suite import Printed, RateFigure, ReportSuite

@@ -1,9 +1,4 @@
-"""The paper's Tables 13 and 14, filled with today's numbers, 1997's beside them.
-
-Figures of 1997: "Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq
-ProLiant Servers", Compaq, September 1997, Tables 13 and 14 (pages 13 and 14). ProLiant 2500: one
-Pentium Pro at 200 MHz; ProLiant 7000: two.
-"""
+"""The paper's Tables 13 and 14 filled with today's numbers; 1997's follow."""
 
 from __future__ import annotations
 
@@ -13,6 +8,7 @@ from typing import Any
 from rich.console import Group
 
 from ps_bench.paper.figures import off_by
+from ps_bench.paper.printed import SIZES_1997, TABLES_1997
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
@@ -27,34 +23,6 @@ from sitebench.tables.tables import (
     titled,
 )
 from sitebench.units import format_ns, format_rate, format_size
-
-SIZES_1997 = (1_000, 10_000, 100_000, 1_000_000)
-WARMUP_1997_S, MEASURE_1997_S = 300.0, 600.0
-"""Five minutes of warm-up and ten of measurement (page 12)."""
-
-TABLES_1997: dict[str, dict[str, tuple[str, str, str, str]]] = {
-    "Table 13: ProLiant 2500": {
-        "CPU Utilization": ("96.7%", "91.5%", "85.0%", "77%"),
-        "Web pages requested/sec": ("49.6", "43.5", "37.2", "32.1"),
-        "Average Connect Time": ("2 s", "1 s", "1 s", "1 s"),
-        "ASP requests/sec": ("53.5", "47.3", "40.3", "35.0"),
-        "UPD reads/sec": ("53.5", "47.3", "40.3", "35.0"),
-        "Bytes sent/sec": ("1.5 MB", "1.3 MB", "1.1 MB", "1.0 MB"),
-        "Bytes received/sec": ("8 KB", "7 KB", "6 KB", "5 KB"),
-        "Available memory": ("96.2 MB", "92.2 MB", "88.3 MB", "83 MB"),
-    },
-    "Table 14: ProLiant 7000": {
-        "CPU Utilization": ("93.9%", "96.4%", "89.0%", "83.3%"),
-        "Web pages requested/sec": ("63.0", "57.3", "51.8", "47.1"),
-        "Average Connect Time": ("2 s", "1 s", "1 s", "1 s"),
-        "ASP requests/sec": ("68.6", "62.4", "56.3", "51.2"),
-        "UPD reads/sec": ("68.6", "62.4", "56.3", "51.2"),
-        "Bytes sent/sec": ("1.9 MB", "1.8 MB", "1.6 MB", "1.4 MB"),
-        "Bytes received/sec": ("10 KB", "10 KB", "9 KB", "8 KB"),
-        "Available memory": ("222 MB", "213 MB", "215 MB", "213 MB"),
-    },
-}
-"""Readings of perfmon and WCAT, by table, row and SIZES_1997."""
 
 ROWS = tuple(TABLES_1997["Table 13: ProLiant 2500"])
 NO_NUMBER = "-"

@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from ps_bench.paper.figures import figures, mix, off_by
-from ps_bench.paper.tables import ROWS, TABLES_1997, measurements, tables
+from ps_bench.paper.printed import TABLES_1997
+from ps_bench.paper.tables import ROWS, measurements, tables
 from ps_bench.scenarios import PAPER
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
