@@ -139,7 +139,7 @@ def _seconds(fill: Callable[[Address], object], away_s: float) -> float:
 
 
 def _fixture() -> Values:
-    """Start directories as the pytest fixture does, and ask each for somebody."""
+    """Start directories as the pytest fixture does, and look a person up in each."""
     seconds = []
     for _ in range(STARTS):
         began = time.monotonic()

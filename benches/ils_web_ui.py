@@ -1,9 +1,9 @@
-"""Lookups while somebody looks at the web UI, against the same ones headless.
+"""Lookups while a page shows the web UI, against the same ones headless.
 
-A page is looked at twice over: by a client that asks for all that the Live tab asks for, as often,
-so that what Locust's process does for it is the only difference; and by a Chromium. That one draws
-in software on the very cores that directory and lanes use up, which it would not do on the desk
-of whoever looks: so what it used is told apart, and the rate is held against that on the rest.
+A page is simulated twice: by a client that requests everything the Live tab requests, as often, so
+that the work of Locust's process is the only difference; and by a Chromium. That one draws in
+software on the cores that directory and lanes need, which it would not do on a user's machine: its
+CPU is therefore measured, and the rate is compared with that on the remaining cores.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def serving(
         scheme = "http" if shown is None else "https"
         folder, address = Path(name), Address("127.0.0.1", free_port(), scheme=scheme)
         (folder / "www").mkdir()
-        # As root, nginx's worker would be nobody; without a master it stays who it is.
+        # As root, nginx's worker would switch to user nobody; without a master it does not.
         (folder / "www" / "page.html").write_bytes(page)
         (folder / "nginx.conf").write_text(
             _CONFIG.format(folder=folder, port=address.port, secure=_secure(shown))

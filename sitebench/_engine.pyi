@@ -202,7 +202,7 @@ class Population:
         empty directory.
         """
     def contents(self, start: int, stop: int) -> Contents:
-        """Return what a place holds that has people [start, stop) and nobody else."""
+        """Return the contents of a place that holds exactly people [start, stop)."""
 
 @final
 class Contents:
@@ -224,7 +224,7 @@ class Contents:
 
 @final
 class LdifCount:
-    """Counts the people of an LDIF file, whoever wrote it."""
+    """Counts the people of an LDIF file, of any origin."""
 
     def __new__(cls) -> LdifCount: ...
     def feed(self, piece: bytes) -> None:
@@ -354,7 +354,7 @@ class Engine:
     {accent}, {sections}, {interests}, {stocks}, {newsletter}; {captured}, what this lane captured
     last; {draw.colour}, {draw.accent}, {draw.city}, {draw.number}, drawn anew by each update and
     known until the next. "fresh" must be on the page that follows an update, which is of the same
-    person whatever the step says. "own" draws somebody whom no other lane updates.
+    person whatever the step says. "own" draws a person whom no other lane updates.
 
     Failures beside those of any connection: leak (another person's page), stale (not the values
     updated to), wrong-length, wrong-answer, truncated (fewer bytes than Content-Length says),
@@ -415,7 +415,7 @@ def count_people(config_json: str, population: Population) -> int:
 def read_people(
     config_json: str, population: Population, progress: Callable[[int], object] | None = None
 ) -> Contents:
-    """Read everybody who is below the population's base in a live directory, whoever it is.
+    """Read every person below the population's base in a live directory.
 
     Configuration and `progress` are those of `seed_directory`; it is told how many came.
     """

@@ -25,7 +25,7 @@ KINDS = {
 STAYED = "added - deleted - expired, and more entries"
 
 OTHERS = {"binds": 3, "searches": 3}
-"""What the process of the lanes asks before they begin: whether somebody is there, what the
+"""Requests of the lanes' process before they begin: whether the target answers, what the
 directory says of itself, and whether it has a cn=Monitor."""
 
 

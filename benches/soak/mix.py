@@ -30,7 +30,7 @@ any run, so that those who come and those who expire are level when the measured
 SETTLED_S = 1.5 * PROLONGED_S
 
 RING = 10**12
-"""So many people that nobody is ever added twice: then an Add deletes nobody, and everybody who
+"""So many people that none is ever added twice: then an Add deletes no one, and every person who
 goes has left by a step of a lane or has expired."""
 
 PROLONG = Sequence(

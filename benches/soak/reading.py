@@ -24,7 +24,7 @@ COUNTERS = "soak"
 CPU, RESIDENT = "cpu_s", "resident_bytes"
 TARGET, TESTER = "target", "generator"
 ENTRY_BYTES = 750
-"""Memory of somebody who has registered: with 100,000 people 91.5 MB, and 111.2 MB when 26,500 more
+"""Memory of a person who has registered: with 100,000 people 91.5 MB, and 111.2 MB when 26,500 more
 had been there at a time."""
 
 LOOKS = 100

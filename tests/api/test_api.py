@@ -35,7 +35,7 @@ PREFIX = sitebench.Sequence(
 
 
 def test_the_public_names_are_these() -> None:
-    """Adding one is a decision, and taking one away breaks somebody's program."""
+    """Adding one is a decision, and taking one away breaks programs."""
     assert sitebench.__all__ == [
         *("Add", "Bind", "Capture", "Change", "Compare", "Connect", "Delete", "Expect"),
         *("Histogram", "Identity", "LdapDirectory", "Lookup", "Modify", "Operation"),

@@ -82,7 +82,7 @@ def undisturbed() -> Iterator[None]:
 
 
 def calm() -> bool:
-    """Whether nobody waits for a core for a quarter of the time, as far as the kernel tells."""
+    """Whether no task waits for a core a quarter of the time, by the kernel's pressure."""
     try:
         said = Path("/proc/pressure/cpu").read_text()
     except OSError:

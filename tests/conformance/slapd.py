@@ -81,7 +81,7 @@ def _configuration(folder: Path, *, anonymous_writes: bool, size_limit: int | No
         admin_dn=ADMIN_DN,
         admin_password=ADMIN_PASSWORD,
         everybody="write" if anonymous_writes else "read",
-        # Written by whom writing is allowed, checked by a bind, read by nobody.
+        # Written by those who may write, checked by a bind, readable by no one.
         passwords="=wx" if anonymous_writes else "auth",
     )
 

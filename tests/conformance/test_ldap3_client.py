@@ -87,7 +87,7 @@ only_embedded = pytest.mark.parametrize("server", ["embedded"], indirect=True)
 
 @only_embedded
 def test_every_attribute_of_a_class_is_defined(client: Any) -> None:
-    """A class that allows an attribute nobody defines makes schema-checking clients stumble."""
+    """A class that allows an undefined attribute breaks clients that check the schema."""
     schema = client.server.schema
     classes = [schema.object_classes[name] for name in schema.object_classes]
     attributes = {

@@ -79,7 +79,7 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
     (warning,) = (each for each in first["warnings"] if each["kind"] == "worker-lost")
     assert net.hosts[0].address in warning["message"]
     assert lost["operations"] > 0
-    # Started again by whoever looks after it, it was there for the next point.
+    # Restarted by its supervisor, it took part in the next point.
     assert [each["ended"] for each in second["workers"]] == [None, None]
     assert second["operations"] > 0
     within_its_time(here.run)

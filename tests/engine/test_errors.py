@@ -45,7 +45,7 @@ def serving(config: dict[str, Any], people: Population | None = None) -> Iterato
 
 @contextmanager
 def saying(what: bytes) -> Iterator[int]:
-    """Yield the port of a server that says this to whoever comes, and then listens."""
+    """Yield the port of a server that sends this to every client, and then reads."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:

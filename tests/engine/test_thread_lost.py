@@ -1,4 +1,4 @@
-"""A load thread that dies takes the others with it: nobody loads a target that nobody measures."""
+"""A load thread that dies ends the others: no load goes on unmeasured."""
 
 import contextlib
 import os

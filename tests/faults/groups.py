@@ -31,7 +31,7 @@ class Group:
         (self.path / name).write_text(value)
 
     def remove(self) -> None:
-        """Let whoever is still in it go, and remove it."""
+        """Release the processes still in it, and remove it."""
         for pid in (self.path / "cgroup.procs").read_text().split():
             with contextlib.suppress(OSError):
                 (self.path.parent / "cgroup.procs").write_text(pid)
@@ -44,7 +44,7 @@ class Group:
 
 
 def unavailable(what: str) -> NoReturn:
-    """Skip on somebody's machine, and fail where CI is set: see tests/support/programs.py."""
+    """Skip on a developer's machine, and fail if CI is set: see tests/support/programs.py."""
     if os.environ.get("CI"):
         pytest.fail(what)
     pytest.skip(what)

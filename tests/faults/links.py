@@ -31,7 +31,7 @@ class Side:
         return (str(self.ip), "netns", "exec", self.name)
 
     def pull(self) -> None:
-        """Pull the cable out: nobody is told, on either side."""
+        """Pull the cable out: neither side is notified."""
         _do(str(self.ip), "-n", self.name, "link", "set", self.device, "down")
 
     def plug(self) -> None:

@@ -1,4 +1,4 @@
-"""A cable that is pulled out: the connections stay, and nobody is at their other end any more."""
+"""A cable that is pulled out: the connections stay, with no peer at their other end."""
 
 import subprocess
 
@@ -28,7 +28,7 @@ def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> Non
             there.pull()
             assert connections(there) >= LANES
             assert eventually(lambda: ground.failures() >= 2 * LANES, 30)
-            # Nobody told the directory that they are gone.
+            # The directory was not told that they are gone.
             assert eventually(lambda: connections(there) == 0, 30)
             there.plug()
             said, err = process.communicate(timeout=60)

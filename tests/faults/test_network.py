@@ -31,7 +31,9 @@ PORTABLE = (
     pytest.param("site", "fasthttp", id="fasthttp"),
 )
 
-whoever = pytest.mark.parametrize(("served", "client"), [*NATIVE, *PORTABLE], indirect=["served"])
+any_client = pytest.mark.parametrize(
+    ("served", "client"), [*NATIVE, *PORTABLE], indirect=["served"]
+)
 
 
 def measured(
@@ -75,7 +77,7 @@ def test_a_network_that_delays_is_seen_in_the_latencies(ground: Ground, served: 
     assert point["latency_us"]["mean"] >= 99_000
 
 
-@whoever
+@any_client
 def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_come_back(
     ground: Ground, served: Served, client: str
 ) -> None:
@@ -87,7 +89,7 @@ def test_a_network_that_loses_everything_for_a_while_costs_timeouts_and_lanes_co
     assert ground.right_at_the_end()
 
 
-@whoever
+@any_client
 def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
     ground: Ground, served: Served, client: str
 ) -> None:
@@ -103,7 +105,7 @@ def test_a_network_that_cuts_answers_is_named_and_lanes_connect_anew(
     assert LANES <= point["failures"] < point["operations"]
 
 
-@whoever
+@any_client
 def test_an_answer_that_trickles_is_right_and_one_that_trickles_for_too_long_is_a_timeout(
     ground: Ground, served: Served, client: str
 ) -> None:

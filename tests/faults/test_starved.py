@@ -60,7 +60,7 @@ def pin(pid: int, core: int) -> None:
 
 
 def put_ahead(pid: int) -> None:
-    """Let a process run before all others, so that a busy machine starves nobody but whom we do."""
+    """Let a process run before all others, so that only the intended one is starved."""
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(PermissionError):  # without root: on a quiet machine
             os.sched_setscheduler(int(task.name), os.SCHED_RR, os.sched_param(1))

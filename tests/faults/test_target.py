@@ -13,9 +13,9 @@ from tests.support.mortal import Mortal, mortal
 from tests.support.waiting import eventually
 
 GONE = {"connect-refused", "closed", "reset", "truncated"}
-NOBODY = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site": "status:404"}
+NO_PERSON = {"directory": "wrong-answer", "slapd": "result:noSuchObject", "site": "status:404"}
 
-pytestmark = pytest.mark.parametrize("kind", list(NOBODY))
+pytestmark = pytest.mark.parametrize("kind", list(NO_PERSON))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def measured(
 
 
 def lost(point: dict[str, Any]) -> int:
-    """Count how often a lane lost its connection, or found nobody to connect to."""
+    """Count how often a lane lost its connection, or could not connect."""
     return sum(n for kind, n in point["failures_by_kind"].items() if kind in GONE)
 
 
@@ -78,10 +78,10 @@ def test_a_target_that_is_killed_and_comes_back_empty_is_named(
 
     point = measured(ground, target, restart, "--measure", "12s")
     kinds = set(point["failures_by_kind"])
-    assert NOBODY[kind] in kinds <= GONE | {NOBODY[kind]}
+    assert NO_PERSON[kind] in kinds <= GONE | {NO_PERSON[kind]}
     # Each lane lost its connection, and came back.
     assert lost(point) >= LANES, point["failures_by_kind"]
     assert point["operations"] > LANES
     page = ground.folder / "page.html"
     assert ground.ran("report", str(ground.run), "--out", str(page)).code == 0
-    assert NOBODY[kind] in page.read_text()
+    assert NO_PERSON[kind] in page.read_text()

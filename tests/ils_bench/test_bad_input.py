@@ -219,7 +219,7 @@ def test_too_few_file_descriptors_for_so_many_users() -> None:
 
 
 def test_file_descriptors_that_run_out_on_the_way(openldap: OpenDirectory) -> None:
-    # As Locust is started by hand: nobody has looked at the limit before.
+    # As Locust is started by hand: the limit has not been checked before.
     done = subprocess.run(
         [
             *(sys.executable, "-c", LIMITED_LOCUST, "--headless"),

@@ -31,7 +31,7 @@ def opened(served: Served, dn: str | None = None, password: str | None = None) -
 
 @pytest.fixture(scope="module")
 def slapd_there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A slapd whose cn=Monitor its administrator may read, and nobody else."""
+    """A slapd whose cn=Monitor only its administrator may read."""
     with running_slapd(tmp_path_factory.mktemp("slapd") / "monitored") as served:
         yield served
 

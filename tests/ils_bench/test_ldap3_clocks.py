@@ -22,7 +22,7 @@ PEOPLE = small_population(50)
 
 @contextmanager
 def lanes(port: int, sequence: Sequence, **more: Any) -> Iterator[Ldap3Lanes]:
-    """Yield portable lanes that tell nobody but us."""
+    """Yield portable lanes that report only to this test."""
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
     target = OpenDirectory("relayed", Address("127.0.0.1", port), BASE)
     options = IlsOptions(entries=50, base=BASE, **more)

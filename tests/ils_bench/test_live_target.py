@@ -36,7 +36,7 @@ BASE_AND_SUFFIX = 2
 
 @dataclass
 class Live:
-    """A directory that nobody of ours started."""
+    """A directory that sitebench did not start."""
 
     directory: Directory
 

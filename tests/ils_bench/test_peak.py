@@ -1,4 +1,4 @@
-"""Peaks of a directory: client counts as in the papers, and objectives nobody can meet."""
+"""Peaks of a directory: client counts as in the papers, and objectives that cannot be met."""
 
 from pathlib import Path
 from typing import Any

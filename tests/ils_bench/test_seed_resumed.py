@@ -44,7 +44,7 @@ def seed_command(slapd: Slapd, size: str) -> list[str]:
 
 
 def seed_until(slapd: Slapd, size: str, dn: str, how: signal.Signals) -> str:
-    """Seed until somebody is there, end it, and return what it said."""
+    """Seed until the first person is there, end it, and return its output."""
     argv = [*SITEBENCH, *seed_command(slapd, size)]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
         assert eventually(lambda: slapd.has(dn), ARRIVES_WITHIN_S)

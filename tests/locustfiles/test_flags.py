@@ -145,7 +145,7 @@ def test_tags_that_leave_a_user_nothing_to_do_are_refused(
     assert counting.since()["binds"] == 0
 
 
-# Nobody is there: the names are those of another seed.
+# None of these people is there: the names are those of another seed.
 STRANGERS = ("--seed", "5", "LookupUser")
 
 

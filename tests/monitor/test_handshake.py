@@ -1,4 +1,4 @@
-"""The kernel's own round trip: of a listener, of nobody, and of one that nobody serves."""
+"""The kernel's own round trip: to a listener, to a closed port, and to an unserved listener."""
 
 import socket
 from collections.abc import Iterator

@@ -223,7 +223,7 @@ def test_a_target_in_a_network_of_its_own_is_read_there() -> None:
     theirs = used.target_machine
     assert theirs is not None
     (lo,) = theirs.interfaces
-    # A million bytes of payload, each segment with some 66 bytes of headers; nobody else is there.
+    # A million bytes of payload, and some 66 bytes of headers for each segment.
     assert 1_000_000 <= lo.bytes_out < 1_200_000
     assert lo.bytes_in == lo.bytes_out
     assert theirs.sockets["in_use"] == 3

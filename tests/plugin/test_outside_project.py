@@ -1,4 +1,4 @@
-"""A project of somebody else's, with nothing of ours but the wheel."""
+"""A project outside the repository that has only the wheel."""
 
 import os
 import subprocess

@@ -7,7 +7,7 @@ from sitebench.http.open_site import OpenSite
 from tests.ps_bench.conftest import LOCALES, PEOPLE
 from tests.support.browser import Browser, browsing
 
-SOMEBODY = 7
+PERSON = 7
 
 
 def choose(browser: Browser, name: str, value: str) -> None:
@@ -23,11 +23,11 @@ def choose(browser: Browser, name: str, value: str) -> None:
 def test_a_person_is_greeted_changes_two_preferences_and_they_hold(
     chromedriver: Path, site: OpenSite, tmp_path: Path
 ) -> None:
-    person = visitors(UpdSpec(PEOPLE, locales=LOCALES)).visitor(SOMEBODY)
+    person = visitors(UpdSpec(PEOPLE, locales=LOCALES)).visitor(PERSON)
     with browsing(chromedriver, tmp_path) as browser:
-        browser.open(f"{site.address}/enter?user={SOMEBODY}")
+        browser.open(f"{site.address}/enter?user={PERSON}")
         assert browser.text("h1") == f"Hello, {person['given']}"
-        assert browser.attribute("body", "data-user") == str(SOMEBODY)
+        assert browser.attribute("body", "data-user") == str(PERSON)
         assert browser.attribute("body", "data-background") == person["background"]
         loaded = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
         assert browser.run(loaded) == 4

@@ -53,7 +53,7 @@ def _without_a_byte(asked: Asked, answer: Answer) -> Answer:
 
 
 def _for_another_name(asked: Asked, answer: Answer) -> Answer:
-    """Greet somebody else on the right person's page, at the same length."""
+    """Greet another person on the right person's page, at the same length."""
     found = re.search(rb"Hello, (.*?)</h1>", answer.body)
     assert found is not None
     return replace(answer, body=answer.body.replace(found[1], b"?" * len(found[1])))

@@ -47,7 +47,7 @@ def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path)
     with RunFile(ground.run) as run:
         assert [point.status for point in run.points()] == ["done", "failed"]
     assert ground.done() == finished
-    # What a site leaves that is killed, whoever comes next removes.
+    # What a killed site leaves behind, the next one removes.
     resumed = ground.ran("resume", str(ground.run))
     assert [point["resumed"] for point in resumed.objects] == [True, False]
     ground.assert_clean()

@@ -109,7 +109,7 @@ def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) 
 def test_workers_have_a_row_each_and_one_that_was_lost_is_marked(
     report: Report, sections: dict[str, Section]
 ) -> None:
-    assert "workers" not in sections, "nobody made these points but the one process"
+    assert "workers" not in sections, "one process made these points"
     first = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, (2.0, 1.0))
     lost = WorkerSeen(
         1, "west", "10.0.0.3", 8, "m2", "ldap3", 2.0, 100, 3, skew_s=-0.0125, ended="lost"

@@ -244,7 +244,7 @@ except SitebenchError as error:
 
 
 def test_a_run_file_that_may_not_be_written_is_read_and_refused_to_be_gone_on_with() -> None:
-    # Not below pytest's folder, which nobody else may enter.
+    # Not below pytest's folder, which other users may not enter.
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         path = folder / "run.sitebench"

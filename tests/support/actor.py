@@ -35,7 +35,7 @@ class Actor:
         return answer.strip()
 
     def kill(self) -> None:
-        """End it, and leave it a zombie: nobody has waited for it yet."""
+        """End it, and leave it a zombie: its parent has not waited for it yet."""
         self._process.kill()
 
 

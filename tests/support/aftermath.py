@@ -18,7 +18,7 @@ from tests.support.cli import SITEBENCH, Ran
 from tests.support.waiting import eventually
 
 MARK = "SITEBENCH_TEST_OF_FAULTS"
-"""Environment variable by which processes are known, whoever their parent is now."""
+"""Environment variable that identifies processes, whatever their parent is now."""
 
 ENDS_WITHIN_S = 100.0
 

@@ -1,4 +1,4 @@
-"""A site that is ours, with one fault planted between it and whoever asks."""
+"""A site that is ours, with one fault planted between it and its clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Asked:
 
     @property
     def is_page(self) -> bool:
-        """Whether it asks for somebody's page."""
+        """Whether it requests a person's page."""
         return self.method == "GET" and self.path == "/" and self.user is not None
 
 

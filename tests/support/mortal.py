@@ -71,7 +71,7 @@ class Mortal:
 
 @contextlib.contextmanager
 def mortal(kind: str, folder: Path, people: int, locales: tuple[str, ...]) -> Iterator[Mortal]:
-    """Yield a "directory", a "slapd" or a "site" that serves people; its empty one has nobody."""
+    """Yield a "directory", a "slapd" or a "site" that serves people; the empty one has none."""
     folder.mkdir()
     if kind == "site":
         made = Mortal("http", _site(folder, people, locales))
@@ -86,13 +86,13 @@ def mortal(kind: str, folder: Path, people: int, locales: tuple[str, ...]) -> It
 
 
 def _directory(folder: Path, people: Spec) -> Callable[[int, bool], list[str]]:
-    full, empty = folder / "people.ldif", folder / "nobody.ldif"
+    full, empty = folder / "people.ldif", folder / "empty.ldif"
     write_ldif(generate(people).population, full)
     entries = full.read_text().split("\n\n")
     empty.write_text("\n\n".join(entry for entry in entries if "RTPerson" not in entry) + "\n")
 
-    def argv(port: int, nobody: bool) -> list[str]:
-        config = {"port": port, "suffix": SUFFIX, "ldif": str(empty if nobody else full)}
+    def argv(port: int, without_people: bool) -> list[str]:
+        config = {"port": port, "suffix": SUFFIX, "ldif": str(empty if without_people else full)}
         return [sys.executable, "-c", SERVE, "Directory", json.dumps(config)]
 
     return argv
@@ -102,8 +102,8 @@ def _slapd(folder: Path, people: Spec) -> Callable[[int, bool], list[str]]:
     place = folder / "slapd"
     slapd_folder.fill(people, place)
 
-    def argv(port: int, nobody: bool) -> list[str]:
-        if nobody:
+    def argv(port: int, without_people: bool) -> list[str]:
+        if without_people:
             shutil.rmtree(place / DATA)
             (place / DATA).mkdir()
         return shlex.split(slapd_folder.command(place, f"ldap://127.0.0.1:{port}/"))
@@ -116,8 +116,8 @@ def _site(folder: Path, people: int, locales: tuple[str, ...]) -> Callable[[int,
     build(UpdSpec(people, locales=locales), full)
     build(UpdSpec(1, locales=locales), empty)
 
-    def argv(port: int, nobody: bool) -> list[str]:
-        config = {"port": port, "database": str(empty if nobody else full)}
+    def argv(port: int, without_people: bool) -> list[str]:
+        config = {"port": port, "database": str(empty if without_people else full)}
         return [sys.executable, "-c", SERVE, "Site", json.dumps(config)]
 
     return argv

@@ -19,7 +19,7 @@ from sitebench.system.network import free_port
 from tests.support.programs import required_program
 
 USERS = ("postgres", "nobody")
-"""Whom root becomes: PostgreSQL refuses to run as root."""
+"""Users that root switches to: PostgreSQL refuses to run as root."""
 
 
 @contextmanager

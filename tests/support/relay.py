@@ -129,7 +129,7 @@ def relayed(port: int, way: Way) -> Iterator[int]:
 
 def _close(*sockets: socket.socket) -> None:
     for each in sockets:
-        # Whoever reads it would keep it open. A reset it is still: nothing is sent by this.
+        # A reader would keep it open. A reset it is still: nothing is sent by this.
         with contextlib.suppress(OSError):
             each.shutdown(socket.SHUT_RD)
         each.close()

@@ -1,5 +1,5 @@
 /*
- * Steps the wall clock for the processes that have it loaded (LD_PRELOAD), and for nobody else: it
+ * Steps the wall clock for the processes that have it loaded (LD_PRELOAD), and for no others: it
  * is ahead by as many seconds as stand in the file named by STEPPED, eight bytes of a number.
  */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-"""A wall clock that a test can step, for the processes it starts and nobody else."""
+"""A wall clock that a test can step, only for the processes it starts."""
 
 import mmap
 import struct

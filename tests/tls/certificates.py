@@ -1,4 +1,4 @@
-"""Certificates made by OpenSSL: an authority, and whoever it signs for."""
+"""Certificates made by OpenSSL: an authority, and the certificates it signs."""
 
 import base64
 import hashlib

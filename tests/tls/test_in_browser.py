@@ -1,4 +1,4 @@
-"""The site over https in a browser, which shows it to nobody who does not trust it."""
+"""The site over https in a browser, which shows it only if it trusts the certificate."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.support.browser import browsing
 from tests.support.programs import required_program
 from tests.tls.certificates import Certificate
 
-PEOPLE, SOMEBODY = 50, 7
+PEOPLE, PERSON = 50, 7
 LOADED = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
 
 
@@ -28,12 +28,12 @@ def test_a_page_comes_over_https_and_its_form_goes_back_so(
         (tmp_path / each).mkdir()
     trusts = f"--ignore-certificate-errors-spki-list={server.pin()}"
     with PersonalizedSite(PEOPLE, tls=ServerTls(server.cert, server.key)) as site:
-        person = visitors(UpdSpec(PEOPLE)).visitor(SOMEBODY)
+        person = visitors(UpdSpec(PEOPLE)).visitor(PERSON)
         with browsing(chromedriver, tmp_path / "stranger") as stranger:
             stranger.open(site.url)
             assert "ERR_CERT_AUTHORITY_INVALID" in stranger.text("body")
         with browsing(chromedriver, tmp_path / "friend", trusts) as browser:
-            browser.open(f"{site.url}/enter?user={SOMEBODY}")
+            browser.open(f"{site.url}/enter?user={PERSON}")
             assert browser.run("return location.protocol + isSecureContext") == "https:true"
             assert browser.text("h1") == f"Hello, {person['given']}"
             assert browser.run(LOADED) == 4

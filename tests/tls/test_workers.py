@@ -1,4 +1,4 @@
-"""Workers trust whom the test trusts, and keep to what it says about sessions."""
+"""Workers use the test's certificate authorities and its setting for session resumption."""
 
 from pathlib import Path
 

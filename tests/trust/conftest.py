@@ -19,7 +19,7 @@ def searched(tmp_path: Path) -> Iterator[Searched]:
 
 @pytest.fixture
 def password_file(searched: Searched, tmp_path: Path) -> str:
-    """Where the password may stand: nobody searches here."""
+    """The folder where the password may be: it is not searched."""
     path = tmp_path / "password"
     path.write_text(f"{searched.secret}\n")
     return str(path)

@@ -108,7 +108,7 @@ class Searched:
         """Start a command at a terminal, and keep what it shows there."""
         master, slave = os.openpty()
         environment = {**os.environ, **self.environment(), "TERM": "dumb", "COLUMNS": "160"}
-        # The terminal is its own: it is asked for there, not at whoever runs the tests.
+        # A terminal of its own: the prompt appears there, not at the terminal of the test run.
         process = subprocess.Popen(
             [str(required_program("setsid")), "--ctty", *SITEBENCH, *argv],
             stdin=slave,

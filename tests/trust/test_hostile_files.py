@@ -1,4 +1,4 @@
-"""Files that somebody damaged: a scenario or a run file is read, or refused by our own error.
+"""Damaged files: a scenario or a run file is read, or refused by our own error.
 
 Real files are changed at random: in the same ways each time, or with FUZZ_MINUTES (`make fuzz`) in
 ever new ones, for so long each.

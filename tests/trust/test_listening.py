@@ -71,7 +71,7 @@ def heard_at(folder: Path, *argv: str) -> set[str]:
     with started(folder, *(each.format(port=free_port()) for each in argv)) as process:
         while process.poll() is None and time.monotonic() < give_up:
             if seen and serves:
-                # A little longer, for whoever comes second.
+                # A little longer, for the second one.
                 give_up = min(give_up, time.monotonic() + 1.0)
                 serves = False
             seen |= listening(process.pid)

@@ -1,4 +1,4 @@
-"""Nothing is written to another machine's target unless somebody says that it is theirs."""
+"""Nothing is written to another machine's target unless the user says that it is theirs."""
 
 import subprocess
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
 STRANGER = "192.0.2.1"
-"""Nobody has it (RFC 5737): were it asked anything, the test would wait."""
+"""Not assigned (RFC 5737): a request to it would make the test wait."""
 
 PEOPLE = ("--entries", "10", "--locales", "en_US")
 BRIEF = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms")

@@ -40,7 +40,7 @@ def test_a_search_finds_what_is_there(searched: Searched) -> None:
         database.commit()
     searched.heard.append(f"refused: {searched.secret}")
     kinds = {each.partition(":")[0] for each in searched.traces()}
-    # Whoever looks on all the while may have seen the files already.
+    # The observer may have read the files already.
     assert kinds - {"file, for a while"} == {"file", "said"}
     assert sum(each.startswith("file:") for each in searched.traces()) == 2
     assert eventually(lambda: str(searched.folder / "log") in searched.passing, 30)
@@ -95,7 +95,7 @@ def test_a_password_from_the_environment_leaves_no_trace(searched: Searched) -> 
         searched.done("ils", "seed", *target, **env)
         sweep = ("ils", "sweep", "--sizes", "20", "--operations", "lookup,add", *target[:4])
         searched.done(*sweep, *PEOPLE[2:], *BRIEF, "--out", "sweep.sitebench", **env)
-        # A failure says more than a success: somebody else's name with our password.
+        # A failure prints more than a success: another person's name with our password.
         wrong = ("--target", url, "--bind-dn", "cn=nobody,o=Intranet", *PEOPLE, *BRIEF)
         assert searched.run("ils", "run", "lookup", *wrong, **env).code == 2
         assert searched.run("ils", "seed", *wrong[:6], **env).code == 2

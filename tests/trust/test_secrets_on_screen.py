@@ -1,4 +1,4 @@
-"""What the web UI shows and gives away holds no password, whoever logged in."""
+"""The web UI's pages and downloads hold no password, for any user who logged in."""
 
 import http.cookiejar
 import json
@@ -21,7 +21,7 @@ PAGES = (
 
 
 class Visitor:
-    """Somebody with cookies."""
+    """A client with cookies."""
 
     def __init__(self, root: str) -> None:
         jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())

@@ -44,7 +44,7 @@ def test_a_database_that_is_built_shows_its_progress_and_can_be_given_up(tmp_pat
 
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Directory]:
-    """A directory of somebody's with nobody in it."""
+    """A directory of another owner, without people."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     config = {"host": "127.0.0.1", "port": 0, "suffix": "o=Intranet"}
     served = Directory(json.dumps(config), None)

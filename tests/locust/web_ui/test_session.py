@@ -67,7 +67,7 @@ def test_two_tests_are_two_points_and_nothing_is_lost(
     assert done == screen.totals()["connect"]
     assert connects.result is not None
     assert 0 < connects.result.operations <= done
-    assert connects.result.use.target is None, "nobody told which process it is"
+    assert connects.result.use.target is None, "its process is not known"
     with RunFile(copy) as run:
         assert {row.who for row in run.samples(connects.id)} >= {"generator", "machine"}
         assert run.manifest()["sizes"] == [PEOPLE]
