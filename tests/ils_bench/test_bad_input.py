@@ -15,6 +15,7 @@ from ils_bench.targets import openldap as openldap_target
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import ProgramMissing
 from sitebench.runs.store import RunStore
+from sitebench.system import programs
 from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
 from tests.support.cli import Ran, sitebench
@@ -188,7 +189,7 @@ def test_an_unknown_locale() -> None:
 
 
 def test_no_slapd_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openldap_target, "PLACES", ())
+    monkeypatch.setattr(programs, "_DAEMONS", ())
     monkeypatch.setenv("PATH", os.devnull)
     with pytest.raises(ProgramMissing, match=r"slapd is not installed.*apt-get install slapd"):
         openldap_target.find("slapd")
