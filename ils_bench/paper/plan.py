@@ -10,11 +10,11 @@ from ils_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
 from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.options import option
-from sitebench.plan.model import Scenario, solve, whole
+from sitebench.plan.model import Scenario, round_half_up, solve
 from sitebench.plan.options import ACTIVE, PlanOptions, preset_option
 from sitebench.plan.parse import Pairs, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable
-from sitebench.plan.suite import PlanSuite, Printed
+from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
 SESSION_S = float(WORKBOOK_1997["session_s"])
 MIX = {name: float(number) for name, number in WORKBOOK_1997["mix"].items()}
@@ -37,14 +37,14 @@ def _rates(machine: Mapping[str, Any]) -> RateTable:
 MACHINES = {preset: _rates(machine) for preset, machine in WORKBOOK_1997["machines"].items()}
 
 PRINTED = tuple(
-    Printed(preset, machine["simultaneous"], machine["community"])
+    PrintedAnswer(preset, machine["simultaneous"], machine["community"])
     for preset, machine in WORKBOOK_1997["machines"].items()
 )
 
 UNPRINTED = {"paper-2500": (3.4, 10_000), "paper-7000": (6.8, 5_000)}
-"""What would explain the directory's printed answers: an operation that the paper does not print,
-once per session, at so many per second, with the printed rates of this size. Inferred from the
-answers, not read anywhere; docs/planner.md has the reasons. No plan uses it."""
+"""What would explain the printed answers: by machine, the rate of an operation that the paper does
+not print, done once per session, and the size whose printed rates go with it. Inferred from the
+answers; docs/planner.md has the reasons. No plan uses it."""
 
 
 def _show_pairs(pairs: Pairs) -> str:
@@ -53,7 +53,7 @@ def _show_pairs(pairs: Pairs) -> str:
 
 @dataclass(frozen=True)
 class DirectoryPlanOptions(PlanOptions):
-    """What `sitebench plan ils` takes."""
+    """Options of `sitebench plan ils`."""
 
     preset: str | None = preset_option(MACHINES)
     session: float = option.duration(SESSION_S, "Length of a user's session.", panel="Load")
@@ -81,7 +81,6 @@ class DirectoryPlanOptions(PlanOptions):
         )
 
     def typed_in(self) -> RateTable | None:
-        """Return --rates."""
         return None if self.rates is None else RateTable.typed_in(dict(self.rates))
 
 
@@ -113,7 +112,7 @@ def _explain() -> list[str]:
 
 def _users_by_column(table: RateTable) -> str:
     users = [solve(SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
-    return f"{whole(min(users)):,} to {whole(max(users)):,}"
+    return f"{round_half_up(min(users)):,} to {round_half_up(max(users)):,}"
 
 
 PLAN = PlanSuite(
@@ -139,4 +138,4 @@ PLAN = PlanSuite(
     printed=PRINTED,
     explain=_explain,
 )
-"""What the planner has to know of the suite."""
+"""The planner's part of the suite."""

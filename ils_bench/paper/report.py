@@ -1,8 +1,7 @@
 """The directory suite in a report: Figures 1 and 2 and Tables 10 and 11 of the paper.
 
-"Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
-Compaq, September 1997: the figures are drawn from Tables 4 to 9 (pages 8 to 10), the bottlenecks
-are those of pages 11 and 12, their comments in our words.
+The figures are drawn from Tables 4 to 9. The bottlenecks are those of pages 11 and 12, with the
+comments in our words.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ TITLES = {
     "register": "Register",
 }
 
-_UNKNOWABLE = "Not to be told without knowing how ILS is made inside"
+_UNKNOWABLE = "Cannot be determined without knowing the inside of ILS"
 _BOTTLENECKS: Sequence[tuple[str, Cell, str]] = (
     ("CPU", Cell("Primary", Mark.PRIMARY), "Used in full"),
     ("Network", Cell("No", Mark.NO), "Less than 3 % of the bandwidth used"),
@@ -47,7 +46,7 @@ def _figure(operation: str) -> RateFigure:
 
 
 def paper_table(found: Sequence[Series]) -> Table:
-    """Return Tables 4 to 9 with today's figures: one operation over sizes."""
+    """Return one operation's table over sizes: 1997's Tables 4 to 9 and today's figures."""
     operation = found[0].spec.operation
     title, rate = NAMES.get(operation, (TITLES.get(operation, operation), "Ops/sec"))
     rows = measurement_rows(found, rate) | repeat_rows(found, rate)
@@ -84,4 +83,4 @@ REPORT = ReportSuite(
         _bottlenecks(11, "ProLiant 7000"),
     ],
 )
-"""What a report has to know of the suite."""
+"""The report's part of the suite."""

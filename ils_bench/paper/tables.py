@@ -28,13 +28,13 @@ NAMES = {
     "add": ("Add Operation", "Add Ops/sec"),
     "lookup": ("Direct Lookup Operation", "Search Ops/sec"),
 }
-"""What the paper calls an operation, and its row of operations per second."""
+"""The paper's names of an operation and of its row of operations per second."""
 
 NO_NUMBER = "-"
 
 
 def tables(results: Sequence[PointResult]) -> list[Group]:
-    """Return every table of a sweep: one per operation, the summary, latencies, bottlenecks."""
+    """Return every table of a sweep: one per operation, summary, latencies, bottlenecks."""
     operations = list(dict.fromkeys(result.spec.operation for result in results))
     measured = [_measurements(each, of_operation(results, each)) for each in operations]
     return [*measured, summary(results), latency_table(results), *bottleneck_tables(results)]
@@ -53,7 +53,7 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
 
 
 def rate_1997(operation: str, machine: str, size: int) -> str:
-    """Return the paper's operations per second, or nothing where it has none."""
+    """Return the paper's operations per second, or an empty text where it has no figure."""
     if size not in SIZES_1997 or operation not in TABLES_1997:
         return ""
     return f"{TABLES_1997[operation][machine]['ops_per_s'][SIZES_1997.index(size)]:,}"

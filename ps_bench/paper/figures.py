@@ -1,8 +1,8 @@
-"""What the paper counts of a site, from what the lanes recorded.
+"""The paper's figures of a site, from what the lanes counted.
 
 "Web pages" are its operations 2 and 3, "ASP requests" and "UPD reads" all three (Tables 12 to 14).
-An operation counts once, when the request that stands for it has succeeded: images are parts of a
-page, and an update is a part of operation 3.
+An operation counts once, when its main request has succeeded: images are parts of a page, and an
+update is a part of operation 3.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CONNECT = "connect"
 
 
 def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Return the paper's figures of a window, and the mix of operations that was dealt."""
+    """Return the paper's figures of a window, and its mix of operations."""
     seconds = measured.seconds or 1.0
     pages = operations = 0
     for scenario in scenarios:
@@ -38,7 +38,7 @@ def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
 
 
 def mix(measured: Tally, scenario: Scenario) -> dict[str, dict[str, float]]:
-    """Return each operation's count, its share in percent, and the share that was asked for."""
+    """Return each operation's count, its share in percent, and its share in the scenario."""
     counts = {
         each.name: _totals(measured, scenario, each.counts).count for each in scenario.operations
     }
@@ -54,7 +54,7 @@ def mix(measured: Tally, scenario: Scenario) -> dict[str, dict[str, float]]:
 
 
 def off_by(found: Mapping[str, Mapping[str, float]]) -> float:
-    """Return by how many operations a mix is off: what decks unfinished at the bounds explain."""
+    """Return by how many operations a mix is off; unfinished decks at the bounds explain a few."""
     total = sum(each["count"] for each in found.values())
     return max(
         (abs(each["count"] - total * each["asked_percent"] / 100.0) for each in found.values()),

@@ -13,7 +13,7 @@ from sitebench.options import option
 from sitebench.plan.model import Scenario
 from sitebench.plan.options import ACTIVE, PlanOptions, preset_option
 from sitebench.plan.rates import PAGES, RateTable
-from sitebench.plan.suite import PlanSuite, Printed
+from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
 VIEW_S = float(WORKBOOK_1997["view_s"])
 
@@ -29,14 +29,13 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class SitePlanOptions(PlanOptions):
-    """What `sitebench plan ps` takes."""
+    """Options of `sitebench plan ps`."""
 
     preset: str | None = preset_option(MACHINES)
     view_time: float = option.duration(VIEW_S, "Time between a visitor's page views.", panel="Load")
     pages_per_s: float | None = option.rate(None, "Pages/s of one machine.", panel="Target")
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        """Return people who look at pages."""
         return Scenario(
             self.active,
             self.view_time,
@@ -46,7 +45,6 @@ class SitePlanOptions(PlanOptions):
         )
 
     def typed_in(self) -> RateTable | None:
-        """Return --pages-per-s."""
         rate = self.pages_per_s
         return None if rate is None else RateTable.typed_in({PAGES: rate})
 
@@ -69,6 +67,6 @@ PLAN = PlanSuite(
     scenario=Scenario(ACTIVE, VIEW_S),
     presets=MACHINES,
     size=WORKBOOK_1997["size"],
-    printed=[Printed(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],
+    printed=[PrintedAnswer(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],
 )
-"""What the planner has to know of the suite."""
+"""The planner's part of the suite."""

@@ -1,8 +1,7 @@
 """The site suite in a report: Figures 3 and 4 and Tables 13 to 16 of the paper.
 
-"Performance Analysis and Capacity Planning for Microsoft Site Server on Compaq ProLiant Servers",
-Compaq, September 1997: the figures are drawn from Tables 13 and 14 (page 14), the bottlenecks are
-those of pages 16 and 17, their comments in our words.
+The figures are drawn from Tables 13 and 14. The bottlenecks are those of pages 16 and 17, with the
+comments in our words.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _COUNTED = {
     "asp-requests": ("ASP requests", "ASP requests/sec", "asp_requests_per_s"),
     "upd-reads": ("UPD reads", "UPD reads/sec", "upd_reads_per_s"),
 }
-"""What Figures 3 and 4 show: title, row of Tables 13 and 14, and name of today's figure."""
+"""The curves of Figures 3 and 4: title, row of Tables 13 and 14, and name of today's figure."""
 
 _MAPPED = "Files mapped into memory; the disks read four times as much as they write"
 
@@ -66,7 +65,7 @@ def _machine(table: str) -> str:
 
 
 def paper_table(found: Sequence[Series]) -> Table:
-    """Return Tables 13 and 14 with today's figures: the scenario, or one operation, over sizes."""
+    """Return the table of the scenario, or of one operation: 1997's figures and today's."""
     operation = found[0].spec.operation
     rows = measurements(found) | repeat_rows(found, "ASP requests/sec")
     then = [
@@ -77,7 +76,7 @@ def paper_table(found: Sequence[Series]) -> Table:
 
 
 def _as_1997(found: Sequence[Series]) -> bool:
-    """Whether it is the paper's scenario, and not one from a file or a part of it."""
+    """Whether this is the paper's scenario: not one from a file, and not a part of it."""
     return found[0].spec.operation == "scenario" and all(
         each.spec.settings.get("scenario") is None for each in found
     )
@@ -105,4 +104,4 @@ REPORT = ReportSuite(
         _bottlenecks(16, "ProLiant 7000", "Over 200 MB"),
     ],
 )
-"""What a report has to know of the suite."""
+"""The report's part of the suite."""

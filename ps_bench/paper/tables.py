@@ -29,7 +29,7 @@ NO_NUMBER = "-"
 
 
 def tables(results: Sequence[PointResult]) -> list[Group]:
-    """Return every table of a sweep: measurements, 1997's, the mix, latencies, bottlenecks."""
+    """Return every table of a sweep: measurements, 1997's figures, mix, latencies, bottlenecks."""
     operations = list(dict.fromkeys(result.spec.operation for result in results))
     made = [_measurements(each, of_operation(results, each)) for each in operations]
     if "scenario" in operations and all(r.spec.settings.get("scenario") is None for r in results):
@@ -48,7 +48,7 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
 
 
 def measurements(found: Sequence[Series]) -> dict[str, list[str]]:
-    """Return the eight rows of Tables 13 and 14, in their order."""
+    """Return the eight rows of Tables 13 and 14, in that order."""
     rows = {
         **measurement_rows(found, "ASP requests/sec"),
         "Web pages requested/sec": medians(found, _figure("web_pages_per_s"), format_rate),
@@ -83,10 +83,10 @@ def _then(cells: Sequence[str], size: int) -> str:
 
 
 def mixes(results: Sequence[PointResult]) -> Group:
-    """Lay out the mix that was dealt, and by how much it misses the one asked for.
+    """Lay out the mix of operations, and by how much it differs from the scenario's.
 
-    Every hundred is exact; a window cuts through one hundred per thread at each of its ends. Of
-    repeats, the one that misses most is shown.
+    Every deck of a hundred is exact; a window cuts through one deck per thread at each of its ends.
+    Of repeats, the one that differs most is shown.
     """
     table = new_table("Operation", "Size", "Mix", "off by", left=3)
     for each in series(results):

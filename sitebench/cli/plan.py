@@ -50,7 +50,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     from rich.console import Console
 
     from sitebench.plan.choose import plan
-    from sitebench.plan.render import document, shown
+    from sitebench.plan.render import document, render
 
     typed = options.typed_in()
     if sum(each is not None for each in (run, typed, options.preset)) > 1:
@@ -71,14 +71,16 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
         suite, _scenario(options, estimated=estimated), chosen, _size(suite, options, typed)
     )
     if options.objective is not None and not estimated:
-        answer = replace(answer, doubts=(*answer.doubts, ALONE))
-    beside = [_beside(suite, options, each) for each in presets.values() if each is not chosen]
+        answer = replace(answer, warnings=(*answer.warnings, ALONE))
+    others = [
+        _other_machine(suite, options, each) for each in presets.values() if each is not chosen
+    ]
     if options.xlsx is not None:
         _write(Path(options.xlsx), answer, typed, rates, machine)
     if options.json:
-        print(json.dumps(document(answer, beside), indent=2))
+        print(json.dumps(document(answer, others), indent=2))
     else:
-        Console().print(shown(answer, beside))
+        Console().print(render(answer, others))
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:
@@ -94,7 +96,9 @@ def _scenario(options: PlanOptions, *, estimated: bool) -> Scenario:
     return options.scenario(estimable(objective) if estimated and objective is not None else None)
 
 
-def _beside(suite: PlanSuite, options: PlanOptions, table: RateTable) -> Plan | SitebenchError:
+def _other_machine(
+    suite: PlanSuite, options: PlanOptions, table: RateTable
+) -> Plan | SitebenchError:
     """Plan the same scenario with a machine of 1997; return the error if that fails."""
     from sitebench.plan.choose import plan
 

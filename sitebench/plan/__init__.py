@@ -1,1 +1,1 @@
-"""How many people a machine serves, and how many machines a community needs."""
+"""The capacity planner: people that one machine serves, machines that a community needs."""

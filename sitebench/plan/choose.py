@@ -1,8 +1,8 @@
-"""From what a machine was measured at to a plan: which size's rates apply, and when none do.
+"""From a machine's measured rates to a plan: which size's rates apply.
 
-Rates depend on how many people a directory or database has, and that number is itself a part of
-the answer: the smallest measured size that has room for it is taken. Where none has, the
-largest is, up to twice; a machine count beyond that is refused (method rule 11).
+Rates depend on how many people a directory or database has, and that number is a part of the
+answer: the plan takes the smallest measured size with room for it. Without such a size it takes
+the largest, for up to twice as many people, and refuses more (method rule 11).
 """
 
 from __future__ import annotations
@@ -11,49 +11,49 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.errors import BadInput
-from sitebench.plan.model import Scenario, holds, solve, whole
+from sitebench.plan.model import Scenario, people_per_machine, round_half_up, solve
 from sitebench.plan.rates import PAGES, UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.units import format_size
 
 STRETCH = 2.0
-"""How far beyond what was measured an answer may lie."""
+"""By what factor an answer may exceed the largest size measured."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One answer: for whom, from which rates, and what is to be said of it."""
+    """One answer: the scenario, the rates it came from, and its warnings."""
 
     suite: PlanSuite
     scenario: Scenario
     machine: str
     size: int
     values: Mapping[str, float]
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
-    """Plan with a machine's rates at the size that the answer needs, or at the one asked for."""
+    """Plan with a machine's rates at the size that the answer needs, or at the given one."""
     if size is not None:
         return _at(suite, scenario, table, size)
     plans = [_at(suite, scenario, table, each) for each in _complete(scenario, table)]
     for each in plans:
-        if each.size == UNSTATED or holds(each.values) <= each.size:
+        if each.size == UNSTATED or people_per_machine(each.values) <= each.size:
             return each
     largest = plans[-1]
-    asked, known = holds(largest.values), largest.size
-    if scenario.community is not None and asked > STRETCH * known:
+    people, known = round_half_up(people_per_machine(largest.values)), largest.size
+    if scenario.community is not None and people_per_machine(largest.values) > STRETCH * known:
         raise BadInput(
-            f"each machine would have {whole(asked):,} people, and {table.machine} was measured "
+            f"each machine would have {people:,} people, and {table.machine} was measured "
             f"with at most {known:,}: that is more than twice as many",
-            f"measure it with --sizes {format_size(whole(asked))}, "
+            f"measure it with --sizes {format_size(people)}, "
             f"or insist on these rates with --size {format_size(known)}",
         )
     return largest
 
 
 def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateTable] | None:
-    """Return the paper's scenario on the first machine measured with all that its users do."""
+    """Plan the paper's scenario with the first machine that has a rate for each operation in it."""
     for table in tables:
         try:
             return plan(suite, suite.scenario, table), table
@@ -70,7 +70,7 @@ def needed(scenario: Scenario) -> tuple[str, ...]:
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
-    """Return the sizes at which every operation has a rate; refuse a table that has none."""
+    """Return the sizes at which every operation has a rate; refuse a table without such a size."""
     names = needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.at(size) for name in names)]
     if sizes:
@@ -80,13 +80,13 @@ def _complete(scenario: Scenario, table: RateTable) -> list[int]:
             raise _missing(table, name)
     raise BadInput(
         f"{table.machine} has no size with a rate for each of {', '.join(names)}"
-        f"{_why(table, names)}",
+        f"{_reasons(table, names)}",
         "measure them at the same size, or type them in with --rates",
     )
 
 
-def _why(table: RateTable, names: Sequence[str]) -> str:
-    """Say what is known of rates that are missing."""
+def _reasons(table: RateTable, names: Sequence[str]) -> str:
+    """Return why rates are missing, as far as the run shows it."""
     found = "; ".join(str(remark) for remark in table.remarks if remark.operation in names)
     return f" ({found})" if found else ""
 
@@ -94,7 +94,7 @@ def _why(table: RateTable, names: Sequence[str]) -> str:
 def _missing(table: RateTable, name: str) -> BadInput:
     known = ", ".join(key for key, row in table.rates.items() if any(row)) or "nothing"
     return BadInput(
-        f"{table.machine} has no rate for {name}{_why(table, [name])}",
+        f"{table.machine} has no rate for {name}{_reasons(table, [name])}",
         f"measure it, or leave it out of the session with --mix; there are rates for {known}",
     )
 
@@ -105,30 +105,30 @@ def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Pl
         if name not in rates:
             raise _missing(table, name)
     values = solve(scenario, rates)
-    remarks = [
+    warnings = [
         str(each)
         for each in table.remarks
         if each.size == size and each.operation in needed(scenario)
     ]
-    people = whole(holds(values))
+    people = round_half_up(people_per_machine(values))
     if people > size != UNSTATED:
-        remarks.append(
+        warnings.append(
             f"each machine's {suite.people_in} would have {people:,} people, and its rates were "
             f"measured with {size:,} ({people / size:.2g} times fewer): measure --sizes "
             f"{format_size(people)} before relying on this"
         )
-    return Plan(suite, scenario, table.machine, size, values, (*remarks, *_doubts(scenario)))
+    return Plan(suite, scenario, table.machine, size, values, (*warnings, *_assumptions(scenario)))
 
 
-def _doubts(scenario: Scenario) -> tuple[str, ...]:
-    said = []
+def _assumptions(scenario: Scenario) -> list[str]:
+    found = []
     if scenario.community is not None:
         if scenario.headroom == 0:
-            said.append("without headroom nothing is left for peaks: --headroom 30% leaves some")
-        said.append("n machines are taken to do n times as much: what they share was not measured")
+            found.append("without headroom nothing is left for peaks: --headroom 30% leaves some")
+        found.append("n machines are taken to do n times as much: what they share was not measured")
     if scenario.objective is not None:
-        said.append(
+        found.append(
             "the response time is estimated from rates (one queue, random arrivals, random service "
             "times; M/M/1), not measured: plan from a run for measured ones"
         )
-    return tuple(said)
+    return found

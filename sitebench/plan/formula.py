@@ -1,9 +1,8 @@
-"""Formulas that are written once and read four ways: computed, in Excel, in JavaScript, in words.
+"""Formulas written once, then computed, or printed as Excel, as JavaScript and in words.
 
-The planner answers on the command line, in a workbook and in a web page. All three come from the
-same `Formula`, so that they cannot come to say different things: `value` computes it here,
-`excel` and `script` write it for the others, operation by operation in the same order, so that
-even the last bit agrees.
+The planner answers on the command line, in a workbook and in a web page. All three use the same
+`Formula`, so that they cannot differ: `value` computes it here, `excel` and `script` print it for
+the others, operation by operation in the same order, so that even the last bit is equal.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Name = Callable[[str], str]
-"""How an input is called in another language: a cell's name, a property of an object."""
+"""Returns an input's name in another language: a cell, a property of an object."""
 
 Number = float | int
 
 SPELLING = {"*": "x", "-": "-", "/": "/", "+": "+"}
-"""Operators as people read them on any terminal."""
+"""Operators in words, in ASCII for any terminal."""
 
 ROUNDING = 1e-9
-"""What arithmetic may add to a number that should be whole, before it counts as one more."""
+"""By how much a rounding error may exceed a whole number before it is rounded up."""
 
 
 class Formula(ABC):
@@ -34,15 +33,15 @@ class Formula(ABC):
 
     @abstractmethod
     def excel(self, name: Name) -> str:
-        """Write it as Excel and LibreOffice read it."""
+        """Return it as Excel and LibreOffice read it."""
 
     @abstractmethod
     def script(self, name: Name) -> str:
-        """Write it in JavaScript."""
+        """Return it in JavaScript."""
 
     @abstractmethod
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Write it for people, as it applies to these inputs."""
+        """Return it for people: of a condition, the side that applies to these inputs."""
 
     def __add__(self, other: Formula | Number) -> Formula:
         return Operation("+", self, formula(other))
@@ -67,24 +66,20 @@ def formula(value: Formula | Number) -> Formula:
 
 @dataclass(frozen=True)
 class Input(Formula):
-    """A number that is asked for, or that an earlier step of the law gave."""
+    """A number that is typed in, or the result of an earlier step of the law."""
 
     key: str
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        """Look it up."""
         return inputs[self.key]
 
     def excel(self, name: Name) -> str:
-        """Name its cell."""
         return name(self.key)
 
     def script(self, name: Name) -> str:
-        """Name its variable."""
         return name(self.key)
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Say its name."""
         return self.key.replace("_", " ")
 
 
@@ -95,32 +90,27 @@ class Constant(Formula):
     number: float
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        """Return the number."""
         return self.number
 
     def excel(self, name: Name) -> str:
-        """Write the number."""
         return f"{self.number:.15g}"
 
     def script(self, name: Name) -> str:
-        """Write the number."""
         return f"{self.number:.15g}"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Write the number."""
         return f"{self.number:.15g}"
 
 
 @dataclass(frozen=True)
 class Operation(Formula):
-    """Two formulas and what is done with them."""
+    """Two formulas and the operator between them."""
 
     sign: str
     left: Formula
     right: Formula
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        """Compute both sides, then this."""
         left, right = self.left.value(inputs), self.right.value(inputs)
         match self.sign:
             case "+":
@@ -133,15 +123,15 @@ class Operation(Formula):
                 return left / right
 
     def excel(self, name: Name) -> str:
-        """Write it with every parenthesis, so that the order is this one."""
+        # Every parenthesis, so that the order of operations is that of `value`.
         return f"({self.left.excel(name)}{self.sign}{self.right.excel(name)})"
 
     def script(self, name: Name) -> str:
-        """Write it with every parenthesis, so that the order is this one."""
+        # Every parenthesis, so that the order of operations is that of `value`.
         return f"({self.left.script(name)} {self.sign} {self.right.script(name)})"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Write it with the parentheses that a reader needs."""
+        # Only the parentheses that a reader needs.
         left, right = self.left.words(inputs), self.right.words(inputs)
         if self.sign in "*/" and _binds_less(self.left):
             left = f"({left})"
@@ -162,19 +152,15 @@ class Least(Formula):
     right: Formula
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        """Compute both, return the smaller."""
         return min(self.left.value(inputs), self.right.value(inputs))
 
     def excel(self, name: Name) -> str:
-        """Write it with MIN."""
         return f"MIN({self.left.excel(name)},{self.right.excel(name)})"
 
     def script(self, name: Name) -> str:
-        """Write it with Math.min."""
         return f"Math.min({self.left.script(name)}, {self.right.script(name)})"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Say it."""
         return f"the smaller of {self.left.words(inputs)} and {self.right.words(inputs)}"
 
 
@@ -185,46 +171,39 @@ class WholeUp(Formula):
     of: Formula
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        """Round up, but not for a rounding error."""
         return max(1.0, float(math.ceil(self.of.value(inputs) - ROUNDING)))
 
     def excel(self, name: Name) -> str:
-        """Write it with ROUNDUP."""
         return f"MAX(1,ROUNDUP({self.of.excel(name)}-{ROUNDING:.0E},0))"
 
     def script(self, name: Name) -> str:
-        """Write it with Math.ceil."""
         return f"Math.max(1, Math.ceil({self.of.script(name)} - {ROUNDING!r}))"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Say it."""
         return f"{self.of.words(inputs)}, rounded up"
 
 
 @dataclass(frozen=True)
 class IfAny(Formula):
-    """A formula where its condition is above zero; otherwise another one."""
+    """One formula where a condition is above zero, else another."""
 
     condition: Formula
     then: Formula
     otherwise: Formula
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        """Compute only the side that counts: the other may divide by what is not there."""
+        # Only the side that applies: the other may divide by a number that is missing.
         chosen = self.then if self.condition.value(inputs) > 0 else self.otherwise
         return chosen.value(inputs)
 
     def excel(self, name: Name) -> str:
-        """Write it with IF."""
         parts = f"{self.then.excel(name)},{self.otherwise.excel(name)}"
         return f"IF({self.condition.excel(name)}>0,{parts})"
 
     def script(self, name: Name) -> str:
-        """Write it with the conditional operator."""
         parts = f"{self.then.script(name)} : {self.otherwise.script(name)}"
         return f"({self.condition.script(name)} > 0 ? {parts})"
 
     def words(self, inputs: Mapping[str, float]) -> str:
-        """Say the side that applies."""
         chosen = self.then if self.condition.value(inputs) > 0 else self.otherwise
         return chosen.words(inputs)

@@ -1,6 +1,7 @@
-"""Rates from a run: the highest among the loads that were tried, as a median over repeats.
+"""Rates from a run: the highest among its loads, as a median over repeats.
 
-What is not the target's number (generator-bound, unsettled, failed) is left out, and said.
+A point that says nothing about the target (generator-bound, unsettled, failed) is left out, with a
+remark.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
 from sitebench.verdict.verdict import Bound
 
-_TRIED = ("users", "rate", "warmup", "measure", "think", "threads", "timeout", "seed")
-LOAD = frozenset((*_TRIED, "entries", "target", "client"))
-"""Settings that say how hard and how long it was tried, or that a point names already: points
-that differ in others measured other things, and are tables of their own."""
+_LOAD = ("users", "rate", "warmup", "measure", "think", "threads", "timeout", "seed")
+_SAME_TABLE = frozenset((*_LOAD, "entries", "target", "client"))
+"""Settings in which points of one rate table may differ: load and duration, and what a point
+names already. Points that differ in any other setting measured another thing."""
 
 
 def tables_of(
@@ -39,14 +40,14 @@ def tables_of(
 
 
 def _target(each: Series) -> tuple[str, ...]:
-    """Return what tells two targets apart: numbers of two are never mixed."""
+    """Return the key of a target's rate table: rates of two targets are never mixed."""
     spec = each.spec
-    kept = {name: value for name, value in spec.settings.items() if name not in LOAD}
+    kept = {name: value for name, value in spec.settings.items() if name not in _SAME_TABLE}
     return spec.target, spec.client, json.dumps(kept, sort_keys=True)
 
 
 def _names(keys: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], str]:
-    """Name every target by no more than tells it from the others."""
+    """Name every target by the settings in which it differs from the others."""
     settings: list[dict[str, Any]] = [json.loads(key[2]) for key in keys]
     differ = sorted(
         name
@@ -77,33 +78,32 @@ def _table(
         row = []
         for size in sizes:
             tried = [s for s in found if (suite.operation(s), s.spec.entries) == (operation, size)]
-            best, said = _best(tried, suite.rate, meets)
+            best, messages = _best(tried, suite.rate, meets)
             row.append(best)
-            remarks += [Remark(operation, size, each) for each in said]
+            remarks += [Remark(operation, size, each) for each in messages]
         rates[operation] = tuple(row)
     return RateTable(machine, sizes, rates, tuple(remarks))
 
 
 def _best(tried: Sequence[Series], rate: Of, meets: Meets | None) -> tuple[float | None, list[str]]:
-    """Return the highest rate that may be planned with, and what is to be said of it."""
-    said = [f"left out, {_why(each)}" for each in tried if not each.valid]
-    sound = [(value, each) for each in tried if each.valid and (value := each.median(rate))]
-    if meets is not None and sound:
-        kept = [(value, each) for value, each in sound if meets(each)]
+    """Return the highest rate that may be planned with, and remarks on it."""
+    messages = []
+    for each in tried:
+        if not each.valid:
+            verdict = next(r.verdict for r in each.results if not r.verdict.valid)
+            messages.append(f"left out, {verdict.bound}: {verdict.evidence}")
+    valid = [(value, each) for each in tried if each.valid and (value := each.median(rate))]
+    if meets is not None and valid:
+        kept = [(value, each) for value, each in valid if meets(each)]
         if not kept:
-            least = min(value for value, _ in sound)
-            said.append(f"no load from {format_rate(least)}/s up met the objective")
-        sound = kept
-    if not sound:
-        return None, said
-    best, chosen = max(sound, key=lambda pair: pair[0])
+            least = min(value for value, _ in valid)
+            messages.append(f"no load from {format_rate(least)}/s up met the objective")
+        valid = kept
+    if not valid:
+        return None, messages
+    best, chosen = max(valid, key=lambda pair: pair[0])
     if meets is None and all(r.verdict.bound == Bound.SCHEDULE for r in chosen.results):
-        said.append("the schedule's rate was kept, so the target can do more")
+        messages.append("the schedule's rate was kept, so the target can do more")
     if chosen.failures:
-        said.append(f"{chosen.failures:,} operations failed")
-    return best, said
-
-
-def _why(each: Series) -> str:
-    verdict = next(r.verdict for r in each.results if not r.verdict.valid)
-    return f"{verdict.bound}: {verdict.evidence}"
+        messages.append(f"{chosen.failures:,} operations failed")
+    return best, messages

@@ -1,12 +1,12 @@
-"""The planner's two laws, as steps that each give one number from the ones before.
+"""The planner's two laws, each a list of steps that compute one number from those before.
 
-Both are Little's law: people inside = people coming per second x seconds they stay. A machine is
+Both are Little's law: people present = arrivals per second x seconds they stay. A machine is
 busy `demand` seconds per session, or 1 / rate seconds per page; kept busy up to a limit, it
-finishes limit / demand sessions (or pages) per second, and each is one person inside.
+finishes limit / demand sessions (or pages) per second, each of one person present.
 
 A session is a mix of operations, each measured alone. An operation costs a machine
 1 / its rate; costs add up as long as operations wait for the same resource, which is what a
-saturated target was measured to do. docs/planner.md derives each step and says where it ends.
+saturated target was measured to do. docs/planner.md derives each step and states its limits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from sitebench.errors import UnknownValue
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
-"""Percentiles that a response-time objective may be about."""
+"""Percentiles that a response-time objective may bound."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One number of a law: its name, what it is, in what unit, and how it follows."""
+    """One number of a law, and the formula that gives it."""
 
     key: str
     meaning: str
@@ -37,12 +37,12 @@ class Law:
     """What one machine serves, and how many machines a community needs."""
 
     capacity: tuple[Step, ...]
-    fleet: tuple[Step, ...]
+    machines: tuple[Step, ...]
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Every step, each after those it needs."""
-        return self.capacity + self.fleet
+        """Every step, each after those whose results it uses."""
+        return self.capacity + self.machines
 
 
 ACTIVE, HEADROOM, COMMUNITY = Input("active"), Input("headroom"), Input("community")
@@ -69,12 +69,12 @@ def _of_sessions(operations: Iterable[str]) -> Law:
             Step("simultaneous", "simultaneous users", "users", LIMIT * SESSION / DEMAND),
             _served(),
         ),
-        _fleet(ONLINE * DEMAND / (SESSION * MACHINES)),
+        _machines(ONLINE * DEMAND / (SESSION * MACHINES)),
     )
 
 
 def _of_pages() -> Law:
-    """Return the law of people who look at one page after the other."""
+    """Return the law of visitors who look at one page after the other."""
     return Law(
         (
             Step("mean_s", "a machine's time per page", "s", Constant(1.0) / PAGES_PER_S),
@@ -82,7 +82,7 @@ def _of_pages() -> Law:
             Step("simultaneous", "simultaneous users", "users", LIMIT * (PAGES_PER_S * VIEW)),
             _served(),
         ),
-        _fleet(ONLINE / (PAGES_PER_S * VIEW * MACHINES)),
+        _machines(ONLINE / (PAGES_PER_S * VIEW * MACHINES)),
     )
 
 
@@ -99,21 +99,23 @@ def _sum(terms: list[Input]) -> Formula:
 
 
 def _limit() -> Step:
-    """How busy a machine may be: what headroom leaves, and what the objective allows.
+    """Return how busy a machine may be: the lesser of what headroom and objective allow.
 
     M/M/1 (one queue, arrivals and service times at random): the share q of all operations is
     answered within mean x ln(1 / (1 - q)) / (1 - busy). `wait_factor` is that logarithm.
     """
-    kept: Formula = 1 - HEADROOM
-    allowed = Least(kept, 1 - MEAN * WAIT / OBJECTIVE)
-    return Step("busy_limit", "how busy a machine may be", "share", IfAny(OBJECTIVE, allowed, kept))
+    limit: Formula = 1 - HEADROOM
+    allowed = Least(limit, 1 - MEAN * WAIT / OBJECTIVE)
+    return Step(
+        "busy_limit", "how busy a machine may be", "share", IfAny(OBJECTIVE, allowed, limit)
+    )
 
 
 def _served() -> Step:
     return Step("served", "community that one machine serves", "people", SIMULTANEOUS / ACTIVE)
 
 
-def _fleet(busy: Formula) -> tuple[Step, ...]:
+def _machines(busy: Formula) -> tuple[Step, ...]:
     return (
         Step("online", "people active at once", "users", COMMUNITY * ACTIVE),
         Step("machines", "machines needed", "machines", WholeUp(ONLINE / SIMULTANEOUS)),
@@ -123,10 +125,10 @@ def _fleet(busy: Formula) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What people do, and what is asked of the machines.
+    """What people do, and what the machines have to satisfy.
 
     `objective` is a percentile and the seconds within which it must lie, to be estimated from
-    rates alone; rates that were measured under an objective need none.
+    rates alone; None for rates of loads that met it when measured.
     """
 
     active: float
@@ -150,7 +152,7 @@ class Scenario:
             _check(fine, "an objective that nothing can meet", "p99<50ms")
 
     def inputs(self) -> dict[str, float]:
-        """Return the law's inputs, but for the rates."""
+        """Return the law's inputs except the rates."""
         share, within_s = self.objective or (0.0, 0.0)
         found = {
             "active": self.active,
@@ -174,26 +176,26 @@ def _check(fine: bool, what: str, remedy: str) -> None:
 
 
 def wait_factor(share: float) -> float:
-    """Return how many mean times cover this share of exponentially distributed ones."""
+    """Return the quantile of this share of exponentially distributed times, in means."""
     return -math.log1p(-share)
 
 
 def with_all(scenario: Scenario, operations: Sequence[str]) -> Scenario:
-    """Return a scenario that names every operation there is a rate for, those not done with 0."""
+    """Return a scenario that names every operation with a rate, 0 for those not in its mix."""
     if scenario.mix is None:
         return scenario
     return replace(scenario, mix={name: scenario.mix.get(name, 0.0) for name in operations})
 
 
 def law_of(scenario: Scenario) -> Law:
-    """Return the law for this scenario: of sessions where it has a mix, else of pages."""
+    """Return the law of sessions for a scenario with a mix, else that of pages."""
     return _of_pages() if scenario.mix is None else _of_sessions(scenario.mix)
 
 
 def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
     """Return every number of the law, inputs included.
 
-    `rates` are operations per second by name; of pages there is one, `pages`.
+    `rates` are operations per second by name; of pages the only name is `pages`.
     """
     values = scenario.inputs() | _rates(scenario, rates)
     law = law_of(scenario)
@@ -224,16 +226,16 @@ def _rates(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
     return {f"rate_{name}": rates[name] for name in needed}
 
 
-def whole(value: float) -> int:
-    """Round as the workbook prints: halves up."""
+def round_half_up(value: float) -> int:
+    """Round as the paper's workbook does: Python's `round` takes halves to the even number."""
     return math.floor(value + 0.5)
 
 
-def holds(values: Mapping[str, float]) -> float:
-    """Return how many people one machine has to know at this answer.
+def people_per_machine(values: Mapping[str, float]) -> float:
+    """Return how many people each machine's directory or database has at this answer.
 
-    In sessions, those who are online, shared out among the machines; where people look at pages,
-    the whole community, on every machine.
+    A directory lists those who are online, shared out among the machines; every machine of a site
+    has the whole community.
     """
     if "view_s" in values:
         return values.get("community", values["served"])

@@ -1,4 +1,4 @@
-"""Options of the planner."""
+"""Options of `sitebench plan`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Appendix A, pages 22 to 24)."""
 
 
 def preset_option(machines: Iterable[str]) -> str | None:
-    """Make the option that chooses among a paper's machines."""
+    """Return the option that chooses among a paper's machines."""
     return option.choice(None, "1997's machine to take the rates of.", *machines, panel="Target")
 
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What the planner takes for any suite; each suite's class has the rest, and its presets."""
+    """The planner's options in any suite; each suite's class adds its own and its presets."""
 
     community: int | None = option.size(
         None, "People in the community to plan machines for.", panel="People"
@@ -54,9 +54,8 @@ class PlanOptions:
     )
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        """Return what people do; `objective` is the one to be estimated from rates alone."""
+        """Return the scenario; `objective` is set where it is estimated from rates alone."""
         raise NotImplementedError
 
     def typed_in(self) -> RateTable | None:
-        """Return the rates that were typed in."""
         raise NotImplementedError

@@ -1,7 +1,7 @@
 """The planner inside an HTML report: sliders, and numbers that follow them.
 
-The page's script gets its laws from the formulas of `model`; it has none of its own. Without a
-script the page still says what the plan says, and prints it.
+The page's script gets its laws from the formulas of `model`. Without a script the page still shows
+the plan's answers, and so does its printout.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
-from sitebench.plan.model import PERCENTILES, Law, law_of, wait_factor, whole, with_all
+from sitebench.plan.model import PERCENTILES, Law, law_of, round_half_up, wait_factor, with_all
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import PlanSuite, plan_suites
 
@@ -31,9 +31,9 @@ ANSWERS = {
 
 @dataclass(frozen=True)
 class Field:
-    """One input: a number, and a slider where it helps.
+    """One input: a number, and for most a slider.
 
-    What is typed is divided by `per` and multiplied by `times` to be the law's input.
+    The law's input is the typed number divided by `per` and multiplied by `times`.
     """
 
     key: str
@@ -48,10 +48,10 @@ class Field:
 
 
 def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> str:
-    """Return the planner of every suite as HTML and one inline script; nothing from outside.
+    """Return the planner of every suite as HTML with one inline script; it loads nothing.
 
-    `rates` are those of machines that were measured, by suite.
-    Every class starts with `plan-`; the page's own style sheet decides how they look.
+    `rates` are those of measured machines, by suite. Every class starts with `plan-`; their style
+    is the page's.
     """
     planners = [_planner(each, rates.get(each.name, ())) for each in plan_suites()]
     laws = ", ".join(f"{each.suite.name}: {_laws(each.law)}" for each in planners)
@@ -79,7 +79,7 @@ class _Planner:
 
     @property
     def data(self) -> list[dict[str, Any]]:
-        """What the script knows of the machines; `at` is the size that is chosen at first."""
+        """The machines' rates for the script; `at` is the index of the initial size."""
         return [
             {
                 "sizes": table.sizes,
@@ -162,12 +162,12 @@ def _section(planner: _Planner) -> str:
         + _choice(prefix, "size", "Rates measured with so many people", "")
     )
     return (
-        f'<section class="plan-half" data-half="{planner.suite.name}"'
+        f'<section class="plan-suite" data-suite="{planner.suite.name}"'
         f' aria-labelledby="{prefix}-title">'
         f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>'
         f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
-        f'<p class="plan-doubt" role="status"></p>{CHART}</section>'
+        f'<p class="plan-warning" role="status"></p>{CHART}</section>'
     )
 
 
@@ -202,7 +202,7 @@ def _answers(plan: Plan) -> str:
     rows = []
     for key, label in ANSWERS.items():
         value = plan.values.get(key)
-        text = "" if value is None else f"{whole(value):,}"
+        text = "" if value is None else f"{round_half_up(value):,}"
         rows.append(
             f'<tr><th scope="row">{label}</th>'
             f'<td><output data-answer="{key}">{text}</output></td></tr>'

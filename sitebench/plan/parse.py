@@ -1,4 +1,4 @@
-"""What a person typed, as a scenario and rates."""
+"""Mixes, rates and objectives as typed on the command line."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from sitebench.runs.repeats import Series
 
 Meets = Callable[["Series"], bool]
-"""Whether a load that was tried met the response-time objective."""
+"""Whether a measured load met the response-time objective."""
 
 Pairs = tuple[tuple[str, float], ...]
-"""Numbers by name, as an option keeps them."""
+"""Numbers by name."""
 
 _NUMBER_REMEDY = "write a number of at least 0, such as lookup=6"
 
@@ -42,7 +42,7 @@ def _pairs(text: str, parse: Callable[[str], float]) -> Pairs:
                 f"cannot read {part.strip()!r}", "write pairs such as lookup=6,add=1"
             )
         if name in found:
-            raise UnknownValue(f"{name} is there twice in {text!r}", "say it once")
+            raise UnknownValue(f"{name} is given twice in {text!r}", "give it once")
         found[name] = parse(value)
     return tuple(found.items())
 
@@ -51,9 +51,9 @@ def _number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise UnknownValue(f"{text!r} is no number", _NUMBER_REMEDY) from None
+        raise UnknownValue(f"{text!r} is not a number", _NUMBER_REMEDY) from None
     if not 0 <= number < math.inf:
-        raise UnknownValue(f"{text!r} operations per session cannot be", _NUMBER_REMEDY)
+        raise UnknownValue(f"{text!r} is not a number of operations per session", _NUMBER_REMEDY)
     return number
 
 
@@ -67,18 +67,18 @@ def meets(objective: Objective) -> Meets:
 
 
 def estimable(objective: Objective) -> tuple[float, float]:
-    """Return the percentile and its bound that the queueing estimate is held to.
+    """Return the percentile and bound for the queueing estimate: the tightest of several.
 
-    Rates alone say nothing of failures or of CPU: that has to be measured.
+    Rates alone say nothing about failures or CPU use, which have to be measured.
     """
     found = []
     for each in objective.conditions:
         if each.metric not in PERCENTILES or not each.operator.startswith("<"):
             raise BadInput(
-                f"{each.text} cannot be estimated from rates alone, only percentiles can",
+                f"{each.text} cannot be estimated from rates: only percentiles can",
                 "plan from a run that measured it: sitebench ils peak --objective ...",
             )
         if each.bound <= 0:
-            raise BadInput(f"nothing meets {each.text}", "allow some time, such as p99<50ms")
+            raise BadInput(f"{each.text} cannot be met", "give a time above zero, such as p99<50ms")
         found.append((PERCENTILES[each.metric], each.bound))
     return max(found, key=lambda pair: wait_factor(pair[0]) / pair[1])

@@ -1,20 +1,20 @@
-// The planner of a page: every input moves every number at once.
+// The planner of a page: every input recalculates every number.
 // LAWS and DATA come from sitebench.plan.page; the laws are those of model.py, written by formula.py.
 (function () {
   "use strict";
-  const whole = (x) => Math.floor(x + 0.5).toLocaleString("en-US");
+  const count = (x) => Math.floor(x + 0.5).toLocaleString("en-US");
   const percent = (x) => (x * 100).toFixed(1) + "%";
-  const shown = { simultaneous: whole, served: whole, online: whole, machines: whole, busy: percent };
+  const FORMATS = { simultaneous: count, served: count, online: count, machines: count, busy: percent };
 
-  function solve(half, inputs) {
+  function solve(suite, inputs) {
     const values = Object.assign({}, inputs);
-    for (const [key, law] of LAWS[half]) values[key] = law(values);
+    for (const [key, law] of LAWS[suite]) values[key] = law(values);
     return values;
   }
 
   function start(root) {
-    const half = root.dataset.half;
-    const tables = DATA[half];
+    const suite = root.dataset.suite;
+    const tables = DATA[suite];
     const find = (name) => root.querySelector(`[name="${name}"]`);
     const table = () => tables[Number(find("machine").value)];
 
@@ -30,9 +30,9 @@
     function inputs() {
       const values = {};
       for (const each of root.querySelectorAll("input[type=number]")) {
-        // Without a number or outside of its limits there is no answer, rather than a wrong one.
-        const fine = each.value !== "" && each.checkValidity();
-        values[each.name] = fine ? Number(each.value) / Number(each.dataset.per) * Number(each.dataset.times) : NaN;
+        // An empty or out-of-range input gives no answer, rather than a wrong one.
+        const valid = each.value !== "" && each.checkValidity();
+        values[each.name] = valid ? Number(each.value) / Number(each.dataset.per) * Number(each.dataset.times) : NaN;
       }
       values.wait_factor = Number(find("wait_factor").value);
       for (const [name, row] of Object.entries(table().rates)) {
@@ -41,26 +41,26 @@
       return values;
     }
 
-    function doubt(values) {
+    function warning(values) {
       const size = table().sizes[Number(find("size").value)];
-      const people = half === "ps" ? values.community : values.online / values.machines;
-      if (!Number.isFinite(values.machines)) return "No answer: an input is missing or not possible, or an operation has no rate at this size.";
+      const people = "view_s" in values ? values.community : values.online / values.machines;
+      if (!Number.isFinite(values.machines)) return "No answer: an input is missing or out of range, or an operation has no rate at this size.";
       if (values.busy_limit <= 0) return "No answer: even an idle machine takes longer than the objective.";
       if (!size || people <= size) return "";
-      return `Each machine would have ${whole(people)} people; its rates were measured with ${size.toLocaleString("en-US")}` +
+      return `Each machine would have ${count(people)} people; its rates were measured with ${size.toLocaleString("en-US")}` +
         (people > 2 * size ? ", less than half as many: measure before relying on this." : ".");
     }
 
     function show() {
-      const values = solve(half, inputs());
+      const values = solve(suite, inputs());
       for (const cell of root.querySelectorAll("output[data-answer]")) {
         const value = values[cell.dataset.answer];
-        const fine = Number.isFinite(value) && values.busy_limit > 0;
-        cell.value = fine ? shown[cell.dataset.answer](value) : "n/a";
-        cell.dataset.value = fine ? String(value) : "";
+        const valid = Number.isFinite(value) && values.busy_limit > 0;
+        cell.value = valid ? FORMATS[cell.dataset.answer](value) : "n/a";
+        cell.dataset.value = valid ? String(value) : "";
       }
-      root.querySelector(".plan-doubt").textContent = doubt(values);
-      draw(root.querySelector("svg"), half, values);
+      root.querySelector(".plan-warning").textContent = warning(values);
+      draw(root.querySelector("svg"), suite, values);
     }
 
     root.addEventListener("input", (event) => {
@@ -84,24 +84,24 @@
     return Number(people.toPrecision(2));
   }
 
-  function draw(svg, half, values) {
+  function draw(svg, suite, values) {
     const top = 0.2, width = 300, height = 120;
     const points = [];
     for (let n = 1; n <= 40; n++) {
       const active = (top * n) / 40;
-      points.push([active, solve(half, Object.assign({}, values, { active })).served]);
+      points.push([active, solve(suite, Object.assign({}, values, { active })).served]);
     }
     const most = points[3][1];
     const across = (active) => (Math.min(active, top) / top) * width;
     const up = (served) => height - Math.min(served / most, 1) * height;
-    const fine = Number.isFinite(most) && most > 0;
-    svg.querySelector("polyline").setAttribute("points", fine
+    const valid = Number.isFinite(most) && most > 0;
+    svg.querySelector("polyline").setAttribute("points", valid
       ? points.slice(3).map(([a, s]) => `${across(a).toFixed(1)},${up(s).toFixed(1)}`).join(" ") : "");
     const mark = svg.querySelector("circle");
-    mark.setAttribute("cx", fine ? across(values.active).toFixed(1) : "-9");
-    mark.setAttribute("cy", fine ? up(values.served).toFixed(1) : "-9");
-    svg.querySelector(".plan-most").textContent = fine ? whole(most) : "";
+    mark.setAttribute("cx", valid ? across(values.active).toFixed(1) : "-9");
+    mark.setAttribute("cy", valid ? up(values.served).toFixed(1) : "-9");
+    svg.querySelector(".plan-most").textContent = valid ? count(most) : "";
   }
 
-  for (const root of document.querySelectorAll(".plan-half")) start(root);
+  for (const root of document.querySelectorAll(".plan-suite")) start(root);
 })();

@@ -1,4 +1,4 @@
-"""What a machine can do: operations per second by operation and by number of people."""
+"""A machine's rates: operations per second by operation and by number of people."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from sitebench.errors import UnknownValue
 from sitebench.units import format_size
 
 PAGES = "pages"
-"""What people who look at pages are counted in (Table 13's "Web pages requested")."""
+"""The operation of a site's visitors (Table 13's "Web pages requested")."""
 
 UNSTATED = 0
-"""The size of rates that were typed in: nobody said with how many people they were measured."""
+"""The size of typed-in rates, for which the number of people is not known."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What is to be said of one rate: why it is missing, or what it leaves open."""
+    """A note on one rate: why it is missing, or what it leaves open."""
 
     operation: str
     size: int
-    said: str
+    message: str
 
     def __str__(self) -> str:
-        return f"{self.operation} at {format_size(self.size)}: {self.said}"
+        return f"{self.operation} at {format_size(self.size)}: {self.message}"
 
 
 @dataclass(frozen=True)
 class RateTable:
-    """One machine: its rate for each operation, one per size; None was not measured."""
+    """One machine: the rates of each operation, one per size; None where it was not measured."""
 
     machine: str
     sizes: tuple[int, ...]
@@ -38,11 +38,10 @@ class RateTable:
 
     @classmethod
     def typed_in(cls, rates: Mapping[str, float]) -> RateTable:
-        """Return a table of rates that somebody knows from elsewhere."""
         return cls("typed in", (UNSTATED,), {name: (rate,) for name, rate in rates.items()})
 
     def at(self, size: int) -> dict[str, float]:
-        """Return the rates that there are at this size."""
+        """Return the known rates at this size."""
         if size not in self.sizes:
             known = ", ".join(format_size(each) for each in self.sizes if each != UNSTATED)
             raise UnknownValue(

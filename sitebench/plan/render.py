@@ -11,7 +11,7 @@ from rich.text import Text
 
 from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
-from sitebench.plan.model import PERCENTILES, Step, law_of, solve, whole
+from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
 from sitebench.plan.suite import PlanSuite
 from sitebench.tables.tables import new_table, titled
@@ -23,16 +23,16 @@ from sitebench.units import (
 )
 
 
-def shown(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> Group:
-    """Lay out a plan, other machines beside it, its law, what-ifs and doubts."""
+def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
+    """Lay out a plan, the same scenario on other machines, its law, what-ifs and warnings."""
     parts = [
         _inputs(plan),
-        _answers([plan, *(each for each in beside if isinstance(each, Plan))]),
+        _answers([plan, *(each for each in others if isinstance(each, Plan))]),
         _law(plan),
-        _sensitivity(plan),
+        _what_if_table(plan),
         _example_of_1997(plan.suite),
     ]
-    notes = [Text(f"* {doubt}") for doubt in plan.doubts]
+    notes = [Text(f"* {warning}") for warning in plan.warnings]
     return Group(*parts, *notes)
 
 
@@ -44,7 +44,7 @@ def _inputs(plan: Plan) -> Group:
 
 
 def inputs(plan: Plan) -> list[tuple[str, str]]:
-    """Return every input in words."""
+    """Return the name and value of every input."""
     scenario, values = plan.scenario, plan.values
     stay = "A visitor looks at a page for" if scenario.mix is None else "Length of a session"
     found = [
@@ -69,14 +69,14 @@ def inputs(plan: Plan) -> list[tuple[str, str]]:
 
 
 def answers(plan: Plan) -> dict[str, str]:
-    """Return what a plan says, rounded as the paper prints it."""
+    """Return the answers by name, rounded as the paper prints them."""
     values = plan.values
     found = {
-        "Simultaneous users of one machine": f"{whole(values['simultaneous']):,}",
-        "Community that one machine serves": f"{whole(values['served']):,}",
+        "Simultaneous users of one machine": f"{round_half_up(values['simultaneous']):,}",
+        "Community that one machine serves": f"{round_half_up(values['served']):,}",
     }
     if "machines" in values:
-        found["Active at once in the community"] = f"{whole(values['online']):,}"
+        found["Active at once in the community"] = f"{round_half_up(values['online']):,}"
         found["Machines needed"] = f"{values['machines']:,.0f}"
         found["How busy each of them is"] = f"{values['busy']:.1%}"
     return found
@@ -95,12 +95,12 @@ def _column(plan: Plan) -> str:
 
 
 def _law(plan: Plan) -> Group:
-    title = Text("The law: people inside = people coming x time they stay", style="bold")
+    title = Text("The law: people present = arrivals x time they stay", style="bold")
     return Group(title, *(Text(f"  {line}") for line in law_lines(plan)), Text(""))
 
 
 def law_lines(plan: Plan) -> list[str]:
-    """Write every step as a formula, with what it comes to."""
+    """Return every step as a formula and its result."""
     return [
         f"{_name(step)} = {step.formula.words(plan.values)} = "
         f"{plan.values[step.key]:,.10g} {step.unit}"
@@ -136,17 +136,17 @@ def _rates(plan: Plan) -> dict[str, float]:
     return {name: plan.values[key] for name, key in names.items() if key in plan.values}
 
 
-def _sensitivity(plan: Plan) -> Group:
-    fleet = ["Machines"] if "machines" in plan.values else []
-    table = new_table("What if", "Simultaneous", "Community", *fleet)
+def _what_if_table(plan: Plan) -> Group:
+    machines = ["Machines"] if "machines" in plan.values else []
+    table = new_table("What if", "Simultaneous", "Community", *machines)
     for name, values in what_ifs(plan):
-        cells = [f"{whole(values[key]):,}" for key in ("simultaneous", "served")]
-        table.add_row(name, *cells, *(f"{values['machines']:,.0f}" for _ in fleet))
+        cells = [f"{round_half_up(values[key]):,}" for key in ("simultaneous", "served")]
+        table.add_row(name, *cells, *(f"{values['machines']:,.0f}" for _ in machines))
     return titled("What if", table)
 
 
 def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
-    """Return, for each answer that the paper prints for its own inputs, it and ours."""
+    """Return each answer that the paper prints for its own inputs, and ours."""
     found = []
     for printed in suite.printed:
         table = suite.presets[printed.preset]
@@ -185,31 +185,31 @@ def _example_of_1997(suite: PlanSuite) -> Group:
     return Group(titled(title, table), *map(Text, lines), Text(""))
 
 
-def document(plan: Plan, beside: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
+def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     return {
         "half": plan.suite.name,
-        **_answered(plan),
+        **_plan_json(plan),
         "law": [
             {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}
             for each in _solved(plan)
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in what_ifs(plan)],
-        "beside": [_answered(each) for each in beside if isinstance(each, Plan)],
+        "beside": [_plan_json(each) for each in others if isinstance(each, Plan)],
         "printed_1997": compared_with_1997(plan.suite),
     }
 
 
-def _answered(plan: Plan) -> dict[str, Any]:
+def _plan_json(plan: Plan) -> dict[str, Any]:
     return {
         "machine": plan.machine,
         "size": None if plan.size == UNSTATED else plan.size,
         "values": dict(plan.values),
         "answers": _figures(plan.values),
-        "doubts": list(plan.doubts),
+        "doubts": list(plan.warnings),
     }
 
 
 def _figures(values: Mapping[str, float]) -> dict[str, int]:
     names = {"simultaneous": "simultaneous", "served": "community", "machines": "machines"}
-    return {name: whole(values[key]) for key, name in names.items() if key in values}
+    return {name: round_half_up(values[key]) for key, name in names.items() if key in values}

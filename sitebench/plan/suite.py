@@ -1,4 +1,4 @@
-"""What a suite says of itself to the planner: its users, its machines of a paper, and its words."""
+"""The planner's part of a suite: its users, the paper's machines, its options and its words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sitebench.suite import suites
 
 
 @dataclass(frozen=True)
-class Printed:
-    """What a paper's workbook prints for its own inputs."""
+class PrintedAnswer:
+    """What the paper's workbook prints for its own inputs on one machine."""
 
     preset: str
     simultaneous: int
@@ -24,31 +24,28 @@ class Printed:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSuite:
-    """One suite, as far as the planner cares."""
-
     name: str
     title: str
     help: str
-    """What `sitebench plan NAME --help` shows."""
+    """The text of `sitebench plan NAME --help`."""
     options: type[PlanOptions]
     people_in: str
-    """What holds the people on each machine: "directory", "database"."""
+    """Where each machine keeps its people: "directory", "database"."""
     operation: Callable[[Series], str | None]
-    """What an operation that was measured is called in a plan; None where it has no part in one."""
+    """Returns a measured operation's name in a plan, or None if plans leave it out."""
     rate: Of
-    """How much a machine does of it per second."""
+    """Its rate per second."""
     scenario: Scenario
     """The paper's users."""
     presets: Mapping[str, RateTable]
-    """The paper's machines: the first is planned with where no rates are given, the last stands
-    for the reader's own in a workbook made without a run."""
+    """The paper's machines: the first is the default without other rates; the last stands for the
+    reader's own in a workbook made without a run."""
     size: int
-    """The size whose rates the paper's example takes."""
-    printed: Sequence[Printed]
+    """The size whose rates the paper's example uses."""
+    printed: Sequence[PrintedAnswer]
     explain: Callable[[], list[str]] = list
-    """Says why our answers differ from those that are printed, where they do."""
+    """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
 
 
 def plan_suites() -> list[PlanSuite]:
-    """Return what each suite says of itself."""
     return [resolve_name(each.plan) for each in suites()]

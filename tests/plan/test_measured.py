@@ -110,7 +110,7 @@ def test_the_smallest_size_with_room_for_the_answer_is_taken() -> None:
 def test_more_than_twice_what_was_measured_is_refused_unless_insisted_on() -> None:
     table = RateTable("m", (10_000,), {"pages": (40.0,)})
     near = plan(PS, Scenario(0.04, 25.0, community=20_000), table)
-    assert "2 times fewer" in near.doubts[0]
+    assert "2 times fewer" in near.warnings[0]
     far = Scenario(0.04, 25.0, community=20_001)
     with pytest.raises(BadInput, match="more than twice") as refused:
         plan(PS, far, table)
@@ -124,7 +124,7 @@ def test_a_directory_is_shared_out_among_its_machines() -> None:
     scenario = Scenario(0.04, 600.0, {"lookup": 6.0}, community=1_000_000)
     made = plan(ILS, scenario, table)
     assert made.values["machines"] == 4
-    assert not any("people" in doubt for doubt in made.doubts)
+    assert not any("people" in warning for warning in made.warnings)
 
 
 def test_the_tightest_of_several_percentiles_is_estimated() -> None:

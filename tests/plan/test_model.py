@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ils_bench.paper.plan import PLAN as ILS
 from sitebench.errors import UnknownValue
-from sitebench.plan.model import Scenario, solve, wait_factor, whole
+from sitebench.plan.model import Scenario, round_half_up, solve, wait_factor
 
 shares = st.floats(0.001, 1.0)
 times = st.floats(1.0, 1e5)
@@ -19,7 +19,10 @@ numbers = st.floats(0.0, 50.0)
 def test_the_site_of_1997_serves_what_its_workbook_prints() -> None:
     values = solve(Scenario(0.04, 25.0), {"pages": 43.5})
     assert (values["simultaneous"], values["served"]) == (1_087.5, 27_187.5)
-    assert (whole(values["simultaneous"]), whole(values["served"])) == (1_088, 27_188)
+    assert (round_half_up(values["simultaneous"]), round_half_up(values["served"])) == (
+        1_088,
+        27_188,
+    )
 
 
 def test_a_session_costs_what_its_operations_cost() -> None:
@@ -94,7 +97,7 @@ def test_an_objective_shorter_than_the_work_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("changed", "message"),
     [
         ({"active": 0.0}, "0 of the community"),
         ({"active": 1.2}, r"1\.2 of the community"),
@@ -107,10 +110,10 @@ def test_an_objective_shorter_than_the_work_is_refused() -> None:
         ({"mix": {"lookup": -1.0}}, "a session without operations"),
     ],
 )
-def test_what_cannot_be_is_refused(asked: dict[str, float], said: str) -> None:
+def test_what_cannot_be_is_refused(changed: dict[str, float], message: str) -> None:
     fine = {"active": 0.04, "stay_s": 25.0}
-    with pytest.raises(UnknownValue, match=said):
-        Scenario(**{**fine, **asked})  # type: ignore[arg-type]
+    with pytest.raises(UnknownValue, match=message):
+        Scenario(**{**fine, **changed})  # type: ignore[arg-type]
 
 
 def test_a_rate_of_nothing_is_refused() -> None:

@@ -22,15 +22,15 @@ TODAY = RateTable(
 RATES = {"ils": [TODAY], "ps": [RateTable("embedded", (100_000,), {"pages": (1_234.5,)})]}
 
 SET = """
-const [half, name, value] = arguments;
-const root = document.querySelector(`.plan-half[data-half=${half}]`);
+const [suite, name, value] = arguments;
+const root = document.querySelector(`.plan-suite[data-suite=${suite}]`);
 const field = root.querySelector(name.startsWith('[') ? name : `[name="${name}"]`);
 field.value = value;
 field.dispatchEvent(new Event('input', {bubbles: true}));
 return field.value;
 """
 READ = """
-const cells = document.querySelectorAll(`.plan-half[data-half=${arguments[0]}] output`);
+const cells = document.querySelectorAll(`.plan-suite[data-suite=${arguments[0]}] output`);
 return JSON.stringify(Object.fromEntries([...cells].map(
     (cell) => [cell.dataset.answer, [cell.value, cell.dataset.value]])));
 """
@@ -49,12 +49,12 @@ def page(path: Path, rates: Mapping[str, Sequence[RateTable]] = RATES) -> str:
     return path.as_uri()
 
 
-def put(browser: Browser, half: str, name: str, value: object) -> str:
-    return str(browser.run(SET, half, name, str(value)))
+def put(browser: Browser, suite: str, name: str, value: object) -> str:
+    return str(browser.run(SET, suite, name, str(value)))
 
 
-def answers(browser: Browser, half: str) -> dict[str, tuple[str, float | None]]:
-    found = json.loads(browser.run(READ, half))
+def answers(browser: Browser, suite: str) -> dict[str, tuple[str, float | None]]:
+    found = json.loads(browser.run(READ, suite))
     return {key: (text, float(value) if value else None) for key, (text, value) in found.items()}
 
 
@@ -73,8 +73,8 @@ def browser(window: Browser, tmp_path: Path) -> Iterator[Browser]:
     assert window.run("return window.errors") == []
 
 
-def exactly(browser: Browser, half: str, values: dict[str, float]) -> None:
-    shown = {key: value for key, (_, value) in answers(browser, half).items()}
+def exactly(browser: Browser, suite: str, values: dict[str, float]) -> None:
+    shown = {key: value for key, (_, value) in answers(browser, suite).items()}
     assert shown == {key: values[key] for key in shown}
 
 
@@ -130,11 +130,11 @@ def test_another_machine_brings_its_own_sizes_and_rates(browser: Browser) -> Non
 
 
 def test_what_has_no_answer_says_so(browser: Browser) -> None:
-    doubt = ".plan-half[data-half=ils] .plan-doubt"
+    warning = ".plan-suite[data-suite=ils] .plan-warning"
     put(browser, "ils", "size", "1")  # Adds were not measured there.
     missing = {key for key, (text, _) in answers(browser, "ils").items() if text == "n/a"}
     assert missing == {"simultaneous", "served", "machines", "busy"}
-    assert "No answer" in browser.text(doubt)
+    assert "No answer" in browser.text(warning)
     put(browser, "ils", "n_add", "0")
     assert answers(browser, "ils")["machines"][0] == "1"
     for name, value in (("active", "0"), ("active", ""), ("active", "101")):
@@ -142,12 +142,12 @@ def test_what_has_no_answer_says_so(browser: Browser) -> None:
         assert answers(browser, "ils")["machines"][0] == "n/a", value
     put(browser, "ils", "active", "4")
     put(browser, "ils", "objective_s", "0.0001")
-    assert "idle machine" in browser.text(doubt)
+    assert "idle machine" in browser.text(warning)
 
 
 def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -> None:
     unnamed = """
-    return [...document.querySelectorAll('.plan-half input, .plan-half select')].filter(
+    return [...document.querySelectorAll('.plan-suite input, .plan-suite select')].filter(
         (field) => !field.labels.length && !field.getAttribute('aria-label') ||
             field.tabIndex < 0).length
     """

@@ -1,4 +1,4 @@
-"""What is said of 1997's printed answers."""
+"""1997's printed rates and answers, and ours."""
 
 from dataclasses import replace
 
@@ -9,9 +9,9 @@ from ils_bench.paper.plan import PLAN as ILS
 from ils_bench.paper.printed import TABLES_1997
 from ps_bench.paper.plan import PLAN as PS
 from sitebench.plan.choose import plan
-from sitebench.plan.model import solve, whole
+from sitebench.plan.model import round_half_up, solve
 from sitebench.plan.render import compared_with_1997
-from sitebench.plan.suite import Printed
+from sitebench.plan.suite import PrintedAnswer
 
 
 def test_the_workbooks_rates_are_those_of_the_papers_tables_but_for_one_row() -> None:
@@ -55,12 +55,12 @@ def test_no_mix_of_the_printed_rates_can_give_both_printed_answers() -> None:
 
 
 @pytest.mark.parametrize("printed", ILS.printed, ids=lambda each: str(each.preset))
-def test_one_unprinted_operation_would_give_the_printed_answers(printed: Printed) -> None:
+def test_one_unprinted_operation_would_give_the_printed_answers(printed: PrintedAnswer) -> None:
     rate, size = UNPRINTED[printed.preset]
     rates = {**ILS.presets[printed.preset].at(size), "retrieve": rate}
     scenario = replace(ILS.scenario, mix={**MIX, "retrieve": 1.0})
     values = solve(scenario, rates)
-    ours = whole(values["simultaneous"]), whole(values["served"])
+    ours = round_half_up(values["simultaneous"]), round_half_up(values["served"])
     assert ours == (printed.simultaneous, printed.community)
 
 

@@ -64,7 +64,7 @@ def test_what_the_paper_does_not_print_can_be_typed_in() -> None:
     assert found["size"] is None
 
 
-def test_a_run_gives_the_rates_of_both_halves(tmp_path: Path) -> None:
+def test_a_run_gives_the_rates_of_both_suites(tmp_path: Path) -> None:
     run = a_run(tmp_path / "run.sitebench")
     ils = planned("ils", str(run), "--community", "200k", "--headroom", "30%")
     assert ils["machine"] == "embedded"
@@ -92,7 +92,7 @@ def test_the_what_ifs_halve_and_double() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "said"),
+    ("argv", "message"),
     [
         (("ps", "--pages-per-s", "0"), "rate '0' is not above zero"),
         (("ps", "--active", "0%"), "0 of the community"),
@@ -120,7 +120,7 @@ def test_the_what_ifs_halve_and_double() -> None:
 )
 def test_what_cannot_be_planned_is_one_line_and_its_remedy(
     argv: tuple[str, ...],
-    said: str,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -131,11 +131,11 @@ def test_what_cannot_be_planned_is_one_line_and_its_remedy(
     assert ended.value.code == 2
     first, remedy = capsys.readouterr().err.strip().splitlines()
     assert first.startswith("sitebench: ")
-    assert said in first
+    assert message in first
     assert remedy.startswith("  ")
 
 
-def test_a_run_without_a_half_says_how_to_measure_it(tmp_path: Path) -> None:
+def test_a_run_without_a_suite_says_how_to_measure_it(tmp_path: Path) -> None:
     path = tmp_path / "run.sitebench"
     with RunStore(path) as store:
         store.set_manifest({})

@@ -170,7 +170,7 @@ def test_changed_inputs_give_what_the_model_gives(
 
 
 def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
-    """Return two scenarios, and a machine at a size that both halves have rates of."""
+    """Return two scenarios, and a machine at a size that both suites have rates of."""
     machine = dice.choice([TODAY.machine, *(table.machine for table in ILS.presets.values())])
     mix = {name: round(dice.uniform(0, 9), 1) for name in ("connect", "add")} | {"lookup": 2.5}
 

@@ -138,10 +138,10 @@ def test_arrow_keys_show_one_series_alone_and_escape_all(shown: Browser) -> None
 
 
 def test_the_planners_sliders_move_its_numbers(shown: Browser) -> None:
-    answer = "[data-half=ps] output[data-answer=served]"
+    answer = "[data-suite=ps] output[data-answer=served]"
     before = shown.text(answer)
     shown.run(
-        "const slider = document.querySelector('[data-half=ps] input[data-of=active]');"
+        "const slider = document.querySelector('[data-suite=ps] input[data-of=active]');"
         "slider.value = 8; slider.dispatchEvent(new Event('input', {bubbles: true}));"
     )
     assert eventually(lambda: shown.text(answer) != before, 10), "not: the answer moves"

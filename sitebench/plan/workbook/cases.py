@@ -10,27 +10,26 @@ from sitebench.plan.model import ACTIVE, COMMUNITY, Law, Step
 from sitebench.plan.workbook.grid import SHARE, WHOLE, Grid, Value, computed, guarded
 
 FIRST_COLUMN = 2
-"""Where the machines begin."""
+"""The first machine's column."""
 
 SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
 COMMUNITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-"""What the charts vary: the active share, and multiples of the community."""
+"""The varied inputs: active shares, and multiples of the community."""
 
 
 @dataclass
 class Column:
-    """Cells below each other: what they are called, and what they come to."""
+    """A column of cells: their names in formulas, and their values."""
 
     names: dict[str, str]
     values: dict[str, Value]
 
     def name(self, key: str) -> str:
-        """Return what an input or a step is called in this column."""
         return self.names[key]
 
 
 def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Column]) -> None:
-    """Write the two tables that vary one input each, and draw them."""
+    """Write the two tables that vary one input each, and their charts."""
     served, machines = (
         next(step for step in law.steps if step.key == key) for key in ("served", "machines")
     )
@@ -87,7 +86,7 @@ def _varied(
 ) -> int:
     """Write one row per case, with the law's step for each machine; return the row below.
 
-    A case without a formula of its own is a cell to be changed.
+    A case without a formula of its own is an input cell.
     """
     grid.put(row, 1, title, grid.styles.heading)
     for n, _ in enumerate(columns):
@@ -135,7 +134,7 @@ def _draw(
     shape: str,
     place: int,
 ) -> None:
-    """Draw a table of cases beside the scenario."""
+    """Insert the chart of a table of cases at the right of the scenario."""
     chart = grid.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
     first, last = row + 1, end - 1
     for at in range(FIRST_COLUMN, FIRST_COLUMN + machines):

@@ -1,8 +1,7 @@
-"""Cells that know their own value: a formula is written together with what it comes to.
+"""Sheets whose formulas are written together with their results.
 
-A workbook is opened by programs that do not compute (previews, mail readers, scripts); they show
-the value that is stored beside each formula. So every formula here is stored with its value, and
-a law's formula gives both from one definition.
+A workbook is also opened by programs that do not calculate (previews, mail readers, scripts). They
+show the result that is stored with each formula; a law's formula gives both from one definition.
 """
 
 from __future__ import annotations
@@ -25,15 +24,13 @@ if TYPE_CHECKING:
 
 Value = float | str
 MISSING = "n/a"
-"""What a cell shows that has no number, and all that follow from it."""
+"""The content of a cell without a number, and of all cells calculated from it."""
 
 NUMBER, SHARE, SMALL, WHOLE = "#,##0.####", "0.0##%", "0.000000", "#,##0"
 
 
 @dataclass(frozen=True)
 class Styles:
-    """How cells look, by what they are for."""
-
     title: Format
     heading: Format
     text: Format
@@ -42,7 +39,6 @@ class Styles:
 
     @classmethod
     def of(cls, book: Workbook) -> Styles:
-        """Make the styles of a workbook."""
         return cls(
             book.add_format({"bold": True, "font_size": 14}),
             book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"}),
@@ -53,33 +49,30 @@ class Styles:
 
 
 class Grid:
-    """One sheet, and the values of its cells."""
-
     def __init__(self, book: Workbook, name: str) -> None:
         self.book, self.name = book, name
         self.styles = Styles.of(book)
         self.sheet: Worksheet = book.add_worksheet(name)
         self.sheet.set_landscape()
         self.sheet.fit_to_pages(1, 0)
-        self._looks: dict[str, Format] = {}
+        self._formats: dict[str, Format] = {}
 
-    def look(self, **properties: Any) -> Format:
-        """Return a format, made once."""
+    def format(self, **properties: Any) -> Format:
+        """Return the workbook's format with these properties, creating it at first use."""
         key = repr(properties)
-        if key not in self._looks:
-            self._looks[key] = self.book.add_format(properties)
-        return self._looks[key]
+        if key not in self._formats:
+            self._formats[key] = self.book.add_format(properties)
+        return self._formats[key]
 
     def put(self, row: int, column: int, value: Value, style: Format | None = None) -> None:
-        """Write a text or a number."""
         self.sheet.write(row, column, value, style)
 
     def entry(self, row: int, column: int, value: Value, shape: str, name: str = "") -> str:
-        """Write a cell that people are meant to change; return what it is called in formulas."""
-        style = self.look(num_format=shape, bg_color="#FFF2CC", border=1)
+        """Write an input cell; return its name in formulas."""
+        style = self.format(num_format=shape, bg_color="#FFF2CC", border=1)
         self.sheet.write(row, column, value, style)
         if name:
-            self.call(name, row, column, row, column)
+            self.define(name, row, column, row, column)
         return name or cell(row, column)
 
     def formula(
@@ -92,27 +85,27 @@ class Grid:
         *,
         bold: bool = False,
     ) -> str:
-        """Write a formula beside what it comes to; return the cell."""
-        style = self.look(num_format=shape, align="right", bold=bold)
+        """Write a formula and its result; return the cell's name."""
+        style = self.format(num_format=shape, align="right", bold=bold)
         self.sheet.write_formula(row, column, f"={text}", style, value)
         return cell(row, column)
 
-    def call(self, name: str, top: int, left: int, bottom: int, right: int) -> None:
-        """Give cells a name that formulas of every sheet may use."""
+    def define(self, name: str, top: int, left: int, bottom: int, right: int) -> None:
+        """Name a range of cells, for formulas of every sheet."""
         self.book.define_name(name, f"='{self.name}'!{xl_range_abs(top, left, bottom, right)}")
 
     def warn(self, row: int, column: int, text: str, value: str) -> None:
-        """Write a formula that says what is wrong, or nothing."""
+        """Write a formula whose result is a warning or empty."""
         self.sheet.write_formula(row, column, f"={text}", self.styles.warning, value)
 
 
 def cell(row: int, column: int) -> str:
-    """Return what a cell of the same sheet is called."""
+    """Return the absolute name of a cell of the same sheet."""
     return str(xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True))
 
 
 def computed(law: Formula, values: Mapping[str, Value]) -> Value:
-    """Return what a law's cell comes to; a missing number makes all that follow missing."""
+    """Return the result of a law's cell; without one of its inputs it is `MISSING`."""
     try:
         found = law.value(values)  # type: ignore[arg-type]
     except (TypeError, ZeroDivisionError):
@@ -121,5 +114,5 @@ def computed(law: Formula, values: Mapping[str, Value]) -> Value:
 
 
 def guarded(law: Formula, name: Name) -> str:
-    """Write a law for a cell; a missing number makes all that follow missing."""
+    """Return a law's formula for a cell; without one of its inputs it is `MISSING`."""
     return f'IFERROR({law.excel(name)},"{MISSING}")'

@@ -1,7 +1,7 @@
 """The editable rate tables: one block per machine, sizes across, operations down.
 
-Every block has the same operations in the same order, so that a rate is found from the row of
-its machine's name, the operation's place and the column of the size.
+Every block has the same operations in the same order, so that a formula finds a rate from the row
+of its machine's name, the operation's position and the column of the size.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
 
 COLUMNS = 8
-"""Sizes that a block has room for, at least."""
+"""The least number of sizes that a block has room for."""
 
 _FIRST, _LEFT = 3, 2
 
 
 def size_label(size: int) -> Value:
-    """Return how a size is written; typed-in rates are for any."""
+    """Return a size as a cell's value; typed-in rates apply to any."""
     return "any" if size == UNSTATED else float(size)
 
 
 @dataclass(frozen=True)
 class RateSheet:
-    """Where a suite's rates are in the workbook."""
+    """A suite's sheet of rates, and the formulas that refer to it."""
 
     suite: PlanSuite
     tables: tuple[RateTable, ...]
@@ -38,7 +38,6 @@ class RateSheet:
 
     @property
     def name(self) -> str:
-        """Name of the sheet."""
         return f"{self.suite.name.upper()} rates"
 
     @property
@@ -55,17 +54,17 @@ class RateSheet:
         return f"{self.suite.name.upper()}_machines"
 
     def sizes(self, machine: str) -> str:
-        """Write which cells have the sizes of the machine named in a cell."""
+        """Return the range of sizes of the machine that a cell names."""
         return f"INDEX({self._cells},MATCH({machine},{self._names},0),0)"
 
     def find(self, machine: str, size: str, operation: str) -> str:
-        """Write how to look a rate up; an empty cell is no rate."""
+        """Return the formula that looks a rate up; an empty cell is `MISSING`."""
         down = f"MATCH({machine},{self._names},0)+{self.operations.index(operation) + 1}"
         found = f"INDEX({self._cells},{down},MATCH({size},{self.sizes(machine)},0))"
         return f'IFERROR(IF({found}>0,{found},"{MISSING}"),"{MISSING}")'
 
     def rate(self, table: RateTable, size: int, operation: str) -> Value:
-        """Return what `find` comes to."""
+        """Return the result of `find`."""
         return table.at(size).get(operation, MISSING)
 
     def write(self, book: Workbook) -> None:
@@ -82,7 +81,7 @@ class RateSheet:
         grid.put(
             1,
             0,
-            "Every yellow cell may be changed, names and sizes too; leave empty what is not known.",
+            "Every yellow cell may be changed, names and sizes too; leave unknown rates empty.",
             grid.styles.note,
         )
         width = max(COLUMNS, *(len(table.sizes) for table in self.tables))
@@ -94,9 +93,9 @@ class RateSheet:
             row += len(self.operations) + 2
         grid.put(_FIRST - 1, right, "Machines to choose from", grid.styles.heading)
         grid.sheet.set_column(right, right, 34)
-        grid.call(self._names, _FIRST, 0, row - 1, 0)
-        grid.call(self._cells, _FIRST, _LEFT, row - 1, _LEFT + width - 1)
-        grid.call(self.machines, _FIRST, right, _FIRST + len(self.tables) - 1, right)
+        grid.define(self._names, _FIRST, 0, row - 1, 0)
+        grid.define(self._cells, _FIRST, _LEFT, row - 1, _LEFT + width - 1)
+        grid.define(self.machines, _FIRST, right, _FIRST + len(self.tables) - 1, right)
 
     def _block(self, grid: Grid, row: int, table: RateTable, width: int) -> None:
         people = f"People in the {self.suite.people_in}"
@@ -116,7 +115,7 @@ class RateSheet:
 def rate_sheet(
     suite: PlanSuite, tables: Sequence[RateTable], operations: Sequence[str]
 ) -> RateSheet:
-    """Return a sheet of tables whose machines have names of their own."""
+    """Return a sheet of the first table of each machine: formulas look tables up by name."""
     seen: dict[str, RateTable] = {}
     for table in tables:
         seen.setdefault(table.machine, table)

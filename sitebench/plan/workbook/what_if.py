@@ -1,7 +1,7 @@
 """One what-if sheet, laid out like those of the paper's Appendix A.
 
 The scenario first, then three machines side by side (the one planned with, and 1997's two), each
-with its rates, the law step by step and the answers; then two tables that the charts draw.
+with its rates, the law step by step and the answers; then the two tables of the charts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Everything on one sheet."""
+    """The content of one sheet."""
 
     suite: PlanSuite
     title: str
@@ -46,13 +46,12 @@ class WhatIf:
 
 
 def write(book: Workbook, what: WhatIf) -> None:
-    """Write the sheet."""
     grid = Grid(book, what.suite.name.upper())
     grid.sheet.set_column(0, 0, 4)
     grid.sheet.set_column(1, 1, 54)
     grid.sheet.set_column(2, 2 + len(what.machines), 27)
     grid.put(0, 0, what.title, grid.styles.title)
-    grid.put(1, 0, "Change any yellow cell; everything else follows.", grid.styles.note)
+    grid.put(1, 0, "Change any yellow cell; the others are calculated from them.", grid.styles.note)
     row, entries = _scenario(grid, what)
     row, columns = _machines(grid, row + 1, what, entries)
     draw(grid, row + 1, what.law, entries, columns)
@@ -98,12 +97,12 @@ def _between(low: float, high: float, message: str) -> dict[str, Any]:
 def _inputs(
     scenario: Scenario, operations: Sequence[str]
 ) -> list[tuple[str, str, Value, str, dict[str, Any]]]:
-    """Return every cell to be typed in: key, label, value, number format, what is allowed."""
+    """Return every input cell: key, label, value, number format, validation."""
     share = _between(1e-6, 1, "Type a percentage above 0% and up to 100%.")
     time = _between(1e-6, 1e9, "Type a time above zero.")
     count = _between(0, 1e9, "Type a number of at least zero.")
-    asked, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
-    percentile = next(name for name, each in PERCENTILES.items() if each == asked)
+    share_within, within_s = scenario.objective or (PERCENTILES["p99"], 0.0)
+    percentile = next(name for name, each in PERCENTILES.items() if each == share_within)
     found: list[tuple[str, str, Value, str, dict[str, Any]]] = [
         ("active", "Share of the whole community active at once", scenario.active, SHARE, share)
     ]
@@ -129,7 +128,7 @@ def _inputs(
 
 
 def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, Value]]:
-    """Return what the law needs in other units than people type: key, label, formula, value."""
+    """Return inputs of the law that are calculated from typed ones: key, label, formula, value."""
     names, values = entries.names, entries.values
     factors = {name: wait_factor(share) for name, share in PERCENTILES.items()}
     listed = ",".join(f"{factor!r}" for factor in factors.values())
@@ -155,7 +154,7 @@ def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, V
 
 
 def _machines(grid: Grid, top: int, what: WhatIf, entries: Column) -> tuple[int, list[Column]]:
-    """Write the machines side by side; return the row below and their cells."""
+    """Write a column per machine; return the row below and the columns."""
     labels = ["Machine", "Rates measured with so many people", *_rate_labels(what)]
     grid.put(top, 0, "2", grid.styles.heading)
     grid.put(top, 1, "What each machine serves", grid.styles.heading)
@@ -180,7 +179,6 @@ def _label(step: Step) -> str:
 def _machine(
     grid: Grid, row: int, at: int, *, what: WhatIf, machine: Machine, entries: Column
 ) -> Column:
-    """Write one machine's column."""
     rates, column = what.rates, Column(dict(entries.names), dict(entries.values))
     name = grid.entry(row, at, machine.table.machine, "@")
     column.names["machine"], column.values["machine"] = name, machine.table.machine
@@ -215,7 +213,7 @@ def _listed(source: str) -> dict[str, Any]:
 def _check(
     grid: Grid, row: int, at: int, *, what: WhatIf, column: Column, size: str, measured: int
 ) -> None:
-    """Write what is to be doubted about a column: the same doubts as on the command line."""
+    """Write a column's warning, of those that the command line has."""
     slow, far, beyond = "objective cannot be met", "over 2x what was measured", "extrapolated"
     limit = column.name("busy_limit")
     people = (
@@ -227,16 +225,16 @@ def _check(
         at,
         f'IFERROR(IF({limit}<=0,"{slow}",IF(ISNUMBER({size}),IF({text}>2*{size},"{far}",'
         f'IF({text}>{size},"{beyond}","")),"")),"")',
-        _doubt(column, people, measured, (slow, far, beyond)),
+        _warning(column, people, measured, (slow, far, beyond)),
     )
 
 
-def _doubt(column: Column, people: Formula, measured: int, said: tuple[str, str, str]) -> str:
+def _warning(column: Column, people: Formula, measured: int, messages: tuple[str, str, str]) -> str:
     limit, found = column.values["busy_limit"], computed(people, column.values)
     if isinstance(limit, str) or isinstance(found, str):
         return ""
     if limit <= 0:
-        return said[0]
+        return messages[0]
     if measured == UNSTATED or found <= measured:
         return ""
-    return said[1] if found > 2 * measured else said[2]
+    return messages[1] if found > 2 * measured else messages[2]

@@ -1,7 +1,7 @@
-"""The planner as a workbook: of each suite a what-if sheet and one of rate tables, and notes.
+"""The planner as a workbook: a what-if sheet and a sheet of rates per suite, and notes.
 
-Laid out like the workbook of the paper's Appendix A, whose own file is no longer online. Opening
-it needs nothing: values are stored beside the formulas. Changing a yellow cell changes the rest.
+Laid out like the workbook of the paper's Appendix A, whose own file is no longer online. Results
+are stored with the formulas, so that any program can show them.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ SOURCES = (
     'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
     "The response-time objective is a queueing estimate (M/M/1), not a measurement.",
-    "docs/planner.md of sitebench derives both laws and says where they end.",
+    "docs/planner.md of sitebench derives both laws and states their limits.",
 )
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One suite: its plan, and every machine its sheet may choose from, the plan's first."""
+    """One suite: its plan, and the machines that its sheet offers, the plan's first."""
 
     plan: Plan
     tables: tuple[RateTable, ...]
 
 
 def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
-    """Write the workbook; `machine` says where the rates were measured."""
+    """Write the workbook; `machine` describes where the rates were measured."""
     from xlsxwriter import Workbook  # type: ignore[import-untyped]
     from xlsxwriter.exceptions import XlsxWriterException  # type: ignore[import-untyped]
 
     try:
-        # In memory: no temporary files, whatever the machine's temporary folder is.
+        # In memory: needs no room in a temporary folder.
         with Workbook(str(path), {"in_memory": True}) as book:
             made = [_what_if(each) for each in sheets]
             for each in made:
@@ -87,8 +87,8 @@ def _what_if(sheet: Planned) -> WhatIf:
 def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     """Return the paper's scenario on a run's machine.
 
-    Without a run's rates, with 1997's larger machine as "your system", to be typed over: that is
-    what Appendix A has there.
+    Without a run's rates it is on "your system", which has those of 1997's larger machine until
+    they are typed over, as in Appendix A.
     """
     found = on_first(suite, tables)
     if found is not None:
@@ -109,10 +109,10 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
         row = _lines(
             grid,
             row,
-            f"{suite.title}: the law, as it was when written",
+            f"{suite.title}: the law, with the values at the time of writing",
             [
                 *law_lines(each.plan),
-                *each.plan.doubts,
+                *each.plan.warnings,
             ],
         )
     _lines(grid, row, "Sources", [*SOURCES, f"Rates measured on: {machine or 'no run given'}"])
@@ -121,6 +121,6 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
 def _lines(grid: Grid, row: int, title: str, lines: Sequence[str]) -> int:
     grid.put(row, 0, title, grid.styles.heading)
     for down, line in enumerate(lines, 1):
-        # As text, whatever it begins with.
+        # Not `write`, which takes a text that begins with = for a formula.
         grid.sheet.write_string(row + down, 0, line, grid.styles.text)
     return row + len(lines) + 2
