@@ -49,7 +49,7 @@ pub struct Config {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tls {
-    /// Who it is.
+    /// Its certificate and key, and the CA of its clients.
     pub certificate: ServerSpec,
     /// Whether clients begin without and ask for it (StartTLS); otherwise all begin with it (ldaps).
     pub start: bool,

@@ -1,76 +1,13 @@
-//! What has been served, counted by each thread for itself and added up when somebody asks.
+//! What a directory has served.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+pub use net::Traffic;
 
-macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What one thread has counted since it last published.
-        #[derive(Debug, Default)]
-        pub(crate) struct Counters {
-            $(pub(crate) $name: u64,)*
-        }
+net::counters! {
+    /// Operations served, by kind.
+    pub struct Counters;
+    /// The same, published by one thread.
+    pub struct Published;
 
-        /// A thread's published counts. Aligned so that two threads do not write one cache line.
-        #[derive(Debug, Default)]
-        #[repr(align(128))]
-        pub(crate) struct Published {
-            $($name: AtomicU64,)*
-        }
-
-        /// What a directory has served since its start.
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-        pub struct Stats {
-            $($(#[$doc])* pub $name: u64,)*
-            /// Entries in the directory now.
-            pub entries: u64,
-            /// Bytes of these entries as answers.
-            pub answer_bytes: u64,
-        }
-
-        impl Published {
-            /// Adds what a thread has counted; only that thread writes here.
-            pub(crate) fn take(&self, counted: &mut Counters) {
-                $(if counted.$name != 0 {
-                    let total = self.$name.load(Relaxed).wrapping_add(counted.$name);
-                    self.$name.store(total, Relaxed);
-                })*
-                *counted = Counters::default();
-            }
-        }
-
-        impl Stats {
-            pub(crate) fn add(&mut self, published: &Published) {
-                $(self.$name = self.$name.wrapping_add(published.$name.load(Relaxed));)*
-            }
-
-            /// The numbers with their names.
-            pub fn named(&self) -> Vec<(&'static str, u64)> {
-                vec![
-                    $((stringify!($name), self.$name),)*
-                    ("entries", self.entries),
-                    ("answer_bytes", self.answer_bytes),
-                ]
-            }
-        }
-    };
-}
-
-counters! {
-    /// Connections accepted.
-    connections,
-    /// Connections ended; the difference is open now.
-    disconnections,
-    /// Connections turned away because there were too many.
-    refused,
-    /// Connections ended because what they sent was not LDAP or too long, or because they stalled; neither
-    /// those that idled nor those on which TLS failed.
-    aborted,
-    /// TLS handshakes that succeeded.
-    tls_handshakes,
-    /// Those among them that went on with an earlier session.
-    tls_resumed,
-    /// Connections on which TLS failed.
-    tls_failed,
     /// Binds.
     binds,
     /// Unbinds.
@@ -95,8 +32,27 @@ counters! {
     extended,
     /// Entries that have expired.
     expired,
-    /// Bytes received.
-    bytes_in,
-    /// Bytes sent.
-    bytes_out,
+}
+
+/// What a directory has served since its start, and what it holds now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stats {
+    /// Connections and bytes.
+    pub traffic: Traffic,
+    /// Operations.
+    pub served: Counters,
+    /// Entries in the directory now.
+    pub entries: u64,
+    /// Bytes of these entries as answers.
+    pub answer_bytes: u64,
+}
+
+impl Stats {
+    /// The numbers with their names.
+    pub fn named(&self) -> Vec<(&'static str, u64)> {
+        let mut named = self.traffic.named();
+        named.extend(self.served.named());
+        named.extend([("entries", self.entries), ("answer_bytes", self.answer_bytes)]);
+        named
+    }
 }

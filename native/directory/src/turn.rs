@@ -1,9 +1,9 @@
 //! The context of one turn of a thread's loop: the locked store, the buffers, the time.
 
 use std::sync::PoisonError;
-use std::time::{Duration, Instant};
 
 use crossbeam_utils::sync::{ShardedLock, ShardedLockReadGuard, ShardedLockWriteGuard};
+use net::TimeSlice;
 
 use crate::clock::Now;
 use crate::entry::Projection;
@@ -11,13 +11,6 @@ use crate::filter::CompiledFilter;
 use crate::settings::Settings;
 use crate::stats::Counters;
 use crate::store::{self, EntryId, Prefetch, Store, UnixSeconds};
-
-/// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a batch.
-/// With the bytes of one read it bounds what a client that never reads makes the server hold.
-pub(crate) const FLUSH_BYTES: usize = 64 << 10;
-
-/// Searches that scan get this much of a turn together; what other clients send waits no longer.
-const SLICE: Duration = Duration::from_millis(1);
 
 /// See the module.
 pub(crate) struct Turn<'t> {
@@ -29,24 +22,7 @@ pub(crate) struct Turn<'t> {
     pub(crate) scratch: &'t mut Scratch,
     pub(crate) now: Now,
     /// What is left of it for work that takes long.
-    pub(crate) slice: Slice,
-}
-
-/// The time slice of a turn for work that takes long: when it ends, once it has begun.
-#[derive(Debug, Default)]
-pub(crate) struct Slice(Option<Instant>);
-
-impl Slice {
-    /// Begins it, if it has not yet begun.
-    pub(crate) fn begin(&mut self) {
-        self.0.get_or_insert_with(|| Instant::now() + SLICE);
-    }
-
-    /// Whether it has begun and is used up. A turn without long work does not read the clock.
-    #[inline]
-    pub(crate) fn is_over(&self) -> bool {
-        self.0.is_some_and(|end| Instant::now() >= end)
-    }
+    pub(crate) slice: TimeSlice,
 }
 
 /// Buffers used over and over.

@@ -47,13 +47,13 @@ fn costly_searches_sent_at_once_are_not_all_begun_in_one_turn() {
 
 /// How many of the searches have been begun when some have.
 fn begun_at_first(directory: &Running, searches: &[u8]) -> u64 {
-    let before = directory.stats().searches;
+    let before = directory.stats().served.searches;
     let mut client = Client::connect(directory.addr());
     client.send(searches);
     // Counts are published when a turn ends.
     let give_up = Instant::now() + Duration::from_secs(30);
     let begun = loop {
-        match directory.stats().searches - before {
+        match directory.stats().served.searches - before {
             0 => assert!(Instant::now() < give_up, "nothing was begun"),
             begun => break begun,
         }

@@ -24,7 +24,7 @@ fn out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves() {
     let mut inside = Client::connect(directory.addr());
     assert_eq!(inside.bind("", "").code, ResultCode::SUCCESS);
     assert!(
-        eventually(|| directory.stats().disconnections == 1),
+        eventually(|| directory.stats().traffic.disconnections == 1),
         "the client that set the directory up has gone"
     );
     let sockets: Vec<_> =
@@ -40,7 +40,7 @@ fn out_of_descriptors_those_inside_are_served_and_the_others_when_one_leaves() {
             Client::of(TcpStream::from(socket))
         })
         .collect();
-    let connected = || directory.stats().connections - 2;
+    let connected = || directory.stats().traffic.connections - 2;
     assert!(eventually(|| connected() == ROOM), "{}", connected());
     let (before, began) = (used_ms(), Instant::now());
     std::thread::sleep(Duration::from_millis(500));

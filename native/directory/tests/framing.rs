@@ -150,13 +150,13 @@ fn who_is_shown_out_is_counted_once_and_who_idles_is_not() {
     // It stays for as long as it is let.
     assert_noticed(&mut stranger);
     assert!(
-        common::eventually(|| directory.stats().disconnections >= 2),
+        common::eventually(|| directory.stats().traffic.disconnections >= 2),
         "the stranger, and the client that set the directory up"
     );
-    assert_eq!(directory.stats().aborted, 1);
+    assert_eq!(directory.stats().traffic.aborted, 1);
     assert!(idle.is_closed());
-    assert!(common::eventually(|| directory.stats().disconnections == 3));
-    assert_eq!(directory.stats().aborted, 1);
+    assert!(common::eventually(|| directory.stats().traffic.disconnections == 3));
+    assert_eq!(directory.stats().traffic.aborted, 1);
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn under_the_systems_own_clock_an_entry_is_removed_when_its_time_is_over() {
     std::thread::sleep(Duration::from_millis(900));
     assert_eq!(directory.stats().entries, entries);
     // Removed, and not only hidden.
-    assert!(common::eventually(|| directory.stats().expired == 1));
+    assert!(common::eventually(|| directory.stats().served.expired == 1));
     assert_eq!(directory.stats().entries, entries - 1);
 }
 

@@ -12,7 +12,7 @@ use wire::ldap::request::{write_bind, write_unbind};
 
 fn no_client_is_left(directory: &Running) -> bool {
     let stats = directory.stats();
-    stats.connections == stats.disconnections
+    stats.traffic.connections == stats.traffic.disconnections
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_thousand_connections_are_served_side_by_side() {
             assert_eq!(client.collect().0.len(), 1);
         }
     }
-    let open = || directory.stats().connections - directory.stats().disconnections;
+    let open = || directory.stats().traffic.connections - directory.stats().traffic.disconnections;
     assert!(eventually(|| open() == 1000), "{}", open());
     drop(clients);
     assert!(eventually(|| no_client_is_left(&directory)), "{:?}", directory.stats());
@@ -58,7 +58,7 @@ fn connections_come_and_go_by_the_thousand() {
     });
     let counts = || {
         let stats = directory.stats();
-        (stats.connections, stats.unbinds, stats.binds)
+        (stats.traffic.connections, stats.served.unbinds, stats.served.binds)
     };
     assert!(eventually(|| counts() == (2001, 2000, 2000)), "{:?}", counts());
 }

@@ -38,8 +38,8 @@ fn whoever_sends_faster_than_is_served_waits_in_the_kernel_and_then_costs_nothin
     let give_up = Instant::now() + Duration::from_secs(60);
     loop {
         // In this order: what is read meanwhile makes the backlog look shorter, never longer.
-        let read = directory.stats().bytes_in - before.bytes_in;
-        let begun = directory.stats().searches - before.searches;
+        let read = directory.stats().traffic.bytes_in - before.traffic.bytes_in;
+        let begun = directory.stats().served.searches - before.served.searches;
         let backlog = read.saturating_sub(begun * each);
         assert!(backlog < BACKLOG, "{backlog} bytes wait with {begun} searches begun");
         if begun == SEARCHES as u64 {

@@ -94,7 +94,7 @@ fn whoever_stops_within_a_record_is_cut_off_and_whoever_idles_is_not() {
     assert!(is_answered(&mut idle) && is_answered(&mut silent));
     silent.socket().socket.write_all(&[23, 3, 3, 1, 0, 7, 7, 7]).unwrap();
     assert!(silent.socket().is_closed());
-    assert!(eventually(|| directory.stats().aborted == 1));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
     assert!(is_answered(&mut idle));
 }
 
@@ -117,9 +117,9 @@ fn a_record_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
     assert!(!record(&mut slow, 100));
     let mut answer = [0; 200];
     assert!(slow.read_some(&mut answer).unwrap() > 0);
-    assert!(eventually(|| directory.stats().aborted == 1));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
     assert!(record(&mut trickling, 1));
-    assert!(eventually(|| directory.stats().aborted == 2));
+    assert!(eventually(|| directory.stats().traffic.aborted == 2));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_handshake_that_trickles_in_is_cut_off() {
         held.socket.write_all(&[*byte]).is_err()
     });
     assert!(cut.is_some_and(|sent| sent > 1), "{cut:?}");
-    assert!(eventually(|| directory.stats().aborted == 1));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_last_word_that_comes_with_a_question_ends_the_connection_when_it_is_answere
     let mut room = [0; 100];
     assert!(stream.read_some(&mut room).unwrap() > 0);
     assert!(stream.socket().is_closed(), "the socket has not been shut by this side");
-    assert!(eventually(|| directory.stats().disconnections == 1));
+    assert!(eventually(|| directory.stats().traffic.disconnections == 1));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn one_connection_too_many_is_told_so_in_words_of_tls() {
     let error = stream.shake().unwrap_err();
     assert_eq!(stream.fault(&error), Some(Fault::Refused), "{error}");
     assert!(is_answered(&mut inside));
-    assert!(eventually(|| directory.stats().refused == 1));
+    assert!(eventually(|| directory.stats().traffic.refused == 1));
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_failure_of_tls_is_counted_as_that_alone() {
     plain.bind("", "");
     assert!(plain.is_closed());
     // It stays until it is shown out.
-    assert!(eventually(|| directory.stats().disconnections == 1));
+    assert!(eventually(|| directory.stats().traffic.disconnections == 1));
     let stats = directory.stats();
-    assert_eq!((stats.tls_failed, stats.aborted), (1, 0));
+    assert_eq!((stats.traffic.tls_failed, stats.traffic.aborted), (1, 0));
 }

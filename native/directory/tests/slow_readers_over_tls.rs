@@ -17,5 +17,5 @@ fn answers_over_tls_wait_for_slow_readers_without_taking_memory_or_turns() {
     let directory = crowd(PATIENT);
     let connector = trusting(&directory);
     take_neither_memory_nor_turns(&directory, SLOW, |stream| Client::of(stream).secured(&connector));
-    assert!(eventually(|| directory.stats().tls_handshakes == SLOW as u64 + 1), "and the quick one");
+    assert!(eventually(|| directory.stats().traffic.tls_handshakes == SLOW as u64 + 1), "and the quick one");
 }

@@ -52,7 +52,7 @@ fn what_follows_the_answer_is_protected() {
     let mut room = [0; 200];
     assert!(stream.read_some(&mut room).unwrap() > 0);
     assert_eq!(room[9], ResultCode::OPERATIONS_ERROR.0 as u8);
-    assert!(eventually(|| directory.stats().tls_handshakes == 1));
+    assert!(eventually(|| directory.stats().traffic.tls_handshakes == 1));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_was_sent_before_the_answer_came_is_not_taken_for_protected() {
     let notice = client.done();
     assert_eq!((notice.id, notice.code), (0, ResultCode::PROTOCOL_ERROR));
     assert!(client.is_closed());
-    assert_eq!(directory.stats().deletes, 0);
+    assert_eq!(directory.stats().served.deletes, 0);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn whoever_begins_no_handshake_has_to_go() {
     let directory = started(LDAPS);
     let mut silent = Client::connect(directory.addr());
     assert!(silent.is_closed());
-    assert!(eventually(|| directory.stats().aborted == 1));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn each_side_learns_that_the_other_speaks_otherwise() {
     assert_eq!((notice.id, notice.code), (0, ResultCode::PROTOCOL_ERROR));
     assert!(notice.diagnostic.contains("ldaps://"), "{}", notice.diagnostic);
     assert!(plain.is_closed());
-    assert!(eventually(|| ldaps.stats().tls_failed == 1));
+    assert!(eventually(|| ldaps.stats().traffic.tls_failed == 1));
 
     let clear = started("{}");
     let mut stream = Stream::new(TcpStream::connect(clear.addr()).unwrap());

@@ -43,7 +43,7 @@ fn an_abandoned_search_stops_without_an_answer() {
     let (found, done) = client.collect();
     assert_eq!((done.id, done.tag), (3, op::BIND_RESPONSE));
     assert!(found.len() < ENTRIES, "all {} entries came all the same", found.len());
-    assert!(eventually(|| directory.stats().abandons == 1));
+    assert!(eventually(|| directory.stats().served.abandons == 1));
     // Abandoning what is not there is not answered either.
     client.send(&{
         let mut out = Vec::new();
@@ -92,7 +92,7 @@ fn a_reader_that_never_reads_is_cut_off() {
     let mut rest = Vec::new();
     let ended = stalled.stream.read_to_end(&mut rest);
     assert!(rest.len() < 10_000_000 && (ended.is_err() || !rest.ends_with(&[4, 0, 4, 0])));
-    assert!(eventually(|| directory.stats().aborted == 1));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
 }
 
 #[test]

@@ -50,10 +50,10 @@ fn a_message_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
         sleep(STEP);
     }
     assert_eq!(slow.done().code, ResultCode::SUCCESS);
-    assert_eq!(directory.stats().aborted, 0);
+    assert_eq!(directory.stats().traffic.aborted, 0);
     let sent = trickle(&mut Client::connect(directory.addr()).stream, &an_add("Trickle 2"));
     assert!(sent > 1, "it is not for silence that it is cut off");
-    assert!(eventually(|| directory.stats().aborted == 1));
+    assert!(eventually(|| directory.stats().traffic.aborted == 1));
     assert_eq!(slow.bind("", "").code, ResultCode::SUCCESS);
 }
 
@@ -100,7 +100,7 @@ fn an_answer_that_is_sipped_is_cut_off() {
     assert!(sip(&mut sipping, 4_096, 10) >= 4_096);
     assert!(eventually(|| {
         let _ = sip(&mut sipping, 4_096, 1);
-        directory.stats().aborted == 1
+        directory.stats().traffic.aborted == 1
     }));
 }
 
@@ -119,7 +119,7 @@ fn a_slow_reader_of_tls_is_not_cut_off() {
         sleep(STEP);
         stream.socket().read_exact(&mut came).unwrap();
     }
-    assert_eq!(directory.stats().aborted, 0);
+    assert_eq!(directory.stats().traffic.aborted, 0);
 }
 
 /// The kernel tells of room when it holds half of an answer's write less: for this reader, every three seconds.
@@ -134,7 +134,7 @@ fn a_slow_reader_gets_all_of_its_answer() {
         sleep(STEP);
         slow.stream.read_exact(&mut came).unwrap();
     }
-    assert_eq!(directory.stats().aborted, 0);
+    assert_eq!(directory.stats().traffic.aborted, 0);
     // The rest at once. What was read is gone, so the bytes are counted.
     let mut ended = Vec::new();
     slow.stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();

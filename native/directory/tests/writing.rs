@@ -40,7 +40,7 @@ fn an_entry_is_added_found_changed_and_deleted() {
     assert_eq!(client.search(&Search { filter: lookup("Ann 1"), ..Search::default() }).0.len(), 0);
     let counts = || {
         let stats = directory.stats();
-        (stats.adds, stats.deletes, stats.modifies)
+        (stats.served.adds, stats.served.deletes, stats.served.modifies)
     };
     assert!(eventually(|| counts() == (3, 3, 3)), "{:?}", counts());
 }

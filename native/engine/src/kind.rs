@@ -64,7 +64,7 @@ impl Kinded for ::directory::StartError {
             Self::Tls(error) => error.kind(),
             Self::Load(error) => error.kind(),
             Self::System(error) => of_system(error, Kind::MeasurementFailed),
-            Self::Admin { .. } | Self::Threads(_) | Self::Limit(_) | Self::Schema(_) => Kind::BadInput,
+            Self::Admin { .. } | Self::Limit(_) | Self::Schema(_) => Kind::BadInput,
         }
     }
 }
@@ -88,7 +88,7 @@ impl Kinded for ::site::StartError {
             Self::Tls(error) => error.kind(),
             Self::Database(error) => error.kind(),
             Self::System(error) => of_system(error, Kind::MeasurementFailed),
-            Self::Threads(_) | Self::Limit(_) => Kind::BadInput,
+            Self::Limit(_) => Kind::BadInput,
         }
     }
 }
@@ -126,7 +126,7 @@ impl Kinded for ListenError {
         match self {
             Self::PortInUse { .. } => Kind::PortInUse,
             Self::Listen { source, .. } => of_system(source, Kind::BadInput),
-            Self::Host { .. } => Kind::BadInput,
+            Self::Host { .. } | Self::Threads(_) => Kind::BadInput,
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The door: how many may be inside at the same time, in all and from one address.
+//! Admission: how many connections there may be at the same time, in all and from one address.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Counts who is inside.
+/// Counts the connections of a server, on all of its threads.
 #[derive(Debug)]
 pub struct Gate {
     most: usize,
-    /// From one address; where it is no tighter than `most`, nobody's address is kept.
+    /// From one address; where it is no tighter than `most`, addresses are not counted.
     each: usize,
     inside: AtomicUsize,
     by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// Why somebody is not let in; reads as what they are told.
+/// Why a connection is not admitted, in the words its client receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Full {
-    /// As many are inside as may be.
+    /// There are as many as may be.
     #[error("too many connections, try again later")]
     All,
-    /// As many of this address are.
+    /// There are as many of this address as may be.
     #[error("too many connections from this address, close one or try again later")]
     Address,
 }
@@ -34,7 +34,7 @@ pub struct Pass {
 }
 
 impl Gate {
-    /// Lets `most` in, and `each` from one address.
+    /// Admits `most`, and `each` from one address.
     pub fn new(most: usize, each: usize) -> Arc<Self> {
         Arc::new(Self { most, each, inside: AtomicUsize::new(0), by_address: Mutex::default() })
     }
@@ -81,7 +81,7 @@ impl Drop for Pass {
     }
 }
 
-/// Whose address it is: IPv4 also where it comes as IPv6, and of IPv6 the half that names the
+/// The address that is counted: IPv4 also where it comes as IPv6, and of IPv6 the half that names the
 /// network (RFC 4291 section 2.5.4), as a host chooses the other half at will.
 fn holder(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

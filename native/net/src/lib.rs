@@ -1,16 +1,29 @@
-//! What every server here stands on: listeners that share a port, the door, connections by number, and
-//! whether those get on.
+//! The socket layer under every server here: listeners that share a port, threads with a poll each,
+//! connections with TLS or without, admission, and the limits on clients that stall or do not read.
+//!
+//! A server implements [`Service`], which turns bytes into answers, and runs it on the [`Reactor`] of each
+//! thread of a [`Server`]. What it counts and bounds of its own it declares with [`counters!`] and
+//! [`limits!`].
 
+mod connection;
 mod gate;
-mod limit;
+mod limits;
 mod listener;
 mod pace;
+mod server;
+mod service;
 mod slab;
+mod slice;
+mod stats;
+mod worker;
 mod write;
 
-pub use gate::{Full, Gate, Pass};
-pub use limit::{OutOfRange, within};
+pub use connection::FLUSH_BYTES;
+pub use gate::Full;
+pub use limits::{CONNECTIONS, OutOfRange, STALL_BYTES, STALL_MS, SocketLimits, within};
 pub use listener::{ListenError, listen};
-pub use pace::Pace;
-pub use slab::Slab;
-pub use write::write;
+pub use server::Server;
+pub use service::{ConnectionId, Rejection, Service, Step};
+pub use slice::TimeSlice;
+pub use stats::{PublishedTraffic, Traffic};
+pub use worker::{OUT_BYTES, Reactor};

@@ -7,10 +7,13 @@ use std::time::Duration;
 use mio::net::TcpListener;
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 
-/// Why nobody can be listened to.
+/// Why a server cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Somebody else listens there.
+    /// No thread would serve, or more than can be of use.
+    #[error("a server needs at least one thread, and {0} are more than it can use; 1 for each core")]
+    Threads(usize),
+    /// Another program listens there.
     #[error("{host}:{port} is in use; stop what listens there, or choose another port (0 takes a free one)")]
     PortInUse {
         /// The address.
@@ -39,7 +42,7 @@ pub enum ListenError {
 }
 
 impl ListenError {
-    fn listening(host: &str, port: u16, source: io::Error) -> Self {
+    pub(crate) fn listening(host: &str, port: u16, source: io::Error) -> Self {
         let host = host.to_owned();
         match source.kind() {
             io::ErrorKind::AddrInUse => Self::PortInUse { host, port },
@@ -54,12 +57,13 @@ const BACKLOG: i32 = 4096;
 
 /// Bytes that the kernel takes beyond those a client has room for: an answer's write. By default it takes
 /// what its buffers grow to, 2.5 MiB for each client that asks for everybody and does not read; a thousand of
-/// them bring the whole machine's TCP to its bound (`tcp_mem`). Who reads gets as many bytes a second.
+/// them bring the whole machine's TCP to its bound (`tcp_mem`). A client that reads gets as many bytes a
+/// second as without the bound.
 const UNSENT_BYTES: u32 = 64 << 10;
 
-/// Whoever vanishes without a word is found out ten minutes after the last one: asked when nothing has
-/// come for five, and then each minute. Linux begins after two hours; a laptop that sleeps for a moment is
-/// still there, and a connection that is used is never asked.
+/// A client that has vanished is found out after ten minutes: the kernel probes when nothing has
+/// come for five, and then each minute. Linux's default begins after two hours. A laptop that sleeps for a
+/// moment is still there, and a connection that is used is never probed.
 const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_time(Duration::from_secs(300))
     .with_interval(Duration::from_secs(60))
@@ -107,7 +111,7 @@ fn open(address: SocketAddr, shared: bool) -> io::Result<Socket> {
     socket.set_tcp_keepalive(&KEEPALIVE)?;
     if address.ip().is_loopback() {
         // On loopback nothing is congested; the plainest algorithm costs least. BBR, a default in
-        // places, takes 2.4 % of a lookup. Where it is not to be had, the default does.
+        // places, takes 2.4 % of a lookup. Where Reno is not available, the default serves.
         let _ = socket.set_tcp_congestion(b"reno");
     }
     socket.bind(&address.into())?;

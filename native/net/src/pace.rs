@@ -1,15 +1,15 @@
-//! Whether a client that has begun something gets on with it.
+//! Whether a client that has begun a message, or is being answered, moves enough bytes.
 
-/// What a client has moved of late of a message that it sends or of an answer that it reads.
+/// How many bytes a client has lately moved of a message that it sends or of an answer that it reads.
 ///
 /// Where something is under way, fewer than so many bytes within so long are a stall. That bounds how
-/// long a message of a given length may take, whoever trickles it, and asks of a slow link no more than
-/// those bytes. A server that looks now and then whether somebody stalls needs no clock for each message.
+/// long a message of a given length may take, however it is trickled, and asks of a slow link no more than
+/// those bytes. A server that looks at each connection now and then needs no timer for each message.
 #[derive(Debug, Default)]
 pub struct Pace {
     /// Bytes since the stretch began.
     moved: usize,
-    /// When it began; none while nothing is under way.
+    /// When it began; `None` while nothing is under way.
     since_ms: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Whether somebody has stalled who moved so many bytes before each look, 250 ms apart.
+    /// Whether a client has stalled that moved so many bytes before each look, 250 ms apart.
     fn stalls(bytes: impl IntoIterator<Item = usize>) -> bool {
         let mut pace = Pace::default();
         bytes.into_iter().zip(0u64..).any(|(bytes, look)| {
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn who_trickles_stalls_and_who_is_slow_does_not() {
+    fn a_client_that_trickles_stalls_and_one_that_is_slow_does_not() {
         assert!(stalls([0; 5]));
         assert!(stalls([24; 5]));
         assert!(!stalls([0; 4]));
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_messages_nobody_stalls() {
+    fn between_two_messages_no_client_stalls() {
         let mut pace = Pace::default();
         assert!(!(0..100).any(|look| pace.has_stalled(look % 4 != 0, look * 250, 1_000, 100)));
     }

@@ -1,4 +1,4 @@
-//! Connections by number, the number being what the poll hands back.
+//! Connections by number: the number is the token that the poll reports.
 
 /// Values in numbered slots; freed slots are used again, the youngest first.
 #[derive(Debug)]
@@ -14,6 +14,11 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
+    /// The slot that the next value gets.
+    pub fn next_slot(&self) -> usize {
+        self.free.last().copied().unwrap_or(self.slots.len())
+    }
+
     /// Puts a value into a free slot and returns the slot's number.
     pub fn insert(&mut self, value: T) -> usize {
         if let Some(slot) = self.free.pop()
@@ -55,7 +60,9 @@ mod tests {
         let (a, b) = (slab.insert('a'), slab.insert('b'));
         assert_eq!(slab.remove(a), Some('a'));
         assert_eq!(slab.remove(a), None);
+        assert_eq!(slab.next_slot(), a);
         assert_eq!(slab.insert('c'), a);
+        assert_eq!(slab.next_slot(), 2);
         assert_eq!(slab.get_mut(a), Some(&mut 'c'));
         assert_eq!(slab.slots(), 2);
         assert_eq!(slab.get_mut(b), Some(&mut 'b'));

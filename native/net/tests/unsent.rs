@@ -1,4 +1,4 @@
-//! Whoever asks and does not read costs the kernel little.
+//! A client that asks and does not read costs the kernel little.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
 
 use std::io::{ErrorKind, Write};

@@ -25,7 +25,7 @@ pub struct Config {
     /// People each thread keeps in memory in front of the database; 0, the default, reads the
     /// database on every page.
     pub row_cache: usize,
-    /// Who it is where it speaks TLS (https); it then speaks nothing else.
+    /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
     pub tls: Option<ServerSpec>,
     /// All bounds.
     pub limits: Limits,

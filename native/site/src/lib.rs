@@ -17,7 +17,7 @@ mod http;
 pub mod image;
 pub mod limits;
 pub mod page;
-mod people_at_hand;
+mod people_cache;
 mod server;
 mod stats;
 pub mod upd;

@@ -46,8 +46,8 @@ fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leave
             Client::of(TcpStream::from(socket))
         })
         .collect();
-    let connected = || site.running.stats().connections - 1;
-    site.has_counted(|stats| stats.connections - 1 == ROOM);
+    let connected = || site.running.stats().traffic.connections - 1;
+    site.has_counted(|stats| stats.traffic.connections - 1 == ROOM);
     let (before, began) = (used_ms(), Instant::now());
     std::thread::sleep(Duration::from_millis(500));
     let (used, lasted) = (used_ms() - before, began.elapsed().as_millis());

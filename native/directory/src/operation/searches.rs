@@ -1,12 +1,13 @@
 //! The searches of one connection: those that are running, and those between two pages.
 
+use net::FLUSH_BYTES;
 use wire::ldap::{ResultCode, SearchRequest, op};
 
 use super::scan::{Scan, Terms};
 use crate::answer;
 use crate::controls::Page;
 use crate::store::Refusal;
-use crate::turn::{FLUSH_BYTES, Turn};
+use crate::turn::Turn;
 
 /// See the module.
 #[derive(Debug, Default)]

@@ -1,24 +1,20 @@
-//! The server: threads, each with its own poll, its own listener and its own connections, around
-//! one store.
+//! The server: threads around one store. Their sockets are `net`'s; here are LDAP's side of them, and how a
+//! directory starts and stops.
 
-mod connection;
-mod floor;
+mod service;
 mod shared;
-mod timer;
-mod worker;
+mod upkeep;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-use std::thread::{self, JoinHandle};
 
-use mio::Waker;
+use net::Server;
 use people::Population;
 use tls::Acceptor;
 
+use self::service::{LdapService, WorkerBuffers};
 use self::shared::Shared;
-use self::worker::Worker;
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::load::{self, LoadError};
@@ -30,7 +26,7 @@ use crate::store::{Bounds, Store};
 /// Why a directory did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Nobody can reach it.
+    /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] net::ListenError),
     /// The administrator has no usable name, or no password.
@@ -41,9 +37,6 @@ pub enum StartError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// Nobody would serve.
-    #[error("a directory needs at least one thread, and {0} are more than it can use; 1 for each core")]
-    Threads(usize),
     /// A limit beyond what can be kept.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
@@ -61,15 +54,11 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// More threads than any machine this runs on has cores is a slip of the pen.
-const MAX_THREADS: usize = 1024;
-
 /// A directory that serves. Dropping it stops it.
 #[derive(Debug)]
 pub struct Running {
-    addr: SocketAddr,
+    server: Server,
     shared: Arc<Shared>,
-    threads: Vec<(JoinHandle<()>, Waker)>,
 }
 
 /// Fills a directory and serves it.
@@ -84,38 +73,28 @@ pub fn start_at(
     clock: Clock,
 ) -> Result<Running, StartError> {
     check(&config)?;
-    // Before the loading, which may take a while: a port in use is told at once, and so is a file that
+    // Before the loading, which may take a while: a port in use is reported at once, and so is a file that
     // cannot be read.
     let secure = config.tls.as_ref().map(speak_tls).transpose()?;
-    let listeners = net::listen(&config.host, config.port, config.threads)?;
-    let addr = listeners.first().map_or_else(
-        || Err(StartError::Threads(config.threads)),
-        |first| first.local_addr().map_err(StartError::System),
-    )?;
+    let (mut server, reactors) =
+        Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
     let mut schema = Schema::standard();
     schema.load(people::RTPERSON_SCHEMA)?;
     let mut settings = Settings::new(&config, load::ils_names(&config, people.as_deref()));
     settings.tls = secure;
     let mut store = Store::new(schema);
-    store.set_bounds(Bounds {
-        attributes: config.limits.attributes_per_entry,
-        values: config.limits.values_per_entry,
-        changes: config.limits.changes_per_modify,
-    });
+    store.set_bounds(Bounds::from(&config.limits));
     load::fill(&mut store, &config, &settings, people.as_deref(), clock.now().seconds())?;
     let shared = Arc::new(Shared::new(store, settings, clock, config.threads));
-    let mut running = Running { addr, shared, threads: Vec::with_capacity(config.threads) };
-    for (index, listener) in listeners.into_iter().enumerate() {
-        let (worker, waker) = Worker::new(listener, Arc::clone(&running.shared), index)?;
-        let thread = thread::Builder::new().name(format!("directory-{index}")).spawn(move || {
-            // A poll that fails is beyond repair; the others go on.
-            if let Err(error) = worker.run() {
-                eprintln!("directory thread {index} stopped: {error}");
-            }
+    for (index, reactor) in reactors.into_iter().enumerate() {
+        let shared = Arc::clone(&shared);
+        server.spawn("directory", reactor, move |reactor| {
+            let Some(published) = shared.published.get(index) else { return Ok(()) };
+            let mut buffers = WorkerBuffers::new();
+            reactor.run(LdapService::new(&shared, published, &mut buffers, index == 0))
         })?;
-        running.threads.push((thread, waker));
     }
-    Ok(running)
+    Ok(Running { server, shared })
 }
 
 fn speak_tls(config: &config::Tls) -> Result<settings::Tls, tls::ConfigError> {
@@ -124,9 +103,6 @@ fn speak_tls(config: &config::Tls) -> Result<settings::Tls, tls::ConfigError> {
 }
 
 fn check(config: &Config) -> Result<(), StartError> {
-    if config.threads == 0 || config.threads > MAX_THREADS {
-        return Err(StartError::Threads(config.threads));
-    }
     config.limits.check()?;
     let Some(dn) = &config.admin_dn else { return Ok(()) };
     let problem = match &config.admin_password {
@@ -146,7 +122,7 @@ fn check(config: &Config) -> Result<(), StartError> {
 impl Running {
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
-        self.addr
+        self.server.addr()
     }
 
     /// The authority of its certificate in PEM, if it was made at the start.
@@ -156,28 +132,11 @@ impl Running {
 
     /// What it has served so far.
     pub fn stats(&self) -> Stats {
-        self.shared.stats()
+        self.shared.stats(self.server.traffic())
     }
 
     /// Closes every connection and ends.
     pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        self.shared.stopping.store(true, Relaxed);
-        for (_, waker) in &self.threads {
-            // A thread that cannot be woken wakes by its timer.
-            let _ = waker.wake();
-        }
-        for (thread, _) in self.threads.drain(..) {
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.end();
+        self.server.stop();
     }
 }

@@ -1,14 +1,13 @@
-//! What the threads of a server share.
+//! What the threads of a directory share.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use crossbeam_utils::sync::ShardedLock;
-use net::Gate;
+use net::Traffic;
 
 use crate::clock::Clock;
 use crate::settings::Settings;
-use crate::stats::{Published, Stats};
+use crate::stats::{Counters, Published, Stats};
 use crate::store::Store;
 
 /// The store, the settings, and the counts.
@@ -17,30 +16,19 @@ pub(crate) struct Shared {
     pub(crate) store: ShardedLock<Store>,
     pub(crate) settings: Settings,
     pub(super) clock: Clock,
-    pub(super) stopping: AtomicBool,
+    /// One for each thread.
     pub(super) published: Box<[Published]>,
-    pub(super) gate: Arc<Gate>,
 }
 
 impl Shared {
     pub(super) fn new(store: Store, settings: Settings, clock: Clock, threads: usize) -> Self {
-        let limits = &settings.limits;
-        Self {
-            gate: Gate::new(limits.connections, limits.connections_per_address),
-            store: ShardedLock::new(store),
-            settings,
-            clock,
-            stopping: AtomicBool::new(false),
-            published: (0..threads).map(|_| Published::default()).collect(),
-        }
+        let published = (0..threads).map(|_| Published::default()).collect();
+        Self { store: ShardedLock::new(store), settings, clock, published }
     }
 
-    pub(super) fn stats(&self) -> Stats {
-        let mut stats = Stats::default();
-        self.published.iter().for_each(|published| stats.add(published));
+    pub(super) fn stats(&self, traffic: Traffic) -> Stats {
         let counts = self.store.read().unwrap_or_else(PoisonError::into_inner).counts();
-        stats.entries = counts.entries;
-        stats.answer_bytes = counts.body_bytes;
-        stats
+        let served = Counters::sum(&self.published);
+        Stats { traffic, served, entries: counts.entries, answer_bytes: counts.body_bytes }
     }
 }

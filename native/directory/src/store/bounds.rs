@@ -3,9 +3,9 @@
 use wire::ldap::{Attributes, ResultCode};
 
 use super::Refusal;
-use crate::limits::{ATTRIBUTES_PER_ENTRY, CHANGES_PER_MODIFY, VALUES_PER_ENTRY};
+use crate::limits::Limits;
 
-/// See the constants of the same names in [`crate::limits`].
+/// See the limits of the same names ([`Limits`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Attributes of an entry.
@@ -18,7 +18,17 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { attributes: ATTRIBUTES_PER_ENTRY, values: VALUES_PER_ENTRY, changes: CHANGES_PER_MODIFY }
+        Self::from(&Limits::default())
+    }
+}
+
+impl From<&Limits> for Bounds {
+    fn from(limits: &Limits) -> Self {
+        Self {
+            attributes: limits.attributes_per_entry,
+            values: limits.values_per_entry,
+            changes: limits.changes_per_modify,
+        }
     }
 }
 

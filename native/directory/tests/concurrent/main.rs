@@ -120,7 +120,10 @@ fn assert_counted(directory: &Running, accounts: &[Account], present: usize) {
     }
     let counted = || {
         let stats = directory.stats();
-        ([stats.adds, stats.deletes, stats.modifies, stats.modify_dns], stats.entries)
+        (
+            [stats.served.adds, stats.served.deletes, stats.served.modifies, stats.served.modify_dns],
+            stats.entries,
+        )
     };
     // Besides these people there are the suffix and what is right below it.
     let expected = (asked, 2 + present as u64);

@@ -1,41 +1,33 @@
-//! The server: threads that answer, each with its own poll, listener and reader, and one that
-//! writes.
+//! The server: threads that answer, each with a reader of the database, and one that writes. Their sockets
+//! are `net`'s; here are HTTP's side of them, and how a site starts and stops.
 
-mod connection;
 mod exchange;
+mod service;
 mod shared;
-mod turn;
-mod worker;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, JoinHandle};
 
-use mio::net::TcpListener;
-use mio::{Poll, Waker};
+use mio::Waker;
+use net::{ConnectionId, Reactor, Server};
 use rusqlite::Connection as Database;
 use tls::Acceptor;
 
+use self::service::{HttpService, Outcomes};
 use self::shared::Shared;
-use self::turn::Ticket;
-use self::worker::Worker;
 use crate::config::Config;
-use crate::people_at_hand::PeopleAtHand;
-use crate::stats::Stats;
+use crate::people_cache::PeopleCache;
+use crate::stats::{Counters, Stats};
 use crate::upd::{self, Cache, Commits, Done, Expected, Job, Manifest, OpenError, Reader, Writer};
 
 /// Why a site did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Nobody can reach it.
+    /// It cannot listen.
     #[error(transparent)]
     Listen(#[from] net::ListenError),
-    /// Nobody would serve.
-    #[error("a site needs at least one thread, and {0} are more than it can use; 1 for each core")]
-    Threads(usize),
     /// A limit beyond what can be kept.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
@@ -50,68 +42,57 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// More threads than any machine this runs on has cores is a slip of the pen.
-const MAX_THREADS: usize = 1024;
-
 /// A site that serves. Dropping it stops it.
 #[derive(Debug)]
 pub struct Running {
-    addr: SocketAddr,
+    server: Server,
     manifest: Manifest,
     shared: Arc<Shared>,
-    threads: Vec<(JoinHandle<()>, Arc<Waker>)>,
-    writer: Option<Writer<Ticket>>,
+    writer: Option<Writer<ConnectionId>>,
 }
 
 /// Opens the database and serves it.
 pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError> {
-    if config.threads == 0 || config.threads > MAX_THREADS {
-        return Err(StartError::Threads(config.threads));
-    }
     config.limits.check()?;
     let secure = config.tls.as_ref().map(|spec| Acceptor::new(spec, &[b"http/1.1"])).transpose()?;
-    let listeners = net::listen(&config.host, config.port, config.threads)?;
-    let addr = listeners.first().map_or(Err(StartError::Threads(0)), |first| Ok(first.local_addr()?))?;
+    let (server, reactors) =
+        Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
     let manifest = upd::inspect(&config.database, expected)?;
     let shared = Arc::new(Shared::new(config.threads, config.limits, secure));
-    let (mut desks, mut mailboxes) = (Vec::new(), Vec::new());
-    for listener in listeners {
-        let poll = Poll::new()?;
-        let waker = Arc::new(Worker::waker(&poll)?);
-        let (sender, done) = channel();
-        mailboxes.push(Mailbox { sender, waker: Arc::clone(&waker) });
-        desks.push(Desk { listener, poll, done, waker, db: upd::reading(&config.database)? });
+    let (mut parts, mut mailboxes) = (Vec::new(), Vec::new());
+    for reactor in reactors {
+        let (sender, outcomes) = channel();
+        mailboxes.push(Mailbox { sender, waker: reactor.waker() });
+        parts.push(ThreadParts { reactor, outcomes, db: upd::reading(&config.database)? });
     }
     let commits = Commits::default();
     let answer = deliver(mailboxes);
     let writer = Writer::start(&config.database, config.durability, manifest.size, commits.clone(), answer)?;
-    let jobs = writer.jobs();
-    let mut running = Running { addr, manifest, shared, threads: Vec::new(), writer: Some(writer) };
-    running.staff_all(desks, jobs, &commits, &config)?;
+    let writes = writer.jobs();
+    let mut running = Running { server, manifest, shared, writer: Some(writer) };
+    running.spawn_all(parts, writes, &commits, &config)?;
     Ok(running)
 }
 
 /// What a thread takes over.
-struct Desk {
-    listener: TcpListener,
-    poll: Poll,
-    done: Receiver<Vec<Done<Ticket>>>,
-    waker: Arc<Waker>,
+struct ThreadParts {
+    reactor: Reactor,
+    outcomes: Receiver<Outcomes>,
     db: Database,
 }
 
 /// How the writer reaches a thread.
 struct Mailbox {
-    sender: Sender<Vec<Done<Ticket>>>,
+    sender: Sender<Outcomes>,
     waker: Arc<Waker>,
 }
 
 /// Hands the outcomes of a transaction to the threads whose clients wait: one wake for each.
-fn deliver(mailboxes: Vec<Mailbox>) -> impl FnMut(&mut Vec<Done<Ticket>>) + Send + 'static {
+fn deliver(mailboxes: Vec<Mailbox>) -> impl FnMut(&mut Vec<Done<ConnectionId>>) + Send + 'static {
     move |done| {
-        let mut bundles: Vec<Vec<Done<Ticket>>> = mailboxes.iter().map(|_| Vec::new()).collect();
+        let mut bundles: Vec<Outcomes> = mailboxes.iter().map(|_| Vec::new()).collect();
         for done in done.drain(..) {
-            if let Some(bundle) = bundles.get_mut(done.ticket.worker) {
+            if let Some(bundle) = bundles.get_mut(done.ticket.thread) {
                 bundle.push(done);
             }
         }
@@ -126,51 +107,34 @@ fn deliver(mailboxes: Vec<Mailbox>) -> impl FnMut(&mut Vec<Done<Ticket>>) + Send
 }
 
 impl Running {
-    /// Takes the sender, so that none is left here when a failure makes the writer's end be waited for.
-    fn staff_all(
+    /// Takes the sender by value, so that none is left when a failure here drops the site, which waits for the
+    /// writer's end: it ends with the last sender.
+    fn spawn_all(
         &mut self,
-        desks: Vec<Desk>,
-        jobs: Sender<Job<Ticket>>,
+        parts: Vec<ThreadParts>,
+        writes: Sender<Job<ConnectionId>>,
         commits: &Commits,
         config: &Config,
     ) -> Result<(), StartError> {
-        for (index, desk) in desks.into_iter().enumerate() {
-            self.staff(index, desk, jobs.clone(), commits.clone(), config)?;
+        for (index, ThreadParts { reactor, outcomes, db }) in parts.into_iter().enumerate() {
+            // Here too, so that a database without the table is an error of the start.
+            Reader::new(&db, commits.clone())
+                .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
+            let (shared, commits, writes) = (Arc::clone(&self.shared), commits.clone(), writes.clone());
+            let cache = Cache::new(config.row_cache, commits.clone());
+            self.server.spawn("site", reactor, move |reactor| {
+                let Some(published) = shared.published.get(index) else { return Ok(()) };
+                let reader = Reader::new(&db, commits).map_err(io::Error::other)?;
+                let people = PeopleCache::new(reader, cache);
+                reactor.run(HttpService::new(&shared, people, writes, outcomes, published))
+            })?;
         }
-        Ok(())
-    }
-
-    fn staff(
-        &mut self,
-        index: usize,
-        desk: Desk,
-        jobs: Sender<Job<Ticket>>,
-        commits: Commits,
-        config: &Config,
-    ) -> Result<(), StartError> {
-        // Here, so that a database without the table is an error of the start.
-        Reader::new(&desk.db, commits.clone())
-            .map_err(|source| OpenError::Database { path: config.database.clone(), source })?;
-        let Desk { listener, poll, done, waker, db } = desk;
-        let worker = Worker::new(listener, poll, Arc::clone(&self.shared), index, jobs, done)?;
-        let cache = Cache::new(config.row_cache, commits.clone());
-        let run = move || {
-            let served = Reader::new(&db, commits)
-                .map_err(io::Error::other)
-                .and_then(|reader| worker.run(PeopleAtHand::new(reader, cache)));
-            // A poll that fails is beyond repair; the other threads go on.
-            if let Err(error) = served {
-                eprintln!("site thread {index} stopped: {error}");
-            }
-        };
-        let thread = thread::Builder::new().name(format!("site-{index}")).spawn(run)?;
-        self.threads.push((thread, waker));
         Ok(())
     }
 
     /// Where it listens.
     pub const fn addr(&self) -> SocketAddr {
-        self.addr
+        self.server.addr()
     }
 
     /// The authority of its certificate in PEM, if it was made at the start.
@@ -178,14 +142,14 @@ impl Running {
         self.shared.tls.as_ref()?.made_ca()
     }
 
-    /// What its database says of itself.
+    /// The manifest of its database.
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
     /// What it has served so far.
     pub fn stats(&self) -> Stats {
-        self.shared.stats()
+        Stats { traffic: self.server.traffic(), served: Counters::sum(&self.shared.published) }
     }
 
     /// Closes every connection, stores what is left to store, and ends. The database is then one
@@ -195,14 +159,7 @@ impl Running {
     }
 
     fn end(&mut self) {
-        self.shared.stopping.store(true, Relaxed);
-        for (_, waker) in &self.threads {
-            // A thread that cannot be woken wakes by its timer.
-            let _ = waker.wake();
-        }
-        for (thread, _) in self.threads.drain(..) {
-            let _ = thread.join();
-        }
+        self.server.stop();
         if let Some(writer) = self.writer.take() {
             writer.join();
         }

@@ -1,26 +1,20 @@
 //! What the threads of a site share.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use net::Gate;
-
 use tls::Acceptor;
 
 use crate::image::{IMAGE_BYTES, IMAGES};
 use crate::limits::Limits;
-use crate::stats::{Published, Stats};
+use crate::stats::Published;
 
-/// The pictures, the bounds and the counts.
+/// The pictures, the limits and the counts.
 #[derive(Debug)]
 pub(super) struct Shared {
     /// Present where TLS is spoken.
     pub(super) tls: Option<Acceptor>,
     pub(super) images: [Picture; IMAGES.len()],
-    pub(super) stopping: AtomicBool,
+    /// One for each thread.
     pub(super) published: Box<[Published]>,
     pub(super) limits: Limits,
-    pub(super) gate: Arc<Gate>,
 }
 
 /// A picture and the name of its bytes.
@@ -39,16 +33,8 @@ impl Shared {
         Self {
             tls,
             images: IMAGES.map(picture),
-            stopping: AtomicBool::new(false),
             published: (0..threads).map(|_| Published::default()).collect(),
-            gate: Gate::new(limits.connections, limits.connections_per_address),
             limits,
         }
-    }
-
-    pub(super) fn stats(&self) -> Stats {
-        let mut stats = Stats::default();
-        self.published.iter().for_each(|published| stats.add(published));
-        stats
     }
 }

@@ -5,6 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::process::Command;
 
+use net::ListenError;
 use people::visitor::Visitor;
 use proptest::prelude::*;
 use rusqlite::{Connection, Row};
@@ -244,7 +245,10 @@ fn a_site_needs_its_database() {
         Config { database: taken.database.clone(), port: taken.running.addr().port(), ..Config::default() };
     assert!(matches!(site::start(config, &Expected::default()), Err(StartError::Listen(_))));
     let config = Config { database: taken.database.clone(), threads: 0, ..Config::default() };
-    assert!(matches!(site::start(config, &Expected::default()), Err(StartError::Threads(0))));
+    assert!(matches!(
+        site::start(config, &Expected::default()),
+        Err(StartError::Listen(ListenError::Threads(0)))
+    ));
 }
 
 proptest! {

@@ -109,8 +109,8 @@ fn whoever_stalls_or_idles_is_cut_off() {
     in_body.send("POST /users HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nname");
     assert!(in_head.is_closed() && in_body.is_closed());
     assert!(idle.is_closed());
-    site.has_counted(|stats| stats.disconnections == 3);
-    assert_eq!(site.running.stats().aborted, 2, "whoever idles breaks nothing");
+    site.has_counted(|stats| stats.traffic.disconnections == 3);
+    assert_eq!(site.running.stats().traffic.aborted, 2, "whoever idles breaks nothing");
     assert_eq!(site.client().get("/", Some(1)).status, 200);
 }
 

@@ -30,7 +30,9 @@ fn every_person_gets_a_page_of_their_own_of_exactly_the_papers_size() {
         let sections: Vec<String> = serde_json::from_str(&visitor.sections).unwrap();
         assert!(page.contains(&format!(" data-sections=\"{}\"", sections.join(" "))));
     }
-    site.has_counted(|stats| [stats.pages, stats.upd_reads, stats.asp_requests] == [PEOPLE; 3]);
+    site.has_counted(|stats| {
+        [stats.served.pages, stats.served.upd_reads, stats.served.asp_requests] == [PEOPLE; 3]
+    });
 }
 
 #[test]
@@ -47,7 +49,7 @@ fn pictures_are_gifs_of_exactly_the_papers_size_and_may_be_cached() {
         client.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\nIf-None-Match: {tag}\r\n\r\n"));
         assert_eq!(client.answer().status, 304);
     }
-    site.has_counted(|stats| stats.images == 8);
+    site.has_counted(|stats| stats.served.images == 8);
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn strangers_are_asked_to_join() {
     let answer = client.answer();
     assert_eq!(answer.status, 404);
     assert!(!answer.text().contains("<script>"));
-    site.has_counted(|stats| stats.pages == 0);
+    site.has_counted(|stats| stats.served.pages == 0);
 }
 
 #[test]

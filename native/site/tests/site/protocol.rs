@@ -109,7 +109,7 @@ fn a_request_that_never_ends_is_cut_off() {
     std::thread::sleep(Duration::from_secs(9));
     assert!(client.is_closed());
     assert!(start.elapsed() < Duration::from_secs(13));
-    site.has_counted(|stats| stats.aborted == 1);
+    site.has_counted(|stats| stats.traffic.aborted == 1);
 }
 
 #[test]
@@ -118,5 +118,5 @@ fn several_threads_share_one_port() {
     for n in 0..40 {
         assert_eq!(site.client().get("/", Some(n)).status, 200);
     }
-    site.has_counted(|stats| stats.pages == 40);
+    site.has_counted(|stats| stats.served.pages == 40);
 }

@@ -31,7 +31,7 @@ fn what_is_not_http_is_refused_and_closed() {
     ] {
         refused(&site, request, 400, true);
     }
-    site.has_counted(|stats| stats.aborted == 7);
+    site.has_counted(|stats| stats.traffic.aborted == 7);
     refused(&site, "GET / HTTP/2.0\r\n\r\n", 505, true);
     refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
 }
@@ -81,7 +81,7 @@ fn nothing_is_smuggled_behind_a_request() {
     client.send(with_body);
     assert_eq!(client.answer().status, 200);
     assert!(client.is_closed());
-    site.has_counted(|stats| stats.creates == 0 && stats.images == 0);
+    site.has_counted(|stats| stats.served.creates == 0 && stats.served.images == 0);
 }
 
 #[test]
@@ -141,5 +141,5 @@ fn forms_that_make_no_sense_change_nothing() {
     refused(&site, post("city=a", ""), 403, true);
     let json = "Content-Type: application/json\r\nCookie: user=1\r\n";
     refused(&site, post("{}", json), 415, true);
-    site.has_counted(|stats| stats.updates == 0);
+    site.has_counted(|stats| stats.served.updates == 0);
 }

@@ -53,13 +53,13 @@ fn a_request_that_trickles_in_is_cut_off_and_a_slow_one_is_not() {
     let mut slow = start();
     slow.write_all(post.as_bytes()).unwrap();
     assert!(sent(&mut slow, &form, 60).starts_with("HTTP/1.1 400"), "a city of 600 letters");
-    assert_eq!(site.running.stats().aborted, 0);
+    assert_eq!(site.running.stats().traffic.aborted, 0);
     for (begun, trickled) in [("", &head), (&post, &form), (chunked, &line), ("", &"\r\n".repeat(500))] {
         let mut trickling = start();
         trickling.write_all(begun.as_bytes()).unwrap();
         assert_eq!(sent(&mut trickling, trickled, 1), "", "{begun}");
     }
-    site.has_counted(|stats| stats.aborted == 4);
+    site.has_counted(|stats| stats.traffic.aborted == 4);
     assert_eq!(site.client().get("/", Some(1)).status, 200);
 }
 
@@ -86,7 +86,7 @@ fn reads_slowly(stall_bytes: usize) -> bool {
         socket.read_exact(&mut cup).is_ok()
     });
     let mut rest = came.count() * cup.len();
-    site.has_counted(|stats| stats.aborted == u64::from(stall_bytes > 160_000));
+    site.has_counted(|stats| stats.traffic.aborted == u64::from(stall_bytes > 160_000));
     while rest < 8_000_000 {
         match socket.read(&mut cup) {
             Ok(count) if count > 0 => rest += count,
@@ -129,7 +129,7 @@ fn whoever_stops_within_a_record_is_cut_off() {
     let mut rest = Vec::new();
     let ended = stream.socket().read_to_end(&mut rest);
     assert!(!ended.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)));
-    site.has_counted(|stats| stats.aborted == 1);
+    site.has_counted(|stats| stats.traffic.aborted == 1);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_last_word_that_comes_with_a_question_ends_the_connection_when_it_is_answere
     let mut answer = Vec::new();
     stream.socket().read_to_end(&mut answer).unwrap();
     assert!(answer.len() > 8_290);
-    site.has_counted(|stats| (stats.pages, stats.disconnections) == (1, 1));
+    site.has_counted(|stats| (stats.served.pages, stats.traffic.disconnections) == (1, 1));
 }
 
 #[test]
@@ -156,5 +156,5 @@ fn one_connection_too_many_is_told_so_in_words_of_tls() {
     let mut outside = knocking(&site);
     let error = outside.shake().unwrap_err();
     assert_eq!(outside.fault(&error), Some(Fault::Refused), "{error}");
-    site.has_counted(|stats| stats.refused == 1);
+    site.has_counted(|stats| stats.traffic.refused == 1);
 }

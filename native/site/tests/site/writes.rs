@@ -26,7 +26,7 @@ fn newcomers_get_numbers_behind_the_seeded_ones_and_a_page() {
     let guest = client.post("/users", None, "");
     assert_eq!(guest.status, 201);
     assert!(client.get("/", Some(PEOPLE + 5)).text().contains("<h1>Hello, Guest</h1>"));
-    site.has_counted(|stats| stats.creates == 6);
+    site.has_counted(|stats| stats.served.creates == 6);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn two_properties_change_and_the_next_page_shows_them() {
     assert_eq!(kept(before.text()), kept(after.text()));
     let others = client.get("/", Some(6));
     assert!(!others.text().contains("#112233"));
-    site.has_counted(|stats| stats.updates == 1);
+    site.has_counted(|stats| stats.served.updates == 1);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_cache_saves_reads_and_its_absence_does_not() {
         for user in (0..20).chain(0..20) {
             assert!(client.get("/", Some(user)).text().contains(&format!("data-user=\"{user}\"")));
         }
-        site.has_counted(|stats| (stats.pages, stats.upd_reads) == (40, reads));
+        site.has_counted(|stats| (stats.served.pages, stats.served.upd_reads) == (40, reads));
     }
 }
 
@@ -156,7 +156,7 @@ fn update_and_look(site: &Site) {
     });
     let clients: Vec<_> = clients.collect();
     clients.into_iter().for_each(|client| client.join().unwrap());
-    site.has_counted(|stats| stats.updates == 8 * 150);
+    site.has_counted(|stats| stats.served.updates == 8 * 150);
 }
 
 #[test]

@@ -3,19 +3,19 @@
 use crate::stats::Counters;
 use crate::upd::{Cache, Person, Reader};
 
-/// One thread's reader, and its cache.
+/// One thread's reader, and its cache if it has one.
 #[derive(Debug)]
-pub(crate) struct PeopleAtHand<'c> {
+pub(crate) struct PeopleCache<'c> {
     reader: Reader<'c>,
     cache: Option<Cache>,
 }
 
-impl<'c> PeopleAtHand<'c> {
+impl<'c> PeopleCache<'c> {
     pub(crate) const fn new(reader: Reader<'c>, cache: Option<Cache>) -> Self {
         Self { reader, cache }
     }
 
-    /// Shows a person; `None` if there is none of that number.
+    /// Shows a person; `None` if the database has nobody of that number.
     #[inline]
     pub(crate) fn show<T>(
         &mut self,

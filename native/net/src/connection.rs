@@ -1,0 +1,492 @@
+//! One client's socket: bytes in, complete messages to the service, answers out.
+
+use std::io::{self, ErrorKind, Read};
+use std::net::Shutdown;
+
+use mio::net::TcpStream;
+use tls::{Acceptor, Fault, Stream};
+
+use crate::gate::Pass;
+use crate::limits::SocketLimits;
+use crate::pace::Pace;
+use crate::service::{Rejection, Service, Step};
+use crate::stats::Traffic;
+use crate::write::write;
+
+/// Answers are handed to the kernel when this many bytes have gathered, also in the middle of a
+/// batch. With [`READ_BYTES`] it bounds what a client that never reads makes the server hold.
+pub const FLUSH_BYTES: usize = 64 << 10;
+
+/// Bytes of one read. A read that fills less has drained the socket.
+pub(crate) const READ_BYTES: usize = 64 << 10;
+
+/// An idle connection keeps no larger buffer than this.
+const KEPT_BYTES: usize = 1 << 10;
+
+/// A client that is sent away gets this long to read why.
+const LINGER_MS: u64 = 1_000;
+
+/// What a turn of a thread's loop works with beside the connections.
+pub(crate) struct TurnContext<S> {
+    pub(crate) service: S,
+    pub(crate) traffic: Traffic,
+    pub(crate) limits: SocketLimits,
+    pub(crate) now_ms: u64,
+}
+
+/// What a connection needs next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing until the kernel or another thread reports something.
+    Wait,
+    /// Another turn: there is more to read, or an answer to go on with.
+    Again,
+    /// A report of the poll when the socket takes bytes again.
+    Blocked,
+    /// To be closed.
+    Close,
+}
+
+enum Stage {
+    /// Messages are read and answered.
+    Open,
+    /// The service has a request under way and looks at none behind it.
+    Waiting,
+    /// The client has been answered that it may begin with TLS; TLS begins when that answer is out.
+    Upgrading(Box<Acceptor>),
+    /// Close when the answers are out.
+    Closing,
+    /// See [`Step::Linger`].
+    Lingering,
+}
+
+pub(crate) struct Connection<S: Service> {
+    stream: Stream<TcpStream>,
+    /// Its place among those connected, free again when it is dropped.
+    _pass: Pass,
+    session: S::Session,
+    stage: Stage,
+    /// A TLS handshake is under way.
+    handshaking: bool,
+    /// Bytes may wait in the kernel (the edge has been reported and not yet used up).
+    readable: bool,
+    /// The client has sent its last byte: read until the end is seen.
+    ending: bool,
+    /// Bytes received and not consumed: a message that is not complete, or those that arrived
+    /// behind one whose answer blocked.
+    input: Vec<u8>,
+    /// There may be a whole message among them, for which the last turn had no time.
+    postponed: bool,
+    /// Answers the kernel has not taken, from `sent` on.
+    unsent: Vec<u8>,
+    sent: usize,
+    /// When bytes last moved, in the clock of the turn.
+    moved_ms: u64,
+    /// How fast.
+    pace: Pace,
+    /// See [`ConnectionId`](crate::ConnectionId).
+    pub(crate) serial: u64,
+    /// Whether the poll reports when the socket is writable.
+    pub(crate) watched: bool,
+    /// Whether it waits in the worker's queue.
+    pub(crate) queued: bool,
+}
+
+impl<S: Service> Connection<S> {
+    pub(crate) fn new(stream: TcpStream, pass: Pass, session: S::Session, serial: u64, now_ms: u64) -> Self {
+        Self {
+            stream: Stream::new(stream),
+            _pass: pass,
+            session,
+            stage: Stage::Open,
+            handshaking: false,
+            readable: false,
+            ending: false,
+            input: Vec::new(),
+            postponed: false,
+            unsent: Vec::new(),
+            sent: 0,
+            moved_ms: now_ms,
+            pace: Pace::default(),
+            serial,
+            watched: false,
+            queued: false,
+        }
+    }
+
+    /// From now on TLS is spoken.
+    pub(crate) fn secure(&mut self, acceptor: &Acceptor) -> io::Result<()> {
+        self.stream.accept(acceptor)?;
+        self.handshaking = true;
+        Ok(())
+    }
+
+    pub(crate) fn stream(&mut self) -> &mut TcpStream {
+        self.stream.socket()
+    }
+
+    /// Notes what the poll reported.
+    pub(crate) fn reported(&mut self, readable: bool, ending: bool) {
+        self.readable |= readable;
+        self.ending |= ending;
+    }
+
+    /// Whether the next bytes can be read and answered at once: nothing is in the way.
+    #[inline]
+    pub(crate) fn is_calm(&self) -> bool {
+        self.readable
+            && self.is_open()
+            && self.unsent.is_empty()
+            && self.input.is_empty()
+            && !S::has_output(&self.session)
+    }
+
+    #[inline]
+    const fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Open)
+    }
+
+    /// Does one turn of work: at most one read, and one piece of an answer.
+    pub(crate) fn drive(&mut self, buffer: &mut [u8], turn: &mut TurnContext<S>) -> io::Result<()> {
+        if !self.unsent.is_empty() && !self.flush(turn)? {
+            return Ok(());
+        }
+        if self.is_open() && !self.input.is_empty() {
+            self.consume_input(turn)?;
+        }
+        let reads = matches!(self.stage, Stage::Open | Stage::Lingering);
+        // Nothing is read beyond what has had its turn: what a client sends faster than it is served waits
+        // in the kernel.
+        if self.readable && reads && self.unsent.is_empty() && !self.postponed {
+            let count = self.receive(buffer, turn)?;
+            self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
+            self.send(0, turn)?;
+        }
+        if self.unsent.is_empty() && self.has_output() {
+            let step = turn.service.poll_output(&mut self.session);
+            self.follow(step, turn);
+            self.send(0, turn)?;
+        }
+        Ok(())
+    }
+
+    fn has_output(&self) -> bool {
+        matches!(self.stage, Stage::Open | Stage::Waiting) && S::has_output(&self.session)
+    }
+
+    /// What it needs after its turn.
+    #[inline]
+    pub(crate) fn next(&self) -> Next {
+        if !self.unsent.is_empty() {
+            return Next::Blocked;
+        }
+        match self.stage {
+            Stage::Closing => Next::Close,
+            Stage::Lingering | Stage::Open if self.readable || self.postponed => Next::Again,
+            Stage::Open | Stage::Waiting if S::has_output(&self.session) => Next::Again,
+            Stage::Open | Stage::Waiting | Stage::Upgrading(_) | Stage::Lingering => Next::Wait,
+        }
+    }
+
+    /// Reads once and says how much; nothing where there is nothing yet, or will be nothing more.
+    #[inline]
+    pub(crate) fn receive(&mut self, buffer: &mut [u8], turn: &mut TurnContext<S>) -> io::Result<usize> {
+        let received = self.stream.read(buffer);
+        if self.stream.session().is_some() {
+            self.look_at_tls(turn);
+        }
+        match received {
+            Ok(0) => {
+                self.readable = false;
+                self.stage = Stage::Closing;
+                Ok(0)
+            }
+            Ok(count) => {
+                // A short read has emptied the socket (epoll(7)), so the one that would say so is
+                // saved; but the end of the stream, once reported, is not reported again.
+                self.readable = count == buffer.len() || self.ending;
+                if !matches!(self.stage, Stage::Lingering) {
+                    self.moved_ms = turn.now_ms;
+                    self.pace.moved(count);
+                }
+                turn.traffic.bytes_in += count as u64;
+                Ok(count)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                self.readable = false;
+                Ok(0)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(0),
+            Err(error) => match self.stream.fault(&error) {
+                Some(fault) => {
+                    self.tls_failed(fault, turn);
+                    Ok(0)
+                }
+                None => Err(error),
+            },
+        }
+    }
+
+    #[cold]
+    fn look_at_tls(&mut self, turn: &mut TurnContext<S>) {
+        let Some(session) = self.stream.session() else { return };
+        // The end of a TLS session (close_notify) is not reported by the poll, as the end of a stream is.
+        self.ending |= session.has_ended();
+        if !self.handshaking || !session.is_open() {
+            return;
+        }
+        self.handshaking = false;
+        self.moved_ms = turn.now_ms;
+        turn.traffic.tls_handshakes += 1;
+        turn.traffic.tls_resumed += u64::from(session.is_resumed());
+        S::secured(&mut self.session, session.peer().map(|certificate| &**certificate));
+    }
+
+    /// Tells a client that has begun without TLS what it did wrong. Others have been sent an alert.
+    #[cold]
+    fn tls_failed(&mut self, fault: Fault, turn: &mut TurnContext<S>) {
+        self.handshaking = false;
+        if fault == Fault::Closed {
+            // As a port scan or a health check does.
+            self.stage = Stage::Closing;
+            return;
+        }
+        turn.traffic.tls_failed += 1;
+        self.moved_ms = turn.now_ms;
+        if fault == Fault::NotTls {
+            let mut notice = Vec::new();
+            turn.service.reject(Rejection::NotTls, &mut notice);
+            // Best effort: the client that does not get it sees the connection close.
+            let _ = write(&mut self.stream, &notice);
+        }
+        self.linger();
+        self.shut();
+    }
+
+    /// Answers every complete message received, to the service's buffer; keeps the rest.
+    #[inline]
+    pub(crate) fn answer(&mut self, received: &[u8], turn: &mut TurnContext<S>) -> io::Result<()> {
+        if !self.is_open() || received.is_empty() {
+            return Ok(());
+        }
+        if self.input.is_empty() {
+            let consumed = self.consume(received, turn)?;
+            if consumed < received.len() {
+                self.input.extend_from_slice(received.get(consumed..).unwrap_or_default());
+            }
+            Ok(())
+        } else {
+            self.input.extend_from_slice(received);
+            self.consume_input(turn)
+        }
+    }
+
+    fn consume_input(&mut self, turn: &mut TurnContext<S>) -> io::Result<()> {
+        let start = turn.service.out().len();
+        let mut input = std::mem::take(&mut self.input);
+        let consumed = self.consume(&input, turn)?;
+        input.drain(..consumed.min(input.len()));
+        if input.is_empty() || (input.len() < KEPT_BYTES && input.capacity() > 2 * READ_BYTES) {
+            input.shrink_to(KEPT_BYTES);
+        }
+        self.input = input;
+        self.send(start, turn)
+    }
+
+    /// Answers the complete messages at the start of `bytes` and says how far it came.
+    fn consume(&mut self, bytes: &[u8], turn: &mut TurnContext<S>) -> io::Result<usize> {
+        let start = turn.service.out().len();
+        let mut consumed = 0;
+        self.postponed = false;
+        while self.is_open() && self.unsent.is_empty() {
+            let rest = bytes.get(consumed..).unwrap_or_default();
+            if consumed > 0 && !rest.is_empty() && turn.service.slice().is_over() {
+                self.postponed = true;
+                break;
+            }
+            let (used, step) = turn.service.feed(&mut self.session, rest);
+            consumed += used;
+            match step {
+                Step::Next => {}
+                Step::More => break,
+                step => self.follow(step, turn),
+            }
+            if turn.service.out().len() - start >= FLUSH_BYTES {
+                self.send(start, turn)?;
+            }
+        }
+        let goes_on = matches!(self.stage, Stage::Open | Stage::Waiting);
+        Ok(if goes_on { consumed } else { bytes.len() })
+    }
+
+    /// Answers the request that waited for this outcome.
+    pub(crate) fn resume(&mut self, outcome: S::Outcome, turn: &mut TurnContext<S>) -> io::Result<()> {
+        if matches!(self.stage, Stage::Waiting) {
+            let step = turn.service.resume(&mut self.session, outcome);
+            self.follow(step, turn);
+        }
+        self.send(0, turn)
+    }
+
+    /// Does as the service says.
+    fn follow(&mut self, step: Step, turn: &mut TurnContext<S>) {
+        match step {
+            Step::Next if matches!(self.stage, Stage::Waiting) => {
+                self.stage = Stage::Open;
+                // Requests may have come behind the one that waited; no poll will report them.
+                self.postponed = !self.input.is_empty();
+            }
+            Step::Next | Step::More => {}
+            Step::Wait => self.stage = Stage::Waiting,
+            Step::Upgrade => {
+                let acceptor = turn.service.upgrade().cloned().map(Box::new);
+                self.stage = acceptor.map_or(Stage::Closing, Stage::Upgrading);
+            }
+            Step::Close => self.stage = Stage::Closing,
+            Step::Linger => self.linger(),
+            Step::Abort => {
+                turn.traffic.aborted += 1;
+                self.linger();
+            }
+        }
+    }
+
+    fn linger(&mut self) {
+        self.stage = Stage::Lingering;
+        S::close(&mut self.session);
+        self.input = Vec::new();
+        self.postponed = false;
+    }
+
+    /// Writes the turn's answers from `start` on.
+    fn send(&mut self, start: usize, turn: &mut TurnContext<S>) -> io::Result<()> {
+        turn.service.release_locks();
+        let out = turn.service.out();
+        let sent = self.deliver(out.get(start..).unwrap_or_default(), turn.now_ms, &mut turn.traffic);
+        out.truncate(start);
+        sent
+    }
+
+    /// Writes answers; keeps what the kernel does not take.
+    #[inline]
+    pub(crate) fn deliver(&mut self, answers: &[u8], now_ms: u64, traffic: &mut Traffic) -> io::Result<()> {
+        if answers.is_empty() {
+            return Ok(());
+        }
+        // What was answered before goes first, where the kernel has not taken all of it.
+        let written = if self.unsent.is_empty() { write(&mut self.stream, answers)? } else { 0 };
+        traffic.bytes_out += written as u64;
+        self.moved_ms = now_ms;
+        self.pace.moved(written);
+        if written < answers.len() {
+            self.unsent.extend_from_slice(answers.get(written..).unwrap_or_default());
+        } else {
+            self.sent_all();
+        }
+        Ok(())
+    }
+
+    /// Writes what had to wait; says whether all of it is out.
+    fn flush(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
+        let written = write(&mut self.stream, self.unsent.get(self.sent..).unwrap_or_default())?;
+        if written > 0 {
+            turn.traffic.bytes_out += written as u64;
+            self.sent += written;
+            self.moved_ms = turn.now_ms;
+            self.pace.moved(written);
+        }
+        if self.sent < self.unsent.len() {
+            return Ok(false);
+        }
+        self.unsent.clear();
+        self.unsent.shrink_to(KEPT_BYTES);
+        self.sent = 0;
+        self.sent_all();
+        Ok(true)
+    }
+
+    #[inline]
+    fn sent_all(&mut self) {
+        match self.stage {
+            // The client sees the end of the stream behind the answer.
+            Stage::Lingering => self.shut(),
+            Stage::Upgrading(_) => self.begin_tls(),
+            Stage::Open | Stage::Waiting | Stage::Closing => {}
+        }
+    }
+
+    #[cold]
+    fn begin_tls(&mut self) {
+        if let Stage::Upgrading(acceptor) = std::mem::replace(&mut self.stage, Stage::Closing)
+            && self.secure(&acceptor).is_ok()
+        {
+            self.stage = Stage::Open;
+        }
+    }
+
+    /// Sends the end of the stream.
+    fn shut(&mut self) {
+        self.stream.close();
+        // If the client is gone already, the next read says so.
+        let _ = self.stream.socket().shutdown(Shutdown::Write);
+    }
+
+    /// Sends the last bytes before the socket is closed: the end of the TLS session.
+    pub(crate) fn leave(&mut self) {
+        self.stream.close();
+    }
+
+    /// Whether the client has kept the server waiting for too long. Those that stall are counted; one that
+    /// idles breaks no rule, and one that is being sent away has been counted.
+    pub(crate) fn is_overdue(&mut self, turn: &mut TurnContext<S>) -> bool {
+        let (stalled, idle_ms) = (self.has_stalled(turn), turn.limits.idle_ms);
+        let waited = turn.now_ms.saturating_sub(self.moved_ms);
+        match self.stage {
+            Stage::Lingering => stalled || waited >= LINGER_MS,
+            _ if stalled => {
+                turn.traffic.aborted += 1;
+                true
+            }
+            // It is the client that waits.
+            Stage::Waiting => false,
+            _ if self.is_under_way() => false,
+            _ => idle_ms != 0 && waited >= idle_ms && !S::has_output(&self.session),
+        }
+    }
+
+    /// Whether the client has bytes to send or to take before anything else can happen.
+    fn is_under_way(&self) -> bool {
+        let sends = match self.stage {
+            Stage::Waiting => false,
+            _ if self.postponed => false,
+            _ => !self.input.is_empty() || self.stream.is_within_record() || S::is_receiving(&self.session),
+        };
+        sends || self.handshaking || !self.unsent.is_empty()
+    }
+
+    fn has_stalled(&mut self, turn: &mut TurnContext<S>) -> bool {
+        let stalled = self.stalls(turn);
+        if !stalled || self.unsent.is_empty() {
+            return stalled;
+        }
+        // The poll reports room when much of the kernel's buffer is free, for which a slow reader may need
+        // longer: try. What waits behind is gone on with as if the poll had reported it.
+        match self.flush(turn) {
+            Ok(all) => {
+                self.readable |= all;
+                self.stalls(turn)
+            }
+            Err(_) => true,
+        }
+    }
+
+    fn stalls(&mut self, turn: &TurnContext<S>) -> bool {
+        let moved = self.stream.take_moved();
+        if !self.handshaking {
+            // A record may take long on a slow link; a handshake is short, and has its time in all.
+            self.pace.moved(moved);
+        }
+        let SocketLimits { stall_ms, stall_bytes, .. } = turn.limits;
+        self.pace.has_stalled(self.is_under_way(), turn.now_ms, stall_ms, stall_bytes)
+    }
+}

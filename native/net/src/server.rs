@@ -1,0 +1,112 @@
+//! The threads of a server, from the first listener to the last join.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+
+use mio::Waker;
+
+use crate::gate::Gate;
+use crate::limits::SocketLimits;
+use crate::listener::{ListenError, listen};
+use crate::stats::{PublishedTraffic, Traffic};
+use crate::worker::Reactor;
+
+/// More threads than any machine this runs on has cores: a typing error.
+const MAX_THREADS: usize = 1024;
+
+/// What the threads of a server share, whatever the protocol.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) limits: SocketLimits,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) traffic: Box<[PublishedTraffic]>,
+}
+
+/// Threads that serve one port. Dropping it stops them.
+#[derive(Debug)]
+pub struct Server {
+    addr: SocketAddr,
+    shared: Arc<Shared>,
+    threads: Vec<(JoinHandle<()>, Arc<Waker>)>,
+}
+
+impl Server {
+    /// Listens, with one listener for each thread to come. Clients that connect now wait in the backlog, so
+    /// a server can listen before it loads its content: a port in use is reported at once.
+    pub fn listen(
+        host: &str,
+        port: u16,
+        threads: usize,
+        limits: SocketLimits,
+    ) -> Result<(Self, Vec<Reactor>), ListenError> {
+        if threads > MAX_THREADS {
+            return Err(ListenError::Threads(threads));
+        }
+        let listeners = listen(host, port, threads)?;
+        let failed = |source| ListenError::listening(host, port, source);
+        let first = listeners.first().ok_or(ListenError::Threads(threads))?;
+        let addr = first.local_addr().map_err(failed)?;
+        let shared = Arc::new(Shared {
+            limits,
+            gate: Gate::new(limits.connections, limits.connections_per_address),
+            stopping: AtomicBool::new(false),
+            traffic: (0..threads).map(|_| PublishedTraffic::default()).collect(),
+        });
+        let mut reactors = Vec::with_capacity(threads);
+        for (thread, listener) in listeners.into_iter().enumerate() {
+            reactors.push(Reactor::new(listener, Arc::clone(&shared), thread).map_err(failed)?);
+        }
+        Ok((Self { addr, shared, threads: Vec::with_capacity(threads) }, reactors))
+    }
+
+    /// Starts a thread. `serve` makes the service there, as a service may borrow what the thread owns, and
+    /// runs the reactor with it.
+    pub fn spawn(
+        &mut self,
+        name: &str,
+        reactor: Reactor,
+        serve: impl FnOnce(Reactor) -> io::Result<()> + Send + 'static,
+    ) -> io::Result<()> {
+        let (waker, name) = (reactor.waker(), format!("{name}-{}", self.threads.len()));
+        let thread = thread::Builder::new().name(name.clone()).spawn(move || {
+            // A poll that fails cannot be repaired; the other threads go on.
+            if let Err(error) = serve(reactor) {
+                eprintln!("{name}: the thread stopped: {error}");
+            }
+        })?;
+        self.threads.push((thread, waker));
+        Ok(())
+    }
+
+    /// Where it listens.
+    pub const fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// What all threads have counted.
+    pub fn traffic(&self) -> Traffic {
+        Traffic::sum(&self.shared.traffic)
+    }
+
+    /// Closes every connection and waits for the threads to end.
+    pub fn stop(&mut self) {
+        self.shared.stopping.store(true, Relaxed);
+        for (_, waker) in &self.threads {
+            // A thread that cannot be woken wakes by its timer.
+            let _ = waker.wake();
+        }
+        for (thread, _) in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

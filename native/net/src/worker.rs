@@ -1,0 +1,396 @@
+//! A thread that serves clients: its own poll, its own listener, its own connections.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Write};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use mio::event::Event;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use crate::connection::{Connection, FLUSH_BYTES, Next, READ_BYTES, TurnContext};
+use crate::server::Shared;
+use crate::service::{ConnectionId, Rejection, Service};
+use crate::slab::Slab;
+use crate::slice::TimeSlice;
+use crate::stats::Traffic;
+
+const LISTENER: Token = Token(usize::MAX);
+const WAKER: Token = Token(usize::MAX - 1);
+
+/// Events of one poll. More than this many connections that are ready at once take another poll.
+const EVENTS: usize = 1024;
+
+/// Connections accepted in one turn, so that a storm of connects does not starve those served.
+const ACCEPTS: usize = 256;
+
+/// How long to wait before accepting again when there are no file descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+
+/// How often connections are looked through for those that have stalled or idled. The wake-ups of an idle
+/// server, four times a second, cannot be measured.
+const CHECK_MS: u64 = 250;
+
+/// The sockets of one thread, before it has a service.
+#[derive(Debug)]
+pub struct Reactor {
+    poll: Poll,
+    waker: Arc<Waker>,
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    thread: usize,
+}
+
+impl Reactor {
+    pub(crate) fn new(mut listener: TcpListener, shared: Arc<Shared>, thread: usize) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        Ok(Self { poll, waker, listener, shared, thread })
+    }
+
+    /// What ends the thread's wait: for another thread that has an outcome, or for stopping.
+    pub fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
+    }
+
+    /// Serves until the server is stopped.
+    pub fn run<S: Service>(self, service: S) -> io::Result<()> {
+        let group_bytes = if S::GROUP > 1 { GROUP_BYTES } else { READ_BYTES };
+        Worker {
+            turn: TurnContext { service, traffic: Traffic::default(), limits: self.shared.limits, now_ms: 0 },
+            poll: self.poll,
+            acceptor: Acceptor { listener: self.listener, waiting: false, exhausted: false },
+            connections: Slab::default(),
+            queue: VecDeque::new(),
+            ready: Vec::with_capacity(EVENTS),
+            received: Vec::with_capacity(S::GROUP),
+            input: vec![0; group_bytes].into_boxed_slice(),
+            check_due_ms: 0,
+            busy: false,
+            accepted: 0,
+            shared: self.shared,
+            thread: self.thread,
+        }
+        .run()
+    }
+}
+
+/// Bytes for the reads of a group: the last one still gets [`READ_BYTES`] if the others are short.
+const GROUP_BYTES: usize = 4 * READ_BYTES;
+
+/// Capacity that a service's output buffer should begin with: a batch is flushed when it has passed
+/// [`FLUSH_BYTES`], by one answer at most.
+pub const OUT_BYTES: usize = 2 * FLUSH_BYTES;
+
+struct Worker<S: Service> {
+    turn: TurnContext<S>,
+    poll: Poll,
+    acceptor: Acceptor,
+    connections: Slab<Connection<S>>,
+    /// Connections that have more to do without the kernel saying so.
+    queue: VecDeque<usize>,
+    /// Connections that the last poll reported.
+    ready: Vec<usize>,
+    /// Those of the group that is being served.
+    received: Vec<Received>,
+    input: Box<[u8]>,
+    check_due_ms: u64,
+    /// The service had more to do at the end of the last turn.
+    busy: bool,
+    /// Connections so far; the next one's serial number.
+    accepted: u64,
+    shared: Arc<Shared>,
+    thread: usize,
+}
+
+/// The listener, and whether it has to be asked without a report of the poll.
+struct Acceptor {
+    listener: TcpListener,
+    /// Connections may be waiting (the edge has been reported and not used up).
+    waiting: bool,
+    /// The last accept failed for want of file descriptors.
+    exhausted: bool,
+}
+
+/// What a client of a group has sent, and what it will get.
+struct Received {
+    slot: usize,
+    /// Where its bytes end in the group's input; they begin where those before it end.
+    input_end: usize,
+    /// The same in the group's answers.
+    answers_end: usize,
+    failed: bool,
+}
+
+impl<S: Service> Worker<S> {
+    fn run(mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS);
+        while !self.shared.stopping.load(Relaxed) {
+            match self.poll.poll(&mut events, Some(self.timeout())) {
+                Ok(()) => self.take_turn(&events),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// How long the poll may wait.
+    fn timeout(&self) -> Duration {
+        if !self.queue.is_empty() || self.busy || (self.acceptor.waiting && !self.acceptor.exhausted) {
+            Duration::ZERO
+        } else if self.acceptor.exhausted {
+            ACCEPT_PAUSE
+        } else {
+            Duration::from_millis(CHECK_MS)
+        }
+    }
+
+    fn take_turn(&mut self, events: &Events) {
+        self.turn.now_ms = self.turn.service.begin_turn();
+        *self.turn.service.slice() = TimeSlice::default();
+        for event in events.iter() {
+            match event.token() {
+                LISTENER => self.acceptor.waiting = true,
+                WAKER => {}
+                Token(slot) => self.report(slot, event),
+            }
+        }
+        self.serve_ready();
+        self.deliver_outcomes();
+        self.serve_queue();
+        if self.acceptor.waiting {
+            self.accept();
+        }
+        if self.turn.now_ms >= self.check_due_ms {
+            self.check_due_ms = self.turn.now_ms + CHECK_MS;
+            self.close_overdue();
+        }
+        self.busy = self.turn.service.end_turn();
+        if let Some(published) = self.shared.traffic.get(self.thread) {
+            published.take(&mut self.turn.traffic);
+        }
+    }
+
+    /// Notes what the poll says of a connection.
+    #[inline]
+    fn report(&mut self, slot: usize, event: &Event) {
+        let ending = event.is_read_closed() || event.is_error();
+        let readable = event.is_readable() || ending;
+        if let Some(connection) = self.connections.get_mut(slot) {
+            connection.reported(readable, ending);
+            self.ready.push(slot);
+        }
+    }
+
+    /// Serves those that the poll has reported.
+    fn serve_ready(&mut self) {
+        let ready = std::mem::take(&mut self.ready);
+        for group in ready.chunks(S::GROUP) {
+            self.serve(group);
+        }
+        self.ready = ready;
+        self.ready.clear();
+    }
+
+    /// Reads from all of a group, answers all of them, writes to all of them.
+    fn serve(&mut self, group: &[usize]) {
+        self.receive(group);
+        let mut received = std::mem::take(&mut self.received);
+        let mut start = 0;
+        if received.len() > 1 {
+            let input = &self.input;
+            self.turn.service.prefetch(received.iter().map(|one| {
+                let bytes = input.get(start..one.input_end).unwrap_or_default();
+                start = one.input_end;
+                bytes
+            }));
+        }
+        start = 0;
+        for one in &mut received {
+            let bytes = self.input.get(start..one.input_end).unwrap_or_default();
+            start = one.input_end;
+            if let Some(connection) = self.connections.get_mut(one.slot) {
+                one.failed |= connection.answer(bytes, &mut self.turn).is_err();
+            }
+            one.answers_end = self.turn.service.out().len();
+        }
+        self.turn.service.release_locks();
+        start = 0;
+        for one in &received {
+            let TurnContext { service, traffic, now_ms, .. } = &mut self.turn;
+            let answers = service.out().get(start..one.answers_end).unwrap_or_default();
+            start = one.answers_end;
+            let Some(connection) = self.connections.get_mut(one.slot) else { continue };
+            let failed = one.failed || connection.deliver(answers, *now_ms, traffic).is_err();
+            self.arrange(one.slot, failed);
+        }
+        self.turn.service.out().clear();
+        received.clear();
+        self.received = received;
+    }
+
+    /// Reads once from each of a group that has nothing else under way; the others are served by
+    /// themselves.
+    fn receive(&mut self, group: &[usize]) {
+        let mut start = 0;
+        for &slot in group {
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
+            let room = self.input.get_mut(start..).unwrap_or_default();
+            if connection.is_calm() && room.len() >= READ_BYTES {
+                let room = room.get_mut(..READ_BYTES).unwrap_or_default();
+                let received = connection.receive(room, &mut self.turn);
+                start += *received.as_ref().unwrap_or(&0);
+                let failed = received.is_err();
+                self.received.push(Received { slot, input_end: start, answers_end: 0, failed });
+            } else {
+                self.queue_up(slot);
+            }
+        }
+    }
+
+    fn queue_up(&mut self, slot: usize) {
+        if let Some(connection) = self.connections.get_mut(slot)
+            && !connection.queued
+        {
+            connection.queued = true;
+            self.queue.push_back(slot);
+        }
+    }
+
+    /// Answers the clients whose requests other threads have ended, if they are still there.
+    fn deliver_outcomes(&mut self) {
+        while let Some((id, outcome)) = self.turn.service.next_outcome() {
+            let Some(connection) = self.connections.get_mut(id.slot) else { continue };
+            if connection.serial == id.serial {
+                let failed = connection.resume(outcome, &mut self.turn).is_err();
+                self.arrange(id.slot, failed);
+            }
+        }
+    }
+
+    /// Goes on with those that had more to do when this began, as far as the time slice
+    /// reaches; those left come first in the next turn.
+    fn serve_queue(&mut self) {
+        // However long it took to answer those that the poll reported.
+        *self.turn.service.slice() = TimeSlice::default();
+        for _ in 0..self.queue.len() {
+            let slice = self.turn.service.slice();
+            slice.begin();
+            if slice.is_over() {
+                break;
+            }
+            let Some(slot) = self.queue.pop_front() else { break };
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
+            connection.queued = false;
+            let failed = connection.drive(&mut self.input, &mut self.turn).is_err();
+            self.turn.service.out().clear();
+            self.arrange(slot, failed);
+        }
+    }
+
+    /// Sees to what a connection needs next. One that has failed is reset or its pipe broken: nothing can
+    /// be sent to its client.
+    #[inline]
+    fn arrange(&mut self, slot: usize, failed: bool) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        match connection.next() {
+            _ if failed => self.close(slot),
+            Next::Wait => {}
+            Next::Again => self.queue_up(slot),
+            Next::Blocked => self.watch(slot),
+            Next::Close => self.close(slot),
+        }
+    }
+
+    /// Asks the poll, once, to report when the socket takes bytes again. The edge that tells is
+    /// armed by the write that failed, so the interest stays.
+    fn watch(&mut self, slot: usize) {
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        if !connection.watched {
+            connection.watched = true;
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            if self.poll.registry().reregister(connection.stream(), Token(slot), interest).is_err() {
+                self.close(slot);
+            }
+        }
+    }
+
+    /// Closing the descriptor takes it out of the poll, which saves the call that would.
+    fn close(&mut self, slot: usize) {
+        if let Some(mut connection) = self.connections.remove(slot) {
+            connection.leave();
+            self.turn.traffic.disconnections += 1;
+        }
+    }
+
+    fn accept(&mut self) {
+        self.acceptor.exhausted = false;
+        for _ in 0..ACCEPTS {
+            match self.acceptor.listener.accept() {
+                Ok((stream, from)) => self.admit(stream, from.ip()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.acceptor.waiting = false;
+                    return;
+                }
+                Err(error) if is_transient(&error) => {}
+                // No file descriptors, or no memory for one: those connected go on, the others
+                // wait in the backlog.
+                Err(_) => {
+                    self.acceptor.exhausted = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn admit(&mut self, mut stream: TcpStream, from: IpAddr) {
+        let TurnContext { service, traffic, now_ms, .. } = &mut self.turn;
+        let pass = match self.shared.gate.enter(from) {
+            Ok(pass) => pass,
+            Err(full) => {
+                traffic.refused += 1;
+                let mut notice = Vec::new();
+                match service.acceptor() {
+                    Some(_) => notice.extend_from_slice(&tls::TURNED_AWAY),
+                    None => service.reject(Rejection::Full(full), &mut notice),
+                }
+                // Best effort: the client that does not get it sees the connection close.
+                let _ = stream.write(&notice);
+                return;
+            }
+        };
+        traffic.connections += 1;
+        let id =
+            ConnectionId { thread: self.thread, slot: self.connections.next_slot(), serial: self.accepted };
+        self.accepted += 1;
+        let session = service.connect(id);
+        let slot = self.connections.insert(Connection::new(stream, pass, session, id.serial, *now_ms));
+        let Some(connection) = self.connections.get_mut(slot) else { return };
+        if service.acceptor().is_some_and(|acceptor| connection.secure(acceptor).is_err()) {
+            return self.close(slot);
+        }
+        if self.poll.registry().register(connection.stream(), Token(slot), Interest::READABLE).is_err() {
+            self.close(slot);
+        }
+    }
+
+    /// Closes those that keep the server waiting.
+    fn close_overdue(&mut self) {
+        for slot in 0..self.connections.slots() {
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
+            // Looking may have found room to write, so that the connection can go on.
+            let overdue = connection.is_overdue(&mut self.turn);
+            self.arrange(slot, overdue);
+        }
+    }
+}
+
+/// The client has gone between its connect and our accept (accept(2)).
+fn is_transient(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset | ErrorKind::Interrupted)
+}
