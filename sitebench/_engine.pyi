@@ -9,9 +9,12 @@ texts, whose fields are checked by the crates that read them: an unknown or miss
 from collections.abc import Callable
 from typing import final
 
+from typing_extensions import disjoint_base
+
 __all__ = [
     "Contents",
     "Directory",
+    "EmbeddedServer",
     "Engine",
     "EngineError",
     "Histogram",
@@ -235,30 +238,35 @@ class LdifCount:
     def finish(self) -> Contents:
         """Return what there was, now that the file has ended."""
 
-@final
-class Directory:
-    """The embedded LDAP directory, served by threads of this process.
+@disjoint_base
+class EmbeddedServer:
+    """A server, served by threads of this process: the base of `Directory` and `Site`."""
 
-    `config_json`: {"host", "port", "threads", "suffix", "profile", "ldif", "admin_dn",
-    "admin_password", "read_only", "require_bind", "size_limit", "time_limit_s",
-    "max_connections", "tls"}; port 0 takes a free one. `tls`: {"certificate", "start"}, where
-    `certificate` is {"cert", "key", "key_password", "client_ca", "names"}.
-    """
-
-    def __new__(cls, config_json: str, population: Population | None = None) -> Directory: ...
     @property
     def port(self) -> int:
         """The port it listens on."""
     @property
-    def made_ca(self) -> str | None:
-        """The authority of a certificate made at the start, in PEM."""
-    @property
     def address(self) -> str:
         """Where it listens, as host:port."""
+    @property
+    def made_ca(self) -> str | None:
+        """The CA certificate that was made at the start, in PEM."""
     def stats(self) -> dict[str, int]:
-        """Return the directory's counters."""
+        """Return the counters: connections, bytes_in, and those of the protocol."""
     def stop(self) -> None:
         """Close every connection and end the threads. Calling it again does nothing."""
+
+@final
+class Directory(EmbeddedServer):
+    """The embedded LDAP directory, served by threads of this process.
+
+    `config_json`: {"host", "port", "threads", "suffix", "profile", "ldif", "admin_dn",
+    "admin_password", "read_only", "require_bind", "ils_ttl_s", "tls", "limits"}; port 0 takes a
+    free one. `tls`: {"certificate", "start"}, where `certificate` is {"cert", "key",
+    "key_password", "client_ca", "names"}.
+    """
+
+    def __new__(cls, config_json: str, population: Population | None = None) -> Directory: ...
 
 @final
 class Visitors:
@@ -275,34 +283,19 @@ class Visitors:
         """Return every property of visitor `i`, `id` among them, as the database has them."""
 
 @final
-class Site:
+class Site(EmbeddedServer):
     """The personalized site, served by threads of this process from a UPD.
 
     `config_json`: {"host", "port", "threads", "database", "durability": "normal"|"full",
-    "row_cache", "max_connections", "tls"}; port 0 takes a free one, and `tls` is a directory's
+    "row_cache", "tls", "limits"}; port 0 takes a free one, and `tls` is a directory's
     `certificate`. `expected_json`: {"size", "digest"}, each of which may be left out: what the
-    UPD's manifest must say.
+    UPD's manifest must say. A stop also stores what is to be stored; the database is one file again
+    after it.
     """
 
     def __new__(cls, config_json: str, expected_json: str | None = None) -> Site: ...
-    @property
-    def made_ca(self) -> str | None:
-        """The authority of a certificate made at the start, in PEM."""
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-    @property
-    def address(self) -> str:
-        """Where it listens, as host:port."""
     def manifest(self) -> dict[str, str | int]:
         """Return what the UPD says of itself, as `inspect_upd` does."""
-    def stats(self) -> dict[str, int]:
-        """Return the site's counters: pages, asp_requests, upd_reads, creates, updates, ..."""
-    def stop(self) -> None:
-        """Store what is to be stored, close every connection and end the threads.
-
-        The database is one file again after that. Calling it again does nothing.
-        """
 
 def build_upd(
     path: str,

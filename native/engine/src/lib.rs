@@ -10,6 +10,7 @@ mod answer;
 mod config;
 mod contents;
 mod directory;
+mod embedded;
 mod engine;
 mod errors;
 mod floor;
@@ -31,6 +32,8 @@ mod module {
     use crate::contents::{Contents, LdifCount};
     #[pymodule_export]
     use crate::directory::Directory;
+    #[pymodule_export]
+    use crate::embedded::EmbeddedServer;
     #[pymodule_export]
     use crate::engine::Engine;
     #[pymodule_export]

@@ -1,0 +1,80 @@
+//! `EmbeddedServer`: what the directory and the site have in common as Python sees them.
+
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+
+use crate::errors::error_of;
+use crate::kind::Kind;
+
+/// A server that runs.
+pub trait Serving: Send {
+    /// The CA certificate that was made at its start, in PEM.
+    fn made_ca(&self) -> Option<&str>;
+    /// Its counters with their names.
+    fn counters(&self) -> Vec<(&'static str, u64)>;
+    /// Closes every connection and ends.
+    fn stop(self: Box<Self>);
+}
+
+/// A server, served by threads of this process: the base of `Directory` and `Site`.
+#[pyclass(frozen, subclass, module = "sitebench._engine")]
+pub struct EmbeddedServer {
+    name: &'static str,
+    addr: SocketAddr,
+    /// `None` once it is stopped.
+    running: Mutex<Option<Box<dyn Serving>>>,
+}
+
+impl EmbeddedServer {
+    pub fn new(name: &'static str, addr: SocketAddr, running: impl Serving + 'static) -> Self {
+        Self { name, addr, running: Mutex::new(Some(Box::new(running))) }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<Box<dyn Serving>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl EmbeddedServer {
+    #[getter]
+    fn port(&self) -> u16 {
+        self.addr.port()
+    }
+
+    #[getter]
+    fn address(&self) -> String {
+        self.addr.to_string()
+    }
+
+    #[getter]
+    fn made_ca(&self) -> Option<String> {
+        self.running().as_ref().and_then(|running| running.made_ca()).map(str::to_owned)
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        // Without the interpreter's lock: the store's lock may be held for a while.
+        let counters = py.detach(|| self.running().as_ref().map(|running| running.counters()));
+        let stopped = || {
+            let name = self.name.to_lowercase();
+            error_of(Kind::BadInput, format!("the {name} is stopped; start a new one"))
+        };
+        counters.ok_or_else(stopped)?.into_py_dict(py)
+    }
+
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| {
+            let running = self.running().take();
+            if let Some(running) = running {
+                running.stop();
+            }
+        });
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} {}>", self.name, self.addr)
+    }
+}
