@@ -12,6 +12,7 @@ mod listener;
 mod pace;
 mod server;
 mod service;
+mod shared;
 mod slab;
 mod slice;
 mod stats;

@@ -3,28 +3,19 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::{self, JoinHandle};
 
 use mio::Waker;
 
-use crate::gate::Gate;
 use crate::limits::SocketLimits;
 use crate::listener::{ListenError, listen};
-use crate::stats::{PublishedTraffic, Traffic};
+use crate::shared::Shared;
+use crate::stats::Traffic;
 use crate::worker::Reactor;
 
 /// More threads than any machine this runs on has cores: a typing error.
 const MAX_THREADS: usize = 1024;
-
-/// What the threads of a server share, whatever the protocol.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) limits: SocketLimits,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) stopping: AtomicBool,
-    pub(crate) traffic: Box<[PublishedTraffic]>,
-}
 
 /// Threads that serve one port. Dropping it stops them.
 #[derive(Debug)]
@@ -50,12 +41,7 @@ impl Server {
         let failed = |source| ListenError::listening(host, port, source);
         let first = listeners.first().ok_or(ListenError::Threads(threads))?;
         let addr = first.local_addr().map_err(failed)?;
-        let shared = Arc::new(Shared {
-            limits,
-            gate: Gate::new(limits.connections, limits.connections_per_address),
-            stopping: AtomicBool::new(false),
-            traffic: (0..threads).map(|_| PublishedTraffic::default()).collect(),
-        });
+        let shared = Arc::new(Shared::new(limits, threads));
         let mut reactors = Vec::with_capacity(threads);
         for (thread, listener) in listeners.into_iter().enumerate() {
             reactors.push(Reactor::new(listener, Arc::clone(&shared), thread).map_err(failed)?);

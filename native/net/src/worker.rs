@@ -12,8 +12,8 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 
 use crate::connection::{Connection, FLUSH_BYTES, Next, READ_BYTES, TurnContext};
-use crate::server::Shared;
 use crate::service::{ConnectionId, Rejection, Service};
+use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::slice::TimeSlice;
 use crate::stats::Traffic;

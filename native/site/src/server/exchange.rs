@@ -3,7 +3,7 @@
 use net::ConnectionId;
 use wire::http::{Body, BodyError, Framing, HeadError, RequestHead, cookie};
 
-use super::service::HttpService;
+use super::turn::Turn;
 use crate::http::{
     Answer, CLOSING, Lines, Manner, Route, Target, changes, entering, fields, newcomer, route, user_number,
 };
@@ -51,7 +51,7 @@ const fn after(manner: Manner) -> Progress {
 }
 
 /// Answers bytes that do not become a request.
-pub(super) fn refuse_head(error: HeadError, bytes: &[u8], service: &mut HttpService<'_>) -> Progress {
+pub(super) fn refuse_head(error: HeadError, bytes: &[u8], turn: &mut Turn<'_>) -> Progress {
     let status = match error {
         // The request line has not even ended: it is the target that is too long.
         HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
@@ -60,12 +60,12 @@ pub(super) fn refuse_head(error: HeadError, bytes: &[u8], service: &mut HttpServ
         HeadError::Malformed(_) if names_other_version(bytes) => "505 HTTP Version Not Supported",
         _ => "400 Bad Request",
     };
-    abort(CLOSING, status, &error.to_string(), service)
+    abort(CLOSING, status, &error.to_string(), turn)
 }
 
 /// Answers a client that cannot be followed, or has more to say than is taken: it has to go.
-fn abort(manner: Manner, status: &str, sentence: &str, service: &mut HttpService<'_>) -> Progress {
-    refuse(Manner { keep_alive: false, ..manner }, status, sentence, service);
+fn abort(manner: Manner, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
+    refuse(Manner { keep_alive: false, ..manner }, status, sentence, turn);
     Progress::Abort
 }
 
@@ -76,25 +76,25 @@ fn names_other_version(bytes: &[u8]) -> bool {
     words.nth(2).is_some_and(|word| word.starts_with(b"HTTP/") && !word.starts_with(b"HTTP/1."))
 }
 
-fn refuse(manner: Manner, status: &str, sentence: &str, service: &mut HttpService<'_>) {
-    service.counters.requests += 1;
+fn refuse(manner: Manner, status: &str, sentence: &str, turn: &mut Turn<'_>) {
+    turn.counters.requests += 1;
     let counter =
-        if status.starts_with('5') { &mut service.counters.failed } else { &mut service.counters.rejected };
+        if status.starts_with('5') { &mut turn.counters.failed } else { &mut turn.counters.rejected };
     *counter += 1;
-    answer(manner, service).sentence(status, &[], sentence);
+    answer(manner, turn).sentence(status, &[], sentence);
 }
 
-fn answer<'a>(manner: Manner, service: &'a mut HttpService<'_>) -> Answer<'a> {
-    Answer { out: &mut service.out, date: &service.now.date, manner }
+fn answer<'a>(manner: Manner, turn: &'a mut Turn<'_>) -> Answer<'a> {
+    Answer { out: &mut turn.out, date: &turn.now.date, manner }
 }
 
 /// Answers a request, or goes on to its body. `bytes` begins with its head.
-pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], service: &mut HttpService<'_>) -> Progress {
-    let shared = service.shared;
+pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_>) -> Progress {
+    let shared = turn.shared;
     let limits = &shared.limits;
     let lines = Lines::read(bytes.get(..head.length).unwrap_or_default());
     if head.length > limits.head_bytes || lines.count > limits.headers {
-        return refuse_head(HeadError::TooLong, bytes, service);
+        return refuse_head(HeadError::TooLong, bytes, turn);
     }
     let mut manner = Manner {
         keep_alive: head.keep_alive,
@@ -104,32 +104,32 @@ pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], service: &mut HttpServ
     };
     let has_body = !matches!(head.framing, Framing::Length(0));
     let route = match problem(head, &lines, limits) {
-        Some((status, sentence)) => return reject(manner, has_body, status, sentence, service),
+        Some((status, sentence)) => return reject(manner, has_body, status, sentence, turn),
         None => route(head.method, head.path),
     };
     match route {
-        Route::Found(Target::Users) => receive(head, &lines, manner, None, service),
+        Route::Found(Target::Users) => receive(head, &lines, manner, None, turn),
         Route::Found(Target::Preferences) => match cookie(head.cookies, b"user").and_then(user_number) {
-            Some(user) => receive(head, &lines, manner, Some(user), service),
-            None => reject(manner, has_body, "403 Forbidden", "no cookie says who you are", service),
+            Some(user) => receive(head, &lines, manner, Some(user), turn),
+            None => reject(manner, has_body, "403 Forbidden", "no cookie says who you are", turn),
         },
         Route::Found(target) => {
             // Clients send no body with these. One that does is answered, and then its bytes are
             // dropped with the connection.
             manner.keep_alive &= !has_body;
-            show(target, head, &lines, manner, service);
+            show(target, head, &lines, manner, turn);
             if has_body { Progress::Linger } else { after(manner) }
         }
         Route::WrongMethod(allowed) => {
             manner.keep_alive &= !has_body;
-            service.counters.requests += 1;
-            service.counters.rejected += 1;
+            turn.counters.requests += 1;
+            turn.counters.rejected += 1;
             let sentence = format!("not by this method, but by {allowed}");
-            answer(manner, service).sentence("405 Method Not Allowed", &[("Allow: ", allowed)], &sentence);
+            answer(manner, turn).sentence("405 Method Not Allowed", &[("Allow: ", allowed)], &sentence);
             if has_body { Progress::Linger } else { after(manner) }
         }
-        Route::NotFound => reject(manner, has_body, "404 Not Found", "there is nothing here", service),
-        Route::UnknownMethod => reject(manner, has_body, "501 Not Implemented", "an unknown method", service),
+        Route::NotFound => reject(manner, has_body, "404 Not Found", "there is nothing here", turn),
+        Route::UnknownMethod => reject(manner, has_body, "501 Not Implemented", "an unknown method", turn),
     }
 }
 
@@ -152,57 +152,45 @@ fn problem(
     (!hosts.contains(&lines.hosts)).then_some(("400 Bad Request", "not exactly one Host line"))
 }
 
-fn reject(
-    mut manner: Manner,
-    has_body: bool,
-    status: &str,
-    sentence: &str,
-    service: &mut HttpService<'_>,
-) -> Progress {
+fn reject(mut manner: Manner, has_body: bool, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
     manner.keep_alive &= !has_body;
-    refuse(manner, status, sentence, service);
+    refuse(manner, status, sentence, turn);
     if has_body { Progress::Linger } else { after(manner) }
 }
 
-fn show(
-    target: Target,
-    head: &RequestHead<'_>,
-    lines: &Lines<'_>,
-    manner: Manner,
-    service: &mut HttpService<'_>,
-) {
+fn show(target: Target, head: &RequestHead<'_>, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_>) {
     match target {
-        Target::Page => page(head.cookies, manner, service),
-        Target::Image(n) => image(n, lines, manner, service),
+        Target::Page => page(head.cookies, manner, turn),
+        Target::Image(n) => image(n, lines, manner, turn),
         _ => match entering(head.query) {
             Some(user) => {
-                service.counters.requests += 1;
-                answer(manner, service).entered(user);
+                turn.counters.requests += 1;
+                answer(manner, turn).entered(user);
             }
-            None => refuse(manner, "400 Bad Request", "no number of a user; ask for /enter?user=1", service),
+            None => refuse(manner, "400 Bad Request", "no number of a user; ask for /enter?user=1", turn),
         },
     }
 }
 
-fn image(n: usize, lines: &Lines<'_>, manner: Manner, service: &mut HttpService<'_>) {
-    service.counters.requests += 1;
-    service.counters.images += 1;
-    let shared = service.shared;
+fn image(n: usize, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_>) {
+    turn.counters.requests += 1;
+    turn.counters.images += 1;
+    let shared = turn.shared;
     let Some(picture) = shared.images.get(n) else { return };
     if lines.if_none_match == Some(picture.tag.as_bytes()) {
-        answer(manner, service).not_modified(&picture.tag);
+        answer(manner, turn).not_modified(&picture.tag);
     } else {
-        answer(manner, service).image(picture.bytes, &picture.tag);
+        answer(manner, turn).image(picture.bytes, &picture.tag);
     }
 }
 
-fn page(cookies: &[u8], manner: Manner, service: &mut HttpService<'_>) {
+fn page(cookies: &[u8], manner: Manner, turn: &mut Turn<'_>) {
     let Some(user) = cookie(cookies, b"user") else {
-        service.counters.requests += 1;
-        answer(manner, service).html("200 OK", |out| push_welcome(out, None));
+        turn.counters.requests += 1;
+        answer(manner, turn).html("200 OK", |out| push_welcome(out, None));
         return;
     };
-    let HttpService { people, out, counters, now, .. } = service;
+    let Turn { people, out, counters, now, .. } = turn;
     counters.requests += 1;
     let start = out.len();
     let shown = match user_number(user) {
@@ -215,17 +203,17 @@ fn page(cookies: &[u8], manner: Manner, service: &mut HttpService<'_>) {
         }
     };
     match shown {
-        Ok(Some(())) => service.counters.pages += 1,
+        Ok(Some(())) => turn.counters.pages += 1,
         Ok(None) => {
             let user = String::from_utf8_lossy(user);
-            service.counters.rejected += 1;
-            answer(manner, service).html("404 Not Found", |out| push_welcome(out, Some(&user)));
+            turn.counters.rejected += 1;
+            answer(manner, turn).html("404 Not Found", |out| push_welcome(out, Some(&user)));
         }
         Err(error) => {
-            service.out.truncate(start);
-            service.counters.failed += 1;
+            turn.out.truncate(start);
+            turn.counters.failed += 1;
             let sentence = format!("the database cannot be read: {error}");
-            answer(manner, service).sentence("500 Internal Server Error", &[], &sentence);
+            answer(manner, turn).sentence("500 Internal Server Error", &[], &sentence);
         }
     }
 }
@@ -236,12 +224,12 @@ fn receive(
     lines: &Lines<'_>,
     manner: Manner,
     user: Option<u64>,
-    service: &mut HttpService<'_>,
+    turn: &mut Turn<'_>,
 ) -> Progress {
     let too_long =
-        matches!(head.framing, Framing::Length(length) if length > service.shared.limits.body_bytes as u64);
+        matches!(head.framing, Framing::Length(length) if length > turn.shared.limits.body_bytes as u64);
     if too_long {
-        return abort(manner, TOO_LARGE, &too_large(&service.shared.limits), service);
+        return abort(manner, TOO_LARGE, &too_large(&turn.shared.limits), turn);
     }
     let form = |kind: &[u8]| {
         let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
@@ -249,11 +237,11 @@ fn receive(
     };
     if !lines.content_type.is_none_or(form) {
         let sentence = "send application/x-www-form-urlencoded";
-        return reject(manner, true, "415 Unsupported Media Type", sentence, service);
+        return reject(manner, true, "415 Unsupported Media Type", sentence, turn);
     }
     // RFC 9110 section 10.1.1: not to HTTP/1.0 clients.
     if lines.expects && !lines.http10 {
-        service.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+        turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
     }
     let body = Body::new(head.framing);
     Progress::Body(Box::new(Incoming { manner, user, body, content: Vec::new(), received: 0 }))
@@ -265,20 +253,20 @@ impl Incoming {
         &mut self,
         bytes: &[u8],
         id: ConnectionId,
-        service: &mut HttpService<'_>,
+        turn: &mut Turn<'_>,
     ) -> (usize, Option<Progress>) {
         let mut consumed = 0;
         while !self.body.is_done() {
             let rest = bytes.get(consumed..).unwrap_or_default();
-            match self.take(rest, &service.shared.limits) {
+            match self.take(rest, &turn.shared.limits) {
                 Ok(0) => return (consumed, None),
                 Ok(count) => consumed += count,
                 Err((status, sentence)) => {
-                    return (bytes.len(), Some(abort(self.manner, status, &sentence, service)));
+                    return (bytes.len(), Some(abort(self.manner, status, &sentence, turn)));
                 }
             }
         }
-        (consumed, Some(self.submit(id, service)))
+        (consumed, Some(self.submit(id, turn)))
     }
 
     fn take(&mut self, bytes: &[u8], limits: &Limits) -> Result<usize, (&'static str, String)> {
@@ -294,54 +282,54 @@ impl Incoming {
     }
 
     /// The form is all there: hands it to the writer.
-    fn submit(&self, id: ConnectionId, service: &mut HttpService<'_>) -> Progress {
-        let write = match self.write(service) {
+    fn submit(&self, id: ConnectionId, turn: &mut Turn<'_>) -> Progress {
+        let write = match self.write(turn) {
             Ok(write) => write,
             Err(sentence) => {
-                refuse(self.manner, "400 Bad Request", &sentence, service);
+                refuse(self.manner, "400 Bad Request", &sentence, turn);
                 return after(self.manner);
             }
         };
-        service.counters.asp_requests += 1;
-        if service.write(id, write) {
+        turn.counters.asp_requests += 1;
+        if turn.write(id, write) {
             Progress::Wait(self.manner)
         } else {
-            refuse(self.manner, "503 Service Unavailable", "nothing can be stored now", service);
+            refuse(self.manner, "503 Service Unavailable", "nothing can be stored now", turn);
             after(self.manner)
         }
     }
 
-    fn write(&self, service: &HttpService<'_>) -> Result<Write, String> {
-        let fields = fields(&self.content, service.shared.limits.form_fields)
+    fn write(&self, turn: &Turn<'_>) -> Result<Write, String> {
+        let fields = fields(&self.content, turn.shared.limits.form_fields)
             .map_err(|error| format!("no form: {error}"))?;
         let write = match self.user {
             Some(user) => changes(&fields).map(|changes| Write::Update(user, Box::new(changes))),
-            None => newcomer(&fields, service.now.unix_s).map(|visitor| Write::Create(Box::new(visitor))),
+            None => newcomer(&fields, turn.now.unix_s).map(|visitor| Write::Create(Box::new(visitor))),
         };
         write.map_err(|error| error.to_string())
     }
 }
 
 /// Answers a write that has ended.
-pub(super) fn finish(manner: Manner, outcome: Outcome, service: &mut HttpService<'_>) -> Progress {
+pub(super) fn finish(manner: Manner, outcome: Outcome, turn: &mut Turn<'_>) -> Progress {
     match outcome {
         Outcome::Created(id) => {
-            service.counters.requests += 1;
-            service.counters.creates += 1;
-            answer(manner, service).created(id);
+            turn.counters.requests += 1;
+            turn.counters.creates += 1;
+            answer(manner, turn).created(id);
         }
         Outcome::Updated => {
-            service.counters.requests += 1;
-            service.counters.updates += 1;
-            answer(manner, service).updated();
+            turn.counters.requests += 1;
+            turn.counters.updates += 1;
+            answer(manner, turn).updated();
         }
-        Outcome::Unknown => refuse(manner, "404 Not Found", "there is no such user", service),
+        Outcome::Unknown => refuse(manner, "404 Not Found", "there is no such user", turn),
         Outcome::Failed => {
             refuse(
                 manner,
                 "503 Service Unavailable",
                 "the change could not be stored; nothing has changed",
-                service,
+                turn,
             );
         }
     }

@@ -4,6 +4,7 @@
 mod exchange;
 mod service;
 mod shared;
+mod turn;
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,6 +18,7 @@ use tls::Acceptor;
 
 use self::service::{HttpService, Outcomes};
 use self::shared::Shared;
+use self::turn::Turn;
 use crate::config::Config;
 use crate::people_cache::PeopleCache;
 use crate::stats::{Counters, Stats};
@@ -126,7 +128,8 @@ impl Running {
                 let Some(published) = shared.published.get(index) else { return Ok(()) };
                 let reader = Reader::new(&db, commits).map_err(io::Error::other)?;
                 let people = PeopleCache::new(reader, cache);
-                reactor.run(HttpService::new(&shared, people, writes, outcomes, published))
+                let turn = Turn::new(&shared, people, writes);
+                reactor.run(HttpService::new(turn, outcomes, published))
             })?;
         }
         Ok(())

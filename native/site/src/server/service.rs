@@ -1,20 +1,19 @@
 //! HTTP as the socket layer sees it: requests in, answers out, and writes that another thread ends.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use std::vec;
 
-use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
+use net::{ConnectionId, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
 use wire::http::{HeadError, RequestHead};
 
 use super::exchange::{self, Incoming, Progress};
-use super::shared::Shared;
+use super::turn::{Now, Turn};
 use crate::http::Manner;
 use crate::page::http_date;
-use crate::people_cache::PeopleCache;
-use crate::stats::{Counters, Published};
-use crate::upd::{Done, Job, Outcome, Write};
+use crate::stats::Published;
+use crate::upd::{Done, Outcome};
 
 /// To a client that has begun without TLS where it is spoken.
 const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
@@ -29,27 +28,13 @@ pub(super) type Outcomes = Vec<Done<ConnectionId>>;
 
 /// The site as one thread serves it.
 pub(super) struct HttpService<'t> {
-    pub(super) shared: &'t Shared,
-    pub(super) people: PeopleCache<'t>,
-    pub(super) counters: Counters,
-    /// Answers not yet handed to the kernel.
-    pub(super) out: Vec<u8>,
-    pub(super) now: Now,
+    turn: Turn<'t>,
     slice: TimeSlice,
     start: Instant,
-    writes: Sender<Job<ConnectionId>>,
     outcomes: Receiver<Outcomes>,
     /// What is left of the transaction whose outcomes are being delivered.
     delivering: vec::IntoIter<Done<ConnectionId>>,
     published: &'t Published,
-}
-
-/// The time of a turn.
-#[derive(Debug)]
-pub(super) struct Now {
-    pub(super) unix_s: u64,
-    /// As a Date header has it, written once a second.
-    pub(super) date: String,
 }
 
 /// One connection: which it is, and how far its request has come.
@@ -68,46 +53,30 @@ enum Request {
 }
 
 impl<'t> HttpService<'t> {
-    pub(super) fn new(
-        shared: &'t Shared,
-        people: PeopleCache<'t>,
-        writes: Sender<Job<ConnectionId>>,
-        outcomes: Receiver<Outcomes>,
-        published: &'t Published,
-    ) -> Self {
+    pub(super) fn new(turn: Turn<'t>, outcomes: Receiver<Outcomes>, published: &'t Published) -> Self {
         Self {
-            shared,
-            people,
-            counters: Counters::default(),
-            out: Vec::with_capacity(OUT_BYTES),
-            now: Now { unix_s: 0, date: http_date(0) },
+            turn,
             slice: TimeSlice::default(),
             start: Instant::now(),
-            writes,
             outcomes,
             delivering: vec::IntoIter::default(),
             published,
         }
     }
+}
 
-    /// Hands a write to the writer; says whether that still runs.
-    pub(super) fn write(&self, id: ConnectionId, write: Write) -> bool {
-        self.writes.send(Job { ticket: id, write }).is_ok()
+/// Answers the request that `bytes` begins with: its head's length, and what comes then. `None`
+/// while the head is not all there.
+#[inline]
+fn request(bytes: &[u8], turn: &mut Turn<'_>) -> Option<(usize, Progress)> {
+    if bytes.is_empty() {
+        return None;
     }
-
-    /// Answers the request that `bytes` begins with: its head's length, and what comes then. `None`
-    /// while the head is not all there.
-    #[inline]
-    fn request(&mut self, bytes: &[u8]) -> Option<(usize, Progress)> {
-        if bytes.is_empty() {
-            return None;
-        }
-        match RequestHead::decode(bytes) {
-            Ok(Some(head)) => Some((head.length, exchange::begin(&head, bytes, self))),
-            Ok(None) if bytes.len() <= self.shared.limits.head_bytes => None,
-            Ok(None) => Some((bytes.len(), exchange::refuse_head(HeadError::TooLong, bytes, self))),
-            Err(error) => Some((bytes.len(), exchange::refuse_head(error, bytes, self))),
-        }
+    match RequestHead::decode(bytes) {
+        Ok(Some(head)) => Some((head.length, exchange::begin(&head, bytes, turn))),
+        Ok(None) if bytes.len() <= turn.shared.limits.head_bytes => None,
+        Ok(None) => Some((bytes.len(), exchange::refuse_head(HeadError::TooLong, bytes, turn))),
+        Err(error) => Some((bytes.len(), exchange::refuse_head(error, bytes, turn))),
     }
 }
 
@@ -138,22 +107,22 @@ impl Service for HttpService<'_> {
     #[inline]
     fn begin_turn(&mut self) -> u64 {
         let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        if unix_s != self.now.unix_s {
-            self.now = Now { unix_s, date: http_date(unix_s) };
+        if unix_s != self.turn.now.unix_s {
+            self.turn.now = Now { unix_s, date: http_date(unix_s) };
         }
         self.start.elapsed().as_millis() as u64
     }
 
     #[inline]
     fn end_turn(&mut self) -> bool {
-        self.people.release();
-        self.published.take(&mut self.counters);
+        self.turn.people.release();
+        self.published.take(&mut self.turn.counters);
         false
     }
 
     #[inline]
     fn out(&mut self) -> &mut Vec<u8> {
-        &mut self.out
+        &mut self.turn.out
     }
 
     #[inline]
@@ -163,7 +132,7 @@ impl Service for HttpService<'_> {
 
     #[inline]
     fn acceptor(&self) -> Option<&Acceptor> {
-        self.shared.tls.as_ref()
+        self.turn.shared.tls.as_ref()
     }
 
     fn connect(&mut self, id: ConnectionId) -> Session {
@@ -180,8 +149,8 @@ impl Service for HttpService<'_> {
     #[inline]
     fn feed(&mut self, session: &mut Session, bytes: &[u8]) -> (usize, Step) {
         let found = match &mut session.request {
-            Request::Head => self.request(bytes),
-            Request::Body(incoming) => match incoming.feed(bytes, session.id, self) {
+            Request::Head => request(bytes, &mut self.turn),
+            Request::Body(incoming) => match incoming.feed(bytes, session.id, &mut self.turn) {
                 (used, Some(progress)) => Some((used, progress)),
                 (used, None) => return (used, Step::More),
             },
@@ -209,7 +178,7 @@ impl Service for HttpService<'_> {
     fn resume(&mut self, session: &mut Session, outcome: Outcome) -> Step {
         match session.request {
             Request::Writing(manner) => {
-                let progress = exchange::finish(manner, outcome, self);
+                let progress = exchange::finish(manner, outcome, &mut self.turn);
                 session.advance(progress, true)
             }
             Request::Head | Request::Body(_) => Step::Next,

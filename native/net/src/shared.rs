@@ -1,0 +1,29 @@
+//! What the threads of a server share, whatever the protocol.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::gate::Gate;
+use crate::limits::SocketLimits;
+use crate::stats::PublishedTraffic;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) limits: SocketLimits,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) stopping: AtomicBool,
+    /// One for each thread.
+    pub(crate) traffic: Box<[PublishedTraffic]>,
+}
+
+impl Shared {
+    pub(crate) fn new(limits: SocketLimits, threads: usize) -> Self {
+        Self {
+            limits,
+            gate: Gate::new(limits.connections, limits.connections_per_address),
+            stopping: AtomicBool::new(false),
+            traffic: (0..threads).map(|_| PublishedTraffic::default()).collect(),
+        }
+    }
+}
