@@ -62,7 +62,7 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
     return None
 
 
-def needed(scenario: Scenario) -> tuple[str, ...]:
+def _needed(scenario: Scenario) -> tuple[str, ...]:
     """Return the operations whose rates a scenario needs."""
     if scenario.mix is None:
         return (PAGES,)
@@ -71,7 +71,7 @@ def needed(scenario: Scenario) -> tuple[str, ...]:
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
     """Return the sizes at which every operation has a rate; refuse a table without such a size."""
-    names = needed(scenario)
+    names = _needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.at(size) for name in names)]
     if sizes:
         return sizes
@@ -101,14 +101,14 @@ def _missing(table: RateTable, name: str) -> BadInput:
 
 def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
     rates = table.at(size)
-    for name in needed(scenario):
+    for name in _needed(scenario):
         if name not in rates:
             raise _missing(table, name)
     values = solve(scenario, rates)
     warnings = [
         str(each)
         for each in table.remarks
-        if each.size == size and each.operation in needed(scenario)
+        if each.size == size and each.operation in _needed(scenario)
     ]
     people = round_half_up(people_per_machine(values))
     if people > size != UNSTATED:

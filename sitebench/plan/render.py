@@ -37,14 +37,6 @@ def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
 
 
 def _inputs(plan: Plan) -> Group:
-    table = new_table("Input", "Value")
-    for name, value in inputs(plan):
-        table.add_row(name, value)
-    return titled(f"{plan.suite.title}: inputs", table)
-
-
-def inputs(plan: Plan) -> list[tuple[str, str]]:
-    """Return the name and value of every input."""
     scenario, values = plan.scenario, plan.values
     stay = "A visitor looks at a page for" if scenario.mix is None else "Length of a session"
     found = [
@@ -65,10 +57,13 @@ def inputs(plan: Plan) -> list[tuple[str, str]]:
     if scenario.community is not None:
         found.append(("Community to serve", f"{scenario.community:,}"))
     where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
-    return [*found, ("Machine", plan.machine + where)]
+    table = new_table("Input", "Value")
+    for name, value in [*found, ("Machine", plan.machine + where)]:
+        table.add_row(name, value)
+    return titled(f"{plan.suite.title}: inputs", table)
 
 
-def answers(plan: Plan) -> dict[str, str]:
+def _answer_rows(plan: Plan) -> dict[str, str]:
     """Return the answers by name, rounded as the paper prints them."""
     values = plan.values
     found = {
@@ -84,7 +79,7 @@ def answers(plan: Plan) -> dict[str, str]:
 
 def _answers(plans: Sequence[Plan]) -> Group:
     table = new_table("Answer", *(_column(plan) for plan in plans))
-    rows = [answers(plan) for plan in plans]
+    rows = [_answer_rows(plan) for plan in plans]
     for name in rows[0]:
         table.add_row(name, *(row[name] for row in rows))
     return titled("What it serves", table)
@@ -116,7 +111,7 @@ def _name(step: Step) -> str:
     return step.key.replace("_", " ")
 
 
-def what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
+def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
     """Return the answers with the active share and the stay at half and at double."""
     stay = "seconds per page" if plan.scenario.mix is None else "session"
     given, found = plan.scenario, [("as asked", plan.values)]
@@ -139,7 +134,7 @@ def _rates(plan: Plan) -> dict[str, float]:
 def _what_if_table(plan: Plan) -> Group:
     machines = ["Machines"] if "machines" in plan.values else []
     table = new_table("What if", "Simultaneous", "Community", *machines)
-    for name, values in what_ifs(plan):
+    for name, values in _what_ifs(plan):
         cells = [f"{round_half_up(values[key]):,}" for key in ("simultaneous", "served")]
         table.add_row(name, *cells, *(f"{values['machines']:,.0f}" for _ in machines))
     return titled("What if", table)
@@ -194,7 +189,7 @@ def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, A
             {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}
             for each in _solved(plan)
         ],
-        "what_if": [{"case": name, **_figures(values)} for name, values in what_ifs(plan)],
+        "what_if": [{"case": name, **_figures(values)} for name, values in _what_ifs(plan)],
         "beside": [_plan_json(each) for each in others if isinstance(each, Plan)],
         "printed_1997": compared_with_1997(plan.suite),
     }
