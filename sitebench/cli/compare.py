@@ -14,7 +14,7 @@ from sitebench.options.convert import command_options
 from sitebench.system.files import write
 
 if TYPE_CHECKING:
-    from sitebench.compare.interleave import Plan, Turn
+    from sitebench.compare.interleave import Interleaving, Turn
     from sitebench.compare.runs import Comparison
 
 SLOWER = "slower"
@@ -112,7 +112,7 @@ def _fail_if_slower(found: Comparison) -> None:
         raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
 
 
-def _measure(plan: Plan, out: str | None) -> tuple[Path, Path]:
+def _measure(plan: Interleaving, out: str | None) -> tuple[Path, Path]:
     """Measure both in turn and return their run files."""
     import datetime as dt
 
@@ -130,7 +130,7 @@ def _measure(plan: Plan, out: str | None) -> tuple[Path, Path]:
     return files
 
 
-def _in_turn(plan: Plan, files: tuple[Path, Path]) -> None:
+def _in_turn(plan: Interleaving, files: tuple[Path, Path]) -> None:
     """Measure under a bar that names whose turn it is."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -53,7 +53,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Interleaving:
     """What is measured with which two values, how often, in which order."""
 
     words: tuple[str, ...]
@@ -91,7 +91,7 @@ class Plan:
         }
 
 
-def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Plan:
+def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Interleaving:
     """Read a command with `{}` in it; raises what is wrong with it."""
     try:
         words = shlex.split(command)
@@ -114,7 +114,7 @@ def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Plan:
             f"the command of --interleave has {', '.join(ours)}",
             "leave it out; --out, --repeats and --json go to `sitebench compare`",
         )
-    return Plan(tuple(words), a, b, repeats, seed)
+    return Interleaving(tuple(words), a, b, repeats, seed)
 
 
 def files(out: str) -> tuple[Path, Path]:
@@ -123,7 +123,7 @@ def files(out: str) -> tuple[Path, Path]:
     return Path(f"{base}-a.sitebench"), Path(f"{base}-b.sitebench")
 
 
-def prepare(plan: Plan, places: tuple[Path, Path]) -> None:
+def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
     """Make both run files, or see that those there are belong to this comparison."""
     found = [_compared(path) for path in places]
     identity = next((each["id"] for each in found if each), str(uuid.uuid4()))
@@ -157,9 +157,11 @@ def _compared(path: Path) -> dict[str, Any] | None:
 
 
 def measure(
-    plan: Plan, places: tuple[Path, Path], tell: Callable[[Turn], object] = lambda turn: None
+    plan: Interleaving,
+    places: tuple[Path, Path],
+    tell: Callable[[Turn], object] = lambda turn: None,
 ) -> None:
-    """Measure what is not measured yet; `tell` hears of each turn before it."""
+    """Measure what is not measured yet; `tell` is called before each turn."""
     for turn in plan.turns():
         tell(turn)
         file = places[SIDES.index(turn.side)]
@@ -174,7 +176,7 @@ def _done(path: Path, repeat: int) -> bool:
     return bool(found) and all(status == "done" for status in found)
 
 
-def _run(plan: Plan, turn: Turn, file: Path) -> None:
+def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
     """Run one command to its end; raises what it says is wrong."""
     with tempfile.TemporaryFile("w+") as said:
         # A session of its own: Ctrl-C is for this process, which ends the command in order.
@@ -205,7 +207,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _failure(plan: Plan, turn: Turn, code: int, said: str) -> BaseException:
+def _failure(plan: Interleaving, turn: Turn, code: int, said: str) -> BaseException:
     """Return what a command said of itself when it failed, with whose turn it was."""
     if code == EXIT_INTERRUPTED:
         return KeyboardInterrupt()

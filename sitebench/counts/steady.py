@@ -41,8 +41,8 @@ MAX_AUTOCORRELATION = 0.9
 """Estimates are capped here; beyond it no drift would be significant."""
 
 
-class State(StrEnum):
-    """What can be said of a window."""
+class Steadiness(StrEnum):
+    """Whether the rate of a window was steady, as far as its length shows it."""
 
     SETTLED = "settled"
     UNSETTLED = "unsettled"
@@ -73,9 +73,9 @@ def settle(drains: Iterable[tuple[float, int]]) -> Settled:
     rates = list(_rates(drains))
     if len(rates) < MIN_SLOTS:
         evidence = f"{len(rates)} half seconds are too few to tell a drift from chance"
-        return Settled(State.TOO_SHORT, f"{evidence} ({MIN_SLOTS} are enough)")
+        return Settled(Steadiness.TOO_SHORT, f"{evidence} ({MIN_SLOTS} are enough)")
     if not median(rate for _, _, rate in rates):
-        return Settled(State.TOO_SHORT, "in most half seconds no operation ended")
+        return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
     spans = list(_spans(len(rates)))
     drifts = [_drift(rates[first:last]) for first, last in spans]
     moved = [
@@ -83,12 +83,14 @@ def settle(drains: Iterable[tuple[float, int]]) -> Settled:
     ]
     if moved:
         worst = max(moved, key=lambda drift: abs(drift.change))
-        return Settled(State.UNSETTLED, f"{_change(worst)}: it drifts", worst.change * 100)
+        return Settled(Steadiness.UNSETTLED, f"{_change(worst)}: it drifts", worst.change * 100)
     whole = drifts[0]
     if abs(whole.change) > DRIFT:
         evidence = f"{_change(whole)}: too few half seconds to tell that from chance"
-        return Settled(State.TOO_SHORT, evidence, whole.change * 100)
-    return Settled(State.SETTLED, f"{_change(whole)}: {DRIFT:.0%} is allowed", whole.change * 100)
+        return Settled(Steadiness.TOO_SHORT, evidence, whole.change * 100)
+    return Settled(
+        Steadiness.SETTLED, f"{_change(whole)}: {DRIFT:.0%} is allowed", whole.change * 100
+    )
 
 
 def _change(drift: _Drift) -> str:

@@ -140,7 +140,7 @@ _CONDITION = re.compile(r"\s*([a-z_0-9.]*)\s*(<=|>=|<|>|)\s*(.*?)\s*", re.IGNORE
 _EXAMPLE = "write conditions such as p99<5ms,failures<0.1%"
 
 
-class State(StrEnum):
+class ObjectiveState(StrEnum):
     MET = "met"
     BROKEN = "broken"
     UNKNOWN = "unknown"
@@ -151,7 +151,7 @@ class ConditionResult:
     """One condition at one point: met or not, and the measured value in words."""
 
     condition: str
-    state: State
+    state: ObjectiveState
     value: Number
     message: str
 
@@ -170,10 +170,12 @@ class Condition:
         value = metric.of(result)
         if value is None:
             message = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
-            return ConditionResult(self.text, State.UNKNOWN, None, message)
+            return ConditionResult(self.text, ObjectiveState.UNKNOWN, None, message)
         met = OPERATORS[self.operator](value, self.bound)
         message = f"{self.metric} is {metric.show(value)} (asked: {self.text})"
-        return ConditionResult(self.text, State.MET if met else State.BROKEN, value, message)
+        return ConditionResult(
+            self.text, ObjectiveState.MET if met else ObjectiveState.BROKEN, value, message
+        )
 
 
 @dataclass(frozen=True)
@@ -216,14 +218,17 @@ class Judgement:
     outcomes: tuple[ConditionResult, ...]
 
     @property
-    def state(self) -> State:
+    def state(self) -> ObjectiveState:
         states = {each.state for each in self.outcomes}
-        return next((s for s in (State.BROKEN, State.UNKNOWN) if s in states), State.MET)
+        return next(
+            (s for s in (ObjectiveState.BROKEN, ObjectiveState.UNKNOWN) if s in states),
+            ObjectiveState.MET,
+        )
 
     @property
     def message(self) -> str:
         """The conditions that were not met and why; all measured values if all were."""
-        missed = [each for each in self.outcomes if each.state is not State.MET]
+        missed = [each for each in self.outcomes if each.state is not ObjectiveState.MET]
         return "; ".join(each.message for each in missed or self.outcomes)
 
     def to_json(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sitebench.errors import ObjectiveMissed
-from sitebench.measure.objective import Objective, State
+from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.tables.tables import point_name
@@ -45,7 +45,7 @@ def judge_result(result: PointResult, objective: Objective | None) -> Judged:
     if objective is None:
         return Judged(result.spec, result, Outcome.PASSED, result.verdict.evidence)
     judgement = objective.judge(result)
-    outcome = Outcome.PASSED if judgement.state is State.MET else Outcome.MISSED
+    outcome = Outcome.PASSED if judgement.state is ObjectiveState.MET else Outcome.MISSED
     return Judged(result.spec, result, outcome, judgement.message, "objective")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, UnknownValue
-from sitebench.measure.objective import Objective, State
+from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.plan.model import PERCENTILES, wait_factor
 from sitebench.units import parse_rate
 
@@ -61,7 +61,7 @@ def meets(objective: Objective) -> Meets:
     """Return a check that every repeat of a load met the objective."""
 
     def check(each: Series) -> bool:
-        return all(objective.judge(result).state is State.MET for result in each.results)
+        return all(objective.judge(result).state is ObjectiveState.MET for result in each.results)
 
     return check
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from sitebench.counts.steady import State
+from sitebench.counts.steady import Steadiness
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.cpu import cpu
@@ -111,7 +111,7 @@ def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
 
 def _unsettled(window: Evidence) -> _Answer | None:
     """Return that the window had no single rate that a resource could limit."""
-    if window.settled is None or window.settled.state != State.UNSETTLED:
+    if window.settled is None or window.settled.state != Steadiness.UNSETTLED:
         return None
     return _Answer(Bound.UNSETTLED, False, window.settled.evidence)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sitebench.counts.steady import State
+from sitebench.counts.steady import Steadiness
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import schedule_kept
@@ -36,7 +36,7 @@ def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
 
 def unsettled(window: Evidence) -> PointWarning | None:
     """Warn that the rate or latency was still changing."""
-    if window.settled is None or window.settled.state != State.UNSETTLED:
+    if window.settled is None or window.settled.state != Steadiness.UNSETTLED:
         return None
     return PointWarning(
         WarningKind.UNSETTLED,
@@ -192,7 +192,7 @@ def stolen_time(window: Evidence) -> PointWarning | None:
 
 def too_short(window: Evidence) -> PointWarning | None:
     """Warn that the window is too short to judge whether the rate was steady."""
-    if window.settled is None or window.settled.state != State.TOO_SHORT:
+    if window.settled is None or window.settled.state != Steadiness.TOO_SHORT:
         return None
     return PointWarning(
         WarningKind.TOO_SHORT,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.compare.interleave import Plan, Turn, files, measure, plan, prepare
+from sitebench.compare.interleave import Interleaving, Turn, files, measure, plan, prepare
 from sitebench.compare.runs import COMPARED
 from sitebench.errors import BadInput, MeasurementFailed
 from sitebench.runs.runfile import RunFile
@@ -12,7 +12,7 @@ from sitebench.runs.runfile import RunFile
 COMMAND = "ils run lookup --target {}"
 
 
-def a_plan(command: str = COMMAND, *, repeats: int = 10, seed: int = 1) -> Plan:
+def a_plan(command: str = COMMAND, *, repeats: int = 10, seed: int = 1) -> Interleaving:
     return plan(command, "one", "two", repeats=repeats, seed=seed)
 
 

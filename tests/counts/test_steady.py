@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Directory, Engine
-from sitebench.counts.steady import MIN_SLOTS, Settled, State, settle
+from sitebench.counts.steady import MIN_SLOTS, Settled, Steadiness, settle
 from sitebench.counts.tally import Tally
 from tests.engine.test_freeze import engine
 from tests.support.frozen import PEOPLE
@@ -30,7 +30,7 @@ def series(rate: Callable[[float], float], seconds: float, noise: float, seed: i
 
 def test_a_steady_rate_is_settled() -> None:
     found = settle(series(lambda _: 10_000, 10, 0.02))
-    assert found.state == State.SETTLED
+    assert found.state == Steadiness.SETTLED
     assert found.slope_percent is not None
     assert abs(found.slope_percent) < 5
 
@@ -38,7 +38,7 @@ def test_a_steady_rate_is_settled() -> None:
 @pytest.mark.parametrize("change", [-0.5, -0.12, 0.12, 1.0])
 def test_a_rate_that_drifts_is_unsettled_and_by_how_much(change: float) -> None:
     found = settle(series(lambda at: 10_000 * (1 + change * at / 20), 20, 0.01))
-    assert found.state == State.UNSETTLED
+    assert found.state == Steadiness.UNSETTLED
     assert found.slope_percent is not None
     middle = change / (1 + change / 2)
     assert found.slope_percent == pytest.approx(100 * middle, rel=0.35)
@@ -48,7 +48,7 @@ def test_a_rate_that_drifts_is_unsettled_and_by_how_much(change: float) -> None:
 def test_a_window_that_begins_before_the_target_is_warm_is_unsettled() -> None:
     # A fifth of the window at half the rate: the whole has no slope that is worth speaking of.
     found = settle(series(lambda at: 10_000 * min(1.0, 0.5 + at / 12), 30, 0.01))
-    assert found.state == State.UNSETTLED
+    assert found.state == Steadiness.UNSETTLED
     assert "between seconds 0.0 and" in found.evidence
 
 
@@ -56,7 +56,7 @@ def test_a_few_lost_half_seconds_do_not_make_a_drift() -> None:
     steady = series(lambda _: 10_000, 10, 0.01)
     for lost in (3, 16, 17):
         steady[lost] = (HALF_S, 500)
-    assert settle(steady).state == State.SETTLED
+    assert settle(steady).state == Steadiness.SETTLED
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.5])
@@ -67,32 +67,32 @@ def test_steady_targets_are_seldom_called_unsettled(alike: float) -> None:
         for _ in range(20):
             off = alike * off + draw.gauss(0, 0.05)
             drains.append((HALF_S, round(5_000 * (1 + off))))
-        called += settle(drains).state == State.UNSETTLED
+        called += settle(drains).state == Steadiness.UNSETTLED
     # Three in a thousand are promised; neighbours that are alike cost some of that.
     assert called <= (10 if alike else 2)
 
 
 def test_too_few_half_seconds_cannot_be_judged() -> None:
     rising = [(HALF_S, 100 * n) for n in range(1, MIN_SLOTS)]
-    assert settle(rising).state == State.TOO_SHORT
-    assert settle([*rising, (HALF_S, 100 * MIN_SLOTS)]).state == State.UNSETTLED
-    assert settle([]).state == State.TOO_SHORT
+    assert settle(rising).state == Steadiness.TOO_SHORT
+    assert settle([*rising, (HALF_S, 100 * MIN_SLOTS)]).state == Steadiness.UNSETTLED
+    assert settle([]).state == Steadiness.TOO_SHORT
 
 
 def test_a_change_that_chance_may_have_made_is_not_called_steady_either() -> None:
     zigzag = [(HALF_S, 5_000 + 120 * n + 900 * (n % 2)) for n in range(10)]
     found = settle(zigzag)
-    assert found.state == State.TOO_SHORT
+    assert found.state == Steadiness.TOO_SHORT
     assert "too few half seconds to tell that from chance" in found.evidence
 
 
 def test_operations_longer_than_half_a_second_cannot_be_judged() -> None:
-    assert settle([(HALF_S, int(n % 3 == 0)) for n in range(20)]).state == State.TOO_SHORT
+    assert settle([(HALF_S, int(n % 3 == 0)) for n in range(20)]).state == Steadiness.TOO_SHORT
 
 
 def test_drains_of_a_moment_weigh_no_more_than_a_moment() -> None:
     cut = [part for each in series(lambda _: 10_000, 10, 0.01) for part in (each, (0.002, 0))]
-    assert settle(cut).state == State.SETTLED
+    assert settle(cut).state == Steadiness.SETTLED
 
 
 @given(
@@ -128,7 +128,7 @@ def judged(running: Engine, step: str, half_seconds: int) -> Settled:
 def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Directory) -> None:
     with relayed(directory.port, delaying(lambda at_s: 0.002 + 0.01 * at_s)) as port:
         found = judged(*engine("directory", port, {"kind": "closed"}), MIN_SLOTS + 1)
-    assert found.state == State.UNSETTLED, found
+    assert found.state == Steadiness.UNSETTLED, found
     assert found.slope_percent is not None
     assert found.slope_percent < -50
 
@@ -137,6 +137,6 @@ def test_a_directory_that_takes_its_time_evenly_settles(directory: Directory) ->
     with relayed(directory.port, delaying(lambda _: 0.08)) as port:
         for _ in range(3):  # Other tests may take the processors from one of them.
             found = judged(*engine("directory", port, {"kind": "closed"}), MIN_SLOTS + 1)
-            if found.state == State.SETTLED:
+            if found.state == Steadiness.SETTLED:
                 return
     raise AssertionError(found)

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench.errors import UnknownValue
-from sitebench.measure.objective import METRICS, OPERATORS, Objective, State
+from sitebench.measure.objective import METRICS, OPERATORS, Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.suite import suites
 from tests.support.points import a_result, a_use
 
 
-def state(text: str, result: PointResult | None = None) -> State:
+def state(text: str, result: PointResult | None = None) -> ObjectiveState:
     return Objective.parse(text).judge(result or a_result()).state
 
 
@@ -89,40 +89,40 @@ def test_any_text_is_read_or_refused_with_a_place_in_it(text: str) -> None:
     ("text", "expected"),
     [
         # 20,000 operations of 50 us in 2 s; the target used 1.9 s of CPU.
-        ("p99<1ms", State.MET),
-        ("p99<40us", State.BROKEN),
-        ("p50>40us,p90<60us", State.MET),
-        ("mean<=51us,max<60us", State.MET),
-        ("failures<=0%", State.MET),
-        ("failures<0%", State.BROKEN),
-        ("rate>=10k", State.MET),
-        ("rate>10k", State.BROKEN),
-        ("cpu<=95%", State.MET),
-        ("cpu<90%", State.BROKEN),
-        ("p99.9<1s", State.UNKNOWN),
-        ("pages_per_s>1", State.UNKNOWN),
-        ("p99.9<1s,rate>1", State.UNKNOWN),
-        ("p99.9<1s,rate>10k", State.BROKEN),
+        ("p99<1ms", ObjectiveState.MET),
+        ("p99<40us", ObjectiveState.BROKEN),
+        ("p50>40us,p90<60us", ObjectiveState.MET),
+        ("mean<=51us,max<60us", ObjectiveState.MET),
+        ("failures<=0%", ObjectiveState.MET),
+        ("failures<0%", ObjectiveState.BROKEN),
+        ("rate>=10k", ObjectiveState.MET),
+        ("rate>10k", ObjectiveState.BROKEN),
+        ("cpu<=95%", ObjectiveState.MET),
+        ("cpu<90%", ObjectiveState.BROKEN),
+        ("p99.9<1s", ObjectiveState.UNKNOWN),
+        ("pages_per_s>1", ObjectiveState.UNKNOWN),
+        ("p99.9<1s,rate>1", ObjectiveState.UNKNOWN),
+        ("p99.9<1s,rate>10k", ObjectiveState.BROKEN),
     ],
 )
-def test_a_point_is_held_against_it(text: str, expected: State) -> None:
+def test_a_point_is_held_against_it(text: str, expected: ObjectiveState) -> None:
     assert state(text) is expected
 
 
 def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
     judged = Objective.parse("p99<1h").judge(a_result(count=9_999))
-    assert judged.state is State.UNKNOWN
+    assert judged.state is ObjectiveState.UNKNOWN
     assert "too few samples" in judged.message
 
 
 def test_failures_are_a_share_of_what_ended() -> None:
     result = replace(a_result(count=999), failures_by_kind={"timeout": 1})
-    assert state("failures<=0.1%", result) is State.MET
-    assert state("failures<0.1%", result) is State.BROKEN
+    assert state("failures<=0.1%", result) is ObjectiveState.MET
+    assert state("failures<0.1%", result) is ObjectiveState.BROKEN
 
 
 def test_the_cpu_of_a_target_elsewhere_cannot_be_told() -> None:
-    assert state("cpu<50%", replace(a_result(), use=a_use(None))) is State.UNKNOWN
+    assert state("cpu<50%", replace(a_result(), use=a_use(None))) is ObjectiveState.UNKNOWN
 
 
 def test_what_was_missed_is_said_with_what_was_asked() -> None:
@@ -147,5 +147,5 @@ def test_every_operator_and_metric_is_explained_where_the_grammar_is() -> None:
 def test_an_objective_knows_how_many_samples_it_takes(text: str, samples: int) -> None:
     objective = Objective.parse(text)
     assert objective.samples() == samples
-    assert objective.judge(a_result(count=samples + 1)).state is not State.UNKNOWN
-    assert objective.judge(a_result(count=samples - 1)).state is State.UNKNOWN
+    assert objective.judge(a_result(count=samples + 1)).state is not ObjectiveState.UNKNOWN
+    assert objective.judge(a_result(count=samples - 1)).state is ObjectiveState.UNKNOWN

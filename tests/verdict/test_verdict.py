@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from sitebench.counts.littles_law import LittlesLaw
-from sitebench.counts.steady import Settled, State
+from sitebench.counts.steady import Settled, Steadiness
 from sitebench.verdict.verdict import Bound, Finding, Grade, Resource, Verdict, judge
 from tests.support.evidence import (
     evidence,
@@ -94,7 +94,7 @@ def test_nothing_makes_up_for_a_leak() -> None:
 
 
 def test_a_rate_that_never_settled_is_no_rate() -> None:
-    drifting = Settled(State.UNSETTLED, "not steady: throughput changed by +20%", 20.0)
+    drifting = Settled(Steadiness.UNSETTLED, "not steady: throughput changed by +20%", 20.0)
     verdict = judge(with_target(replace(QUIET, settled=drifting), cpu_s=9.9))
     assert (verdict.bound, verdict.valid) == (Bound.UNSETTLED, False)
     assert "+20%" in verdict.evidence

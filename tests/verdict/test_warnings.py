@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sitebench.counts.littles_law import LittlesLaw
-from sitebench.counts.steady import Settled, State
+from sitebench.counts.steady import Settled, Steadiness
 from sitebench.monitor import Gap
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.warnings import WarningKind, find_warnings
@@ -42,12 +42,12 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         "everything else 1.30",
     ),
     WarningKind.TOO_SHORT: (
-        replace(QUIET, settled=Settled(State.TOO_SHORT, "4 half seconds are too few")),
+        replace(QUIET, settled=Settled(Steadiness.TOO_SHORT, "4 half seconds are too few")),
         "4 half seconds",
     ),
     WarningKind.TOO_FEW_SAMPLES: (replace(QUIET, latency=durations(600.0, n=500)), "500 samples"),
     WarningKind.UNSETTLED: (
-        replace(QUIET, settled=Settled(State.UNSETTLED, "it rose by 30%", 30.0)),
+        replace(QUIET, settled=Settled(Steadiness.UNSETTLED, "it rose by 30%", 30.0)),
         "rose by 30%",
     ),
     WarningKind.LITTLES_LAW: (

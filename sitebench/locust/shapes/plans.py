@@ -17,7 +17,7 @@ from typing import Protocol
 from sitebench.errors import BadInput
 
 
-class Plan(Protocol):
+class ShapePlan(Protocol):
     """A number of users for each moment, and an end."""
 
     @property

@@ -24,7 +24,7 @@ from locust import LoadTestShape, events
 from sitebench.errors import SitebenchError, UnknownValue
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.shapes.options import ShapeOptions
-from sitebench.locust.shapes.plans import Plan, SpikePlan, StepsPlan, refuse_slow_spawning
+from sitebench.locust.shapes.plans import ShapePlan, SpikePlan, StepsPlan, refuse_slow_spawning
 from sitebench.options.convert import add_arguments, from_namespace
 
 log = logging.getLogger("sitebench")
@@ -39,14 +39,14 @@ class Shape(LoadTestShape):
     abstract = True
     use_common_options = True
 
-    def plan(self) -> Plan:
+    def plan(self) -> ShapePlan:
         """Return how many users there are to be at each moment."""
         raise NotImplementedError
 
     def reset_time(self) -> None:
         """Begin anew; Locust calls this before each test."""
         super().reset_time()  # type: ignore[no-untyped-call]
-        self._plan: Plan | None = None
+        self._plan: ShapePlan | None = None
         self._began: float | None = None
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class Steps(Shape):
 
     abstract = True
 
-    def plan(self) -> Plan:
+    def plan(self) -> ShapePlan:
         """Return the plan of the `--step-...` options."""
         chosen = self.options
         refuse_slow_spawning(min(chosen.step_users, self.top), self.per_s, chosen.step_time)
@@ -117,7 +117,7 @@ class Spike(Shape):
 
     abstract = True
 
-    def plan(self) -> Plan:
+    def plan(self) -> ShapePlan:
         """Return the plan of the `--calm-...` and `--spike-...` options."""
         chosen = self.options
         plan = SpikePlan(self.top, chosen.calm_users, chosen.calm_time, chosen.spike_time)

@@ -25,7 +25,7 @@ from sitebench.errors import (
     WrongPassword,
 )
 from sitebench.measure.command import Recording, Report, Seeding, recording, say, show
-from sitebench.measure.objective import RATES, Objective, State
+from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
 from sitebench.measure.peak.curve import knee, plot, spots
 from sitebench.measure.peak.search import (
@@ -318,6 +318,6 @@ def _try(
 
 def _reply(result: PointResult, objective: Objective) -> Reply:
     for outcome in objective.judge(result).outcomes:
-        if outcome.state is State.UNKNOWN and outcome.condition.startswith("cpu"):
+        if outcome.state is ObjectiveState.UNKNOWN and outcome.condition.startswith("cpu"):
             raise BadInput(outcome.message, "leave cpu out of the objective")
     return reply_of(result, objective)

@@ -29,7 +29,7 @@ from math import floor, log10
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.source import SEQUENCE
-from sitebench.measure.objective import Objective, State
+from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.thresholds import MIN_SCHEDULE_SHARE, WINDOW_EDGE_OPERATIONS
 from sitebench.verdict.verdict import Bound
@@ -256,7 +256,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
     kept = result.operations + WINDOW_EDGE_OPERATIONS >= MIN_SCHEDULE_SHARE * rate * result.seconds
     if not kept:
         message = f"{achieved:,.0f} of {rate:,.0f}/s were done; {message}"
-    elif judgement.state is State.MET:
+    elif judgement.state is ObjectiveState.MET:
         return Reply(Answer.HELD, achieved, message)
     if bound == Bound.TARGET_CPU or _serves_too_slowly(result, objective):
         return Reply(Answer.BROKE, achieved, message)
@@ -268,7 +268,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
 def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
     """Return whether even the service time, from sending to answer, misses the objective."""
     served = objective.judge(replace(result, latency=result.service))
-    return served.state is State.BROKEN
+    return served.state is ObjectiveState.BROKEN
 
 
 def _late(result: PointResult) -> bool:

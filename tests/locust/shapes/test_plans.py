@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench.errors import BadInput
-from sitebench.locust.shapes.plans import Plan, SpikePlan, StepsPlan, refuse_slow_spawning
+from sitebench.locust.shapes.plans import ShapePlan, SpikePlan, StepsPlan, refuse_slow_spawning
 
 
-def course(plan: Plan) -> list[int]:
+def course(plan: ShapePlan) -> list[int]:
     """Return the users of every second."""
     return [plan.users_at(second) for second in range(int(plan.lasts_s))]
 
