@@ -1,10 +1,10 @@
-# Everything a developer or a first-time user calls. `make` alone lists it.
+# Commands for developers and first-time users; `make` without a target lists them.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# A test run starts a thousand processes, and a demo dozens: each finds its modules compiled.
+# A test run starts a thousand processes, and a demo dozens: keep compiled modules for them.
 export PYTHONDONTWRITEBYTECODE :=
 
 PYTHON ?= python3
@@ -13,8 +13,8 @@ BIN := .venv/bin
 CARGO := cargo --config net.retry=5
 MANIFEST := --manifest-path native/Cargo.toml
 
-# rustup's cargo looks for its toolchains under $$HOME; when HOME is another one than the
-# one that installed it, they are still beside the cargo that was found on PATH.
+# rustup's cargo looks for its toolchains under $$HOME; when HOME differs from the one
+# that installed it, they are still next to the cargo that was found on PATH.
 RUSTUP_BESIDE := $(shell dirname "$$(dirname "$$(dirname "$$(command -v cargo)")")")/.rustup
 ifeq ($(origin RUSTUP_HOME),undefined)
 ifneq ($(wildcard $(RUSTUP_BESIDE)/toolchains),)
@@ -22,7 +22,7 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-# What the demo runs; sizes are the points of its tables.
+# The sizes that the demo measures, one row of its tables each.
 DEMO_SIZES := 1k,10k,100k
 
 .PHONY: help
@@ -46,16 +46,16 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 	@$(BIN)/pytest -m long
 
 .PHONY: native-test
-native-test: rust ## run the Rust tests, with CI set on the same cases each time
+native-test: rust ## run the Rust tests; with CI set, always on the same random cases
 	@$(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace
 
-# As long and as many as the long run of docs/trust.md: make soak MINUTES=60 PEOPLE=1m
+# The long run of docs/trust.md is: make soak MINUTES=60 PEOPLE=1m
 .PHONY: soak
-soak: build ## work the embedded directory for MINUTES (2) with PEOPLE (100k): nothing grows, slows, is lost
+soak: build ## load the embedded directory for MINUTES (2) with PEOPLE (100k); fail if it leaks, slows or loses operations
 	@$(BIN)/python -m benches.soak --measure $(or $(MINUTES),2)m --entries $(or $(PEOPLE),100k)
 
 .PHONY: fuzz
-fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGETS names some of them
+fuzz: build ## fuzz the parsers of untrusted input, MINUTES (10) for each target; TARGETS names some of them
 	@native/fuzz/run $(TARGETS)
 	@[ -n "$(TARGETS)" ] || \
 	    FUZZ_MINUTES=$(or $(MINUTES),10) $(BIN)/pytest --quiet --capture=no tests/trust/test_hostile_files.py
@@ -64,16 +64,16 @@ fuzz: build ## fuzz whatever strangers send, MINUTES (10) for each target; TARGE
 sanitize: rust ## run the Rust tests under AddressSanitizer and ThreadSanitizer (needs nightly Rust; takes long)
 	@native/sanitize
 
-# The data of either comes from the network: where that has none of it, it says so and fails.
+# Both tools fetch their data from the network, and fail without it.
 .PHONY: audit
-audit: build ## look for known vulnerabilities in what the lock files name (needs the network and cargo-deny)
+audit: build ## check the locked dependencies for known vulnerabilities (needs the network and cargo-deny)
 	@$(BIN)/uv export --frozen --quiet --no-emit-project --all-groups --output-file build/requirements.txt >/dev/null
 	@$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes --requirement build/requirements.txt
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install cargo-deny" >&2; exit 1; }
 	@cargo-deny $(MANIFEST) check --config $(CURDIR)/deny.toml advisories
 
 .PHONY: check
-check: build rust ## lint, format, types and stubs of both languages
+check: build rust ## check lint, format, types, stubs and docs, in both languages
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -85,15 +85,15 @@ check: build rust ## lint, format, types and stubs of both languages
 	    cargo-deny --offline $(MANIFEST) check --config $(CURDIR)/deny.toml licenses bans sources
 
 .PHONY: docs
-docs: build ## write the command reference anew and build the docs site into build/site
+docs: build ## regenerate the command reference and build the docs site into build/site
 	@$(BIN)/python -m tests.docs.cli_page
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 .PHONY: screenshots
-screenshots: build system-packages ## take the pictures of the docs anew, by using the web UI
+screenshots: build system-packages ## retake the screenshots of the docs from the web UI
 	@$(BIN)/python -m tests.docs.screenshots
 
-# First in CI: a later build would write into the lock files what is missing there.
+# First in CI: a later build would add missing entries to the lock files.
 .PHONY: locks
 locks: rust $(BIN)/uv ## check that the committed lock files are complete
 	@$(CARGO) fetch $(MANIFEST) --locked --quiet
@@ -106,7 +106,7 @@ bench: build system-packages ## measure the speed and memory ratios (takes minut
 # uv rebuilds the extension only when a file named in [tool.uv] cache-keys changed;
 # with nothing to do this takes a tenth of a second.
 .PHONY: build
-build: rust $(BIN)/uv ## make .venv and the native extension, where out of date
+build: rust $(BIN)/uv ## build .venv and the native extension, if out of date
 	@$(BIN)/uv sync --frozen --quiet
 
 $(BIN)/uv:

@@ -1,4 +1,4 @@
-"""A sequence of one's own: bind, ask fifty times for everybody whose name begins with A, leave."""
+"""Your own sequence: bind, search fifty times for people whose name begins with A, unbind."""
 
 from ils_bench.sequences import Bind, Connect, Repeat, Search, Sequence, Unbind
 from ils_bench.users import SequenceUser

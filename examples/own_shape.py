@@ -1,4 +1,4 @@
-"""A load shape of your own: office hours, once a minute."""
+"""Your own load shape: office hours, once a minute."""
 
 from dataclasses import dataclass
 
@@ -24,5 +24,5 @@ class OfficeHours(shapes.Shape):
     """Takes `-u` for all users."""
 
     def plan(self) -> Hours:
-        """Return how many users there are to be at each moment."""
+        """Return the number of users for each moment."""
         return Hours(self.top)
