@@ -16,7 +16,7 @@ from sitebench.plan.rates import PAGES, UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.units import format_size
 
-STRETCH = 2.0
+_STRETCH = 2.0
 """By what factor an answer may exceed the largest size measured."""
 
 
@@ -42,7 +42,7 @@ def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | Non
             return each
     largest = plans[-1]
     people, known = round_half_up(people_per_machine(largest.values)), largest.size
-    if scenario.community is not None and people_per_machine(largest.values) > STRETCH * known:
+    if scenario.community is not None and people_per_machine(largest.values) > _STRETCH * known:
         raise BadInput(
             f"each machine would have {people:,} people, and {table.machine} was measured "
             f"with at most {known:,}: that is more than twice as many",

@@ -17,10 +17,10 @@ Name = Callable[[str], str]
 
 Number = float | int
 
-SPELLING = {"*": "x", "-": "-", "/": "/", "+": "+"}
+_SPELLING = {"*": "x", "-": "-", "/": "/", "+": "+"}
 """Operators in words, in ASCII for any terminal."""
 
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 """By how much a rounding error may exceed a whole number before it is rounded up."""
 
 
@@ -137,7 +137,7 @@ class Operation(Formula):
             left = f"({left})"
         if self.sign in "*/-" and isinstance(self.right, Operation):
             right = f"({right})"
-        return f"{left} {SPELLING[self.sign]} {right}"
+        return f"{left} {_SPELLING[self.sign]} {right}"
 
 
 def _binds_less(side: Formula) -> bool:
@@ -171,13 +171,13 @@ class WholeUp(Formula):
     of: Formula
 
     def value(self, inputs: Mapping[str, float]) -> float:
-        return max(1.0, float(math.ceil(self.of.value(inputs) - ROUNDING)))
+        return max(1.0, float(math.ceil(self.of.value(inputs) - _ROUNDING)))
 
     def excel(self, name: Name) -> str:
-        return f"MAX(1,ROUNDUP({self.of.excel(name)}-{ROUNDING:.0E},0))"
+        return f"MAX(1,ROUNDUP({self.of.excel(name)}-{_ROUNDING:.0E},0))"
 
     def script(self, name: Name) -> str:
-        return f"Math.max(1, Math.ceil({self.of.script(name)} - {ROUNDING!r}))"
+        return f"Math.max(1, Math.ceil({self.of.script(name)} - {_ROUNDING!r}))"
 
     def words(self, inputs: Mapping[str, float]) -> str:
         return f"{self.of.words(inputs)}, rounded up"

@@ -20,7 +20,7 @@ from sitebench.plan.model import PERCENTILES, Law, law_of, round_half_up, wait_f
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import PlanSuite, plan_suites
 
-ANSWERS = {
+_ANSWERS = {
     "simultaneous": "Simultaneous users of one machine",
     "served": "Community that one machine serves",
     "online": "Active at once in the community to serve",
@@ -167,7 +167,7 @@ def _section(planner: _Planner) -> str:
         f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>'
         f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
-        f'<p class="plan-warning" role="status"></p>{CHART}</section>'
+        f'<p class="plan-warning" role="status"></p>{_CHART}</section>'
     )
 
 
@@ -200,7 +200,7 @@ def _choice(prefix: str, name: str, label: str, options: str) -> str:
 
 def _answers(plan: Plan) -> str:
     rows = []
-    for key, label in ANSWERS.items():
+    for key, label in _ANSWERS.items():
         value = plan.values.get(key)
         text = "" if value is None else f"{round_half_up(value):,}"
         rows.append(
@@ -210,7 +210,7 @@ def _answers(plan: Plan) -> str:
     return "".join(rows)
 
 
-CHART = (
+_CHART = (
     '<figure class="plan-chart"><svg viewBox="-4 -16 312 160" width="312" height="160" role="img"'
     ' aria-label="Community that one machine serves, against the share active at once">'
     '<path d="M0,0V120H300" fill="none" stroke="currentColor" opacity="0.4"/>'

@@ -64,7 +64,6 @@ def _inputs(plan: Plan) -> Group:
 
 
 def _answer_rows(plan: Plan) -> dict[str, str]:
-    """Return the answers by name, rounded as the paper prints them."""
     values = plan.values
     found = {
         "Simultaneous users of one machine": f"{round_half_up(values['simultaneous']):,}",

@@ -12,8 +12,8 @@ from sitebench.plan.workbook.grid import SHARE, WHOLE, Grid, Value, computed, gu
 FIRST_COLUMN = 2
 """The first machine's column."""
 
-SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
-COMMUNITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+_SHARES = (0.01, 0.02, 0.04, 0.06, 0.08, 0.1)
+_COMMUNITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 """The varied inputs: active shares, and multiples of the community."""
 
 
@@ -33,7 +33,7 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
     served, machines = (
         next(step for step in law.steps if step.key == key) for key in ("served", "machines")
     )
-    shares = [(ACTIVE.key, "", share) for share in SHARES]
+    shares = [(ACTIVE.key, "", share) for share in _SHARES]
     end = _varied(
         grid,
         row,
@@ -56,7 +56,7 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
     )
     community = scenario.names[COMMUNITY.key]
     base = float(scenario.values[COMMUNITY.key])
-    sizes = [(COMMUNITY.key, f"{community}*{each!r}", base * each) for each in COMMUNITIES]
+    sizes = [(COMMUNITY.key, f"{community}*{each!r}", base * each) for each in _COMMUNITIES]
     top = end + 2
     end = _varied(
         grid, top, "Machines by community", cases=sizes, step=machines, columns=columns, shape=WHOLE
@@ -89,25 +89,19 @@ def _varied(
     A case without a formula of its own is an input cell.
     """
     grid.put(row, 1, title, grid.styles.heading)
-    for n, _ in enumerate(columns):
-        at = FIRST_COLUMN + n
-        grid.formula(row, at, *_heading(columns, n))
+    for at, column in enumerate(columns, FIRST_COLUMN):
+        grid.formula(row, at, column.names["machine"], str(column.values["machine"]))
     for down, (key, text, value) in enumerate(cases, 1):
         if text:
             cell = grid.formula(row + down, 1, text, value, shape)
         else:
             cell = grid.entry(row + down, 1, value, shape)
-        for n, column in enumerate(columns):
+        for at, column in enumerate(columns, FIRST_COLUMN):
             law, names, values = _with(step, column, key, cell, value)
-            at = FIRST_COLUMN + n
             grid.formula(
                 row + down, at, guarded(law, names.__getitem__), computed(law, values), WHOLE
             )
     return row + 1 + len(cases)
-
-
-def _heading(columns: Sequence[Column], n: int) -> tuple[str, str]:
-    return columns[n].names["machine"], str(columns[n].values["machine"])
 
 
 def _with(

@@ -30,7 +30,7 @@ NUMBER, SHARE, SMALL, WHOLE = "#,##0.####", "0.0##%", "0.000000", "#,##0"
 
 
 @dataclass(frozen=True)
-class Styles:
+class _Styles:
     title: Format
     heading: Format
     text: Format
@@ -38,7 +38,7 @@ class Styles:
     warning: Format
 
     @classmethod
-    def of(cls, book: Workbook) -> Styles:
+    def of(cls, book: Workbook) -> _Styles:
         return cls(
             book.add_format({"bold": True, "font_size": 14}),
             book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"}),
@@ -51,7 +51,7 @@ class Styles:
 class Grid:
     def __init__(self, book: Workbook, name: str) -> None:
         self.book, self.name = book, name
-        self.styles = Styles.of(book)
+        self.styles = _Styles.of(book)
         self.sheet: Worksheet = book.add_worksheet(name)
         self.sheet.set_landscape()
         self.sheet.fit_to_pages(1, 0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sitebench.plan.formula import Formula, Input
-from sitebench.plan.model import PERCENTILES, Law, Scenario, Step, wait_factor
+from sitebench.plan.model import PERCENTILES, Law, Scenario, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
@@ -21,7 +21,7 @@ from sitebench.plan.workbook.rate_sheet import RateSheet, size_label
 if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
 
-DEFAULT_COMMUNITY = 1_000_000
+_DEFAULT_COMMUNITY = 1_000_000
 _SHAPES = {"share": SHARE, "s": SMALL}
 
 
@@ -116,7 +116,7 @@ def _inputs(
             found.append((f"n_{name}", f"Number of {name} per session", number, NUMBER, count))
     busy = _between(0, 0.999, "Type a percentage from 0% to 99.9%.")
     people = _between(1, 1e12, "Type a number of at least 1.")
-    community = float(scenario.community or DEFAULT_COMMUNITY)
+    community = float(scenario.community or _DEFAULT_COMMUNITY)
     choose = {"validate": "list", "source": list(PERCENTILES)}
     return [
         *found,
@@ -155,25 +155,19 @@ def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, V
 
 def _machines(grid: Grid, top: int, what: WhatIf, entries: Column) -> tuple[int, list[Column]]:
     """Write a column per machine; return the row below and the columns."""
-    labels = ["Machine", "Rates measured with so many people", *_rate_labels(what)]
+    rates = [f"{name}/s" for name in what.rates.operations]
+    labels = ["Machine", "Rates measured with so many people", *rates]
     grid.put(top, 0, "2", grid.styles.heading)
     grid.put(top, 1, "What each machine serves", grid.styles.heading)
     steps = what.law.steps
-    for down, label in enumerate([*labels, *(_label(step) for step in steps), "Check"], 1):
+    results = [f"{s.meaning[0].upper()}{s.meaning[1:]} ({s.unit})" for s in steps]
+    for down, label in enumerate([*labels, *results, "Check"], 1):
         grid.put(top + down, 1, label)
     columns = [
         _machine(grid, top + 1, FIRST_COLUMN + n, what=what, machine=each, entries=entries)
         for n, each in enumerate(what.machines)
     ]
     return top + 1 + len(labels) + len(steps) + 1, columns
-
-
-def _rate_labels(what: WhatIf) -> list[str]:
-    return [f"{name}/s" for name in what.rates.operations]
-
-
-def _label(step: Step) -> str:
-    return f"{step.meaning[0].upper()}{step.meaning[1:]} ({step.unit})"
 
 
 def _machine(
@@ -194,7 +188,7 @@ def _machine(
         row += 1
     for step in what.law.steps:
         value = computed(step.formula, column.values)
-        shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in ANSWERS
+        shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in _ANSWERS
         text = guarded(step.formula, column.name)
         column.names[step.key] = grid.formula(row, at, text, value, shape, bold=bold)
         column.values[step.key] = value
@@ -203,7 +197,7 @@ def _machine(
     return column
 
 
-ANSWERS = ("simultaneous", "served", "machines")
+_ANSWERS = ("simultaneous", "served", "machines")
 
 
 def _listed(source: str) -> dict[str, Any]:

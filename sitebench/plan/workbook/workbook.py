@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
 
 
-SOURCES = (
+_SOURCES = (
     'Rates of 1997: "Performance Analysis and Capacity Planning for Microsoft Site '
     'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
@@ -115,7 +115,7 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
                 *each.plan.warnings,
             ],
         )
-    _lines(grid, row, "Sources", [*SOURCES, f"Rates measured on: {machine or 'no run given'}"])
+    _lines(grid, row, "Sources", [*_SOURCES, f"Rates measured on: {machine or 'no run given'}"])
 
 
 def _lines(grid: Grid, row: int, title: str, lines: Sequence[str]) -> int:
