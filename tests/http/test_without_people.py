@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from locust.env import Environment
 
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.fasthttp_lane import FastHttpLanes
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
+from tests.support.in_locust import in_locust
 
 REQUEST = Request("file", "/file", match="plain", expect=Expect((200,), 5, ("hello",)))
 SCENARIO = Scenario("files", (Operation("file", 1, (REQUEST,)),))
@@ -55,11 +54,22 @@ def test_native_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
 
 
 def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
-    lanes = FastHttpLanes(
-        Environment(), address, None, [SCENARIO], options=OPTIONS, slot=WorkerSlot()
-    )
-    lane = lanes.lane("files")
-    lane.run_pass()
-    lane.close()
-    (request,) = (step for step in lanes.drain().steps if step.step == "file")
-    assert (request.count, request.failures) == (1, {})
+    found = in_locust(f"""
+        import json
+        from locust.env import Environment
+        from sitebench.counts.worker_slot import WorkerSlot
+        from sitebench.http.address import Address
+        from sitebench.http.fasthttp_lane import FastHttpLanes
+        from tests.http.test_without_people import OPTIONS, SCENARIO
+
+        address = Address({address.host!r}, {address.port})
+        lanes = FastHttpLanes(
+            Environment(), address, None, [SCENARIO], options=OPTIONS, slot=WorkerSlot()
+        )
+        lane = lanes.lane("files")
+        lane.run_pass()
+        lane.close()
+        (request,) = (step for step in lanes.drain().steps if step.step == "file")
+        print(json.dumps([request.count, request.failures]))
+    """)
+    assert found == [1, {}]
