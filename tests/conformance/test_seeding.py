@@ -107,7 +107,7 @@ def test_a_person_seeds_and_verifies_with_a_password_from_the_environment(
 
 @pytest.mark.parametrize(
     ("password", "words"),
-    [(None, "there is no password"), ("wrong", "invalidCredentials")],
+    [(None, "no password for"), ("wrong", "invalidCredentials")],
 )
 def test_a_person_is_told_about_the_password(
     server: Served,

@@ -60,8 +60,8 @@ def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Pat
     ran = sitebench("ils", "peak", "--clients", "2", "--objective", "p99<5ms", cwd=tmp_path)
     assert ran.code == 2
     assert ran.err.splitlines() == [
-        "sitebench: --clients measures given loads and --objective searches for one",
-        "  leave one out",
+        "sitebench: --clients measures given loads, --objective searches for one",
+        "  give only one of them",
     ]
     assert not list(tmp_path.iterdir())
 

@@ -162,7 +162,7 @@ def test_a_folder_that_was_changed_is_not_taken_for_what_it_was(tmp_path: Path) 
 
 def test_places_that_are_none_are_told() -> None:
     for place, words in (
-        ("embedded", "no running directory"),
+        ("embedded", "is not a running directory"),
         ("slapd:", "names no folder"),
         ("http://127.0.0.1:1", "unknown target"),
     ):
