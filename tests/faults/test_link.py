@@ -20,7 +20,7 @@ def test_a_throttled_link_is_called_the_bottleneck(tmp_path: Path) -> None:
         )
     assert (point["verdict"], point["valid"]) == ("network", True), point["evidence"]
     assert grades(point)["network"] == "primary"
-    assert "queues on the way" in point["evidence"]
+    assert "queues on the path" in point["evidence"]
     # Of a target across the network nothing else is known, and nothing else is said.
     assert {grades(point)[each] for each in ("cpu", "memory", "disk")} == {"unknown"}
     assert "unwatched" in {each["kind"] for each in point["warnings"]}
