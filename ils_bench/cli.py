@@ -32,7 +32,7 @@ app = typer.Typer(help=SUITE.help, no_args_is_help=True)
 OPERATION = commands.operation_argument(SUITE)
 OPERATIONS = commands.operations_option(SUITE)
 
-PAPER_OPERATIONS = "connect,add,lookup"
+_PAPER_OPERATIONS = "connect,add,lookup"
 PAPER_WARMUP_S, PAPER_WINDOW_S = 10.0, 600.0
 """What the paper measured at each of its sizes: three operations, 600 seconds each (page 8)."""
 
@@ -67,7 +67,7 @@ def run(
 def sweep(
     options: SweepOptions,
     sizes: commands.Sizes = None,
-    operations: Annotated[str, OPERATIONS] = PAPER_OPERATIONS,
+    operations: Annotated[str, OPERATIONS] = _PAPER_OPERATIONS,
     paper: Annotated[
         bool,
         typer.Option(

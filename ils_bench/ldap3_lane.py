@@ -32,9 +32,9 @@ from sitebench.locust.portable import (
 )
 from sitebench.targets.tls import fault_kind
 
-CONTROL_SIZE_LIMIT_EXCEEDED = 4
+_CONTROL_SIZE_LIMIT_EXCEEDED = 4
 SUCCESS, COMPARE_TRUE = 0, 6
-NOT_CONNECTED = "closed"
+_NOT_CONNECTED = "closed"
 REFRESH = "1.3.6.1.4.1.1466.101.119.1"
 
 
@@ -67,9 +67,9 @@ class Ldap3Lanes(PortableLanes):
         self._added = itertools.count()
         self._first_added = first_added
 
-    def lane(self, program: str) -> Ldap3Lane:
+    def lane(self, program: str) -> _Ldap3Lane:
         """Make one lane."""
-        return Ldap3Lane(self, self._sequences[program], self.options.seed + next(self._made))
+        return _Ldap3Lane(self, self._sequences[program], self.options.seed + next(self._made))
 
     def next_new(self) -> tuple[int, bool]:
         """Return the next person to add, and whether that one was added before."""
@@ -77,7 +77,7 @@ class Ldap3Lanes(PortableLanes):
         return self._first_added + n % self.options.ring, n >= self.options.ring
 
 
-class Ldap3Lane(PortableLane):
+class _Ldap3Lane(PortableLane):
     """One connection that repeats one sequence."""
 
     def __init__(self, lanes: Ldap3Lanes, sequence: Sequence, seed: int) -> None:
@@ -145,7 +145,7 @@ class Ldap3Lane(PortableLane):
         except _FailedError as failure:
             kind = str(failure)
             broken = isinstance(step, steps.Connect | steps.Bind)
-            answered = kind != NOT_CONNECTED
+            answered = kind != _NOT_CONNECTED
         except (LDAPException, OSError) as error:
             kind, broken, answered = _kind(error), True, False
         after = self._traffic()
@@ -307,7 +307,7 @@ class Ldap3Lane(PortableLane):
             attributes=list(step.attributes) or ldap3.ALL_ATTRIBUTES,
             size_limit=step.size_limit,
         )
-        self._expect(SUCCESS, CONTROL_SIZE_LIMIT_EXCEEDED)
+        self._expect(SUCCESS, _CONTROL_SIZE_LIMIT_EXCEEDED)
 
     def _search(self, step: steps.Search) -> None:
         import ldap3
@@ -327,7 +327,7 @@ class Ldap3Lane(PortableLane):
 
     def _connected(self) -> Any:
         if self._connection is None:
-            raise _FailedError(NOT_CONNECTED)
+            raise _FailedError(_NOT_CONNECTED)
         return self._connection
 
     def _expect(self, *accepted: int) -> None:

@@ -24,7 +24,7 @@ from sitebench.suites import points
 from sitebench.suites.own_locustfile import Own
 from sitebench.targets.in_process import known
 
-LEFT_FOR_LAST = ("register", "add")
+_LEFT_FOR_LAST = ("register", "add")
 """Operations that change the directory, measured after the others at each size; adding, which
 leaves the most behind, at the very end."""
 
@@ -63,14 +63,14 @@ def stage(
     """Return all points of one size; those that write come last, on a directory used up then."""
     ordered = sorted(
         operations,
-        key=lambda name: LEFT_FOR_LAST.index(name) if name in LEFT_FOR_LAST else -1,
+        key=lambda name: _LEFT_FOR_LAST.index(name) if name in _LEFT_FOR_LAST else -1,
     )
     return points.stage(
         f"making {options.target} ready with {options.entries:,} people",
         [point(options, name) for name in ordered],
         lambda: open_target(options, options.entries, progress),
         lambda target, own: endpoint(target, options, own, reused=reused),
-        assure_own=_assuring(options, [name for name in ordered if name in LEFT_FOR_LAST]),
+        assure_own=_assuring(options, [name for name in ordered if name in _LEFT_FOR_LAST]),
     )
 
 
@@ -91,7 +91,7 @@ def api_stage(
     """Return the one point that `sitebench.run` measures."""
     own = None
     if isinstance(operation, str):
-        name, writes, settings = operation, operation in LEFT_FOR_LAST, {}
+        name, writes, settings = operation, operation in _LEFT_FOR_LAST, {}
     else:
         name, writes, settings = operation.name, operation.writes, {"sequence": repr(operation)}
         own = Own("ils_bench.users", "SequenceUser", "sequence", operation)

@@ -27,7 +27,7 @@ from sitebench.errors import BadInput
 PER_CONNECTION = 100
 """Adds or lookups between a bind and its unbind (Table 2)."""
 
-ANNOUNCED = {
+_ANNOUNCED = {
     "sappid": ("ms-netmeeting",),
     "smimetype": ("text/iuls",),
     "sappguid": ("008aff194794cf118796444553540000",),
@@ -36,7 +36,7 @@ ANNOUNCED = {
 }
 """What NetMeeting says of itself once it is registered (MS-TAIL)."""
 
-ONLINE_MINUTES = 10
+_ONLINE_MINUTES = 10
 """How long a search with sttl keeps a user online: what NetMeeting asks for."""
 
 
@@ -178,7 +178,7 @@ class Refresh(Step):
     """Keep a person online with RFC 2589's extended operation."""
 
     op = "refresh"
-    ttl_s: int = ONLINE_MINUTES * 60
+    ttl_s: int = _ONLINE_MINUTES * 60
     person: str = "current"
     name: str = ""
 
@@ -271,7 +271,7 @@ def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
             yield from walk(step.steps)
 
 
-READING = (Connect, Bind, Unbind, Repeat, Think, Compare, Retrieve)
+_READING = (Connect, Bind, Unbind, Repeat, Think, Compare, Retrieve)
 """Steps that change nothing, however they are filled in; no other is taken for one."""
 
 
@@ -281,7 +281,7 @@ def _writes(step: Step) -> bool:
     if isinstance(step, Search):
         # An ILS keeps the people online that such a filter finds.
         return "sttl" in step.filter.lower()
-    return not isinstance(step, READING)
+    return not isinstance(step, _READING)
 
 
 def _paused(steps: tuple[Step, ...], label: str, pause: Think) -> tuple[Step, ...]:
@@ -311,13 +311,13 @@ def register(profile: str) -> Sequence:
     keeps the user online; plain LDAP has neither, so there the same steps go without.
     """
     ils = profile == "ils"
-    announced = [Change("replace", name, values) for name, values in ANNOUNCED.items()]
+    announced = [Change("replace", name, values) for name, values in _ANNOUNCED.items()]
     operation = [Change("replace", "smodop", ("0",))] if ils else []
     steps = (
         Add(name="register"),
         Modify((*operation, *announced), name="announce"),
         # Only the name: what was announced is no part of the person that the population knows.
-        Lookup("current", ("cn",), ONLINE_MINUTES if ils else None, name="refresh"),
+        Lookup("current", ("cn",), _ONLINE_MINUTES if ils else None, name="refresh"),
         Delete(name="leave"),
     )
     return _session("register", steps, "sequence")

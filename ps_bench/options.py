@@ -14,7 +14,7 @@ from sitebench.suites.options import EntriesOption, PeopleOptions, ServerOptions
 
 
 @dataclass(frozen=True)
-class DatabaseOptions:
+class _DatabaseOptions:
     """How the embedded site keeps its user properties."""
 
     durability: str = option.choice(
@@ -33,7 +33,7 @@ class DatabaseOptions:
 
 
 @dataclass(frozen=True)
-class TestOptions(DatabaseOptions, SiteTestOptions):
+class TestOptions(_DatabaseOptions, SiteTestOptions):
     """A test of a site, but for its size."""
 
     database: str | None = option.file(
@@ -77,7 +77,7 @@ class SeedOptions(EntriesOption, PeopleOptions):
 
 
 @dataclass(frozen=True)
-class ServeOptions(DatabaseOptions, ServerOptions):
+class ServeOptions(_DatabaseOptions, ServerOptions):
     """What `sitebench ps serve` takes."""
 
     port: int = port_option(8080)

@@ -9,10 +9,10 @@ from sitebench.http.scenario import FORM, Capture, Expect, Identity, Operation, 
 PAGE_BYTES, IMAGE_BYTES, IMAGES = 8_290, 5_480, 4
 """A page, an image, and images on a page (Table 12)."""
 
-SHARES = {"create": 5, "page": 91, "page-and-update": 4}
+_SHARES = {"create": 5, "page": 91, "page-and-update": 4}
 """Of a hundred operations (Table 12)."""
 
-COOKIE = (("Cookie", "user={id}"),)
+_COOKIE = (("Cookie", "user={id}"),)
 
 _CREATE = Request(
     "create",
@@ -27,7 +27,7 @@ _CREATE = Request(
 )
 _PAGE = Request(
     "page",
-    headers=COOKIE,
+    headers=_COOKIE,
     expect=Expect(
         (200,),
         PAGE_BYTES,
@@ -50,7 +50,7 @@ _UPDATE = Request(
     "/preferences",
     "POST",
     does="update",
-    headers=COOKIE,
+    headers=_COOKIE,
     body="background={draw.colour}&accent={draw.accent}",
     content_type=FORM,
     match="plain",
@@ -69,12 +69,12 @@ _UPDATED_PAGE = replace(
 PAPER = Scenario(
     "scenario",
     (
-        Operation("create", SHARES["create"], (_CREATE,)),
-        Operation("page", SHARES["page"], (_PAGE, *_IMAGES), page=True),
+        Operation("create", _SHARES["create"], (_CREATE,)),
+        Operation("page", _SHARES["page"], (_PAGE, *_IMAGES), page=True),
         # The update comes first, so that the page of the same operation has to show it.
         Operation(
             "page-and-update",
-            SHARES["page-and-update"],
+            _SHARES["page-and-update"],
             (_UPDATE, _UPDATED_PAGE, *_IMAGES),
             counts="updated-page",
             page=True,

@@ -9,7 +9,7 @@ from threading import Event
 
 from sitebench._engine import Contents, Population
 
-PEOPLE_AT_A_TIME = 10_000
+_PEOPLE_AT_A_TIME = 10_000
 
 
 @contextmanager
@@ -19,10 +19,10 @@ def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
 
     def count() -> Contents:
         contents = population.contents(0, 0)
-        for start in range(0, population.size, PEOPLE_AT_A_TIME):
+        for start in range(0, population.size, _PEOPLE_AT_A_TIME):
             if left.is_set():
                 break
-            contents += population.contents(start, min(start + PEOPLE_AT_A_TIME, population.size))
+            contents += population.contents(start, min(start + _PEOPLE_AT_A_TIME, population.size))
         return contents
 
     with ThreadPoolExecutor(1) as pool:

@@ -17,7 +17,7 @@ from sitebench.system.native_errors import translated
 Progress = Callable[[int, int], object]
 """Called with how many people are written, and how many are wanted."""
 
-PEOPLE_PER_PIECE = 2_000
+_PEOPLE_PER_PIECE = 2_000
 """Some 3 MB: large enough that Python's overhead is negligible, small enough for the CPU cache."""
 
 
@@ -30,7 +30,7 @@ def pieces(
     """
 
     def make(begin: int) -> tuple[int, bytes]:
-        end = min(begin + PEOPLE_PER_PIECE, stop)
+        end = min(begin + _PEOPLE_PER_PIECE, stop)
         with translated():
             first = containers and begin == start
             return end, population.ldif(begin, end, with_containers=first)

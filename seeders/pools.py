@@ -29,7 +29,7 @@ HEADER = "sitebench-pools 1"
 RECIPE = 1
 # What people have when a provider's values suit no attribute: user names and telephone numbers
 # are ASCII by their syntax.
-FALLBACK_LOCALE = "en_US"
+_FALLBACK_LOCALE = "en_US"
 
 Progress = Callable[[str, int, int], object]
 """Called with a locale, how many locales are done, and of how many."""
@@ -66,16 +66,16 @@ def pools(
 
     The file lies in the user's cache folder (XDG base directories) unless `cache` is another.
     """
-    check_locales(locales)
+    _check_locales(locales)
     faker_version = version("faker")
     path = (cache or cache_folder()) / file_name(locales, faker_version)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         content = harvest(locales, progress=progress).encode()
-        write_atomically(path, content)
+        _write_atomically(path, content)
     except OSError as error:
-        raise no_cache(path, error) from error
+        raise _no_cache(path, error) from error
     digest = hashlib.sha256(content).hexdigest()
     return PoolsFile(path, digest, faker_version, tuple(locales))
 
@@ -86,38 +86,38 @@ def harvest(locales: Sequence[str], *, progress: Progress | None = None) -> str:
     for done, locale in enumerate(locales):
         if progress is not None:
             progress(locale, done, len(locales))
-        lines.extend(harvest_locale(locale))
+        lines.extend(_harvest_locale(locale))
     if progress is not None:
         progress("", len(locales), len(locales))
     return "\n".join(lines) + "\n"
 
 
-def harvest_locale(locale: str) -> Iterator[str]:
+def _harvest_locale(locale: str) -> Iterator[str]:
     """Yield the lines of one locale's sections."""
     yield f"[{locale} country]"
     yield country(locale)
     for field in FIELDS:
         yield f"[{locale} {field.name}]"
-        yield from values(locale, field) or values(FALLBACK_LOCALE, field)
+        yield from values(locale, field) or values(_FALLBACK_LOCALE, field)
 
 
 def values(locale: str, field: Field) -> list[str]:
     """Draw suitable values until there are enough, or the provider seems to have no more."""
-    fake = faker_for(locale)
+    fake = _faker_for(locale)
     fake.seed_instance(f"{HEADER} {field.name}")
     draw = getattr(fake, field.provider)
     found: dict[str, None] = {}
     # A provider of n values shows 99.97 % of them within 8 n draws; more would cost time only.
     for _ in range(8 * field.wanted):
         value = unicodedata.normalize("NFC", draw())
-        if len(value.encode()) <= field.max_bytes and is_clean(value) and field.suits(value):
+        if len(value.encode()) <= field.max_bytes and _is_clean(value) and field.suits(value):
             found[value] = None
             if len(found) == field.wanted:
                 break
     return list(found)
 
 
-def faker_for(locale: str) -> Faker:
+def _faker_for(locale: str) -> Faker:
     """Return a generator of its own for `locale`; unweighted, which is 10 to 40 times faster."""
     from faker import Faker
 
@@ -125,17 +125,17 @@ def faker_for(locale: str) -> Faker:
         return Faker(locale, use_weighting=False)
     except AttributeError as error:
         message = f"Faker has no locale {locale!r}"
-        raise BadInput(message, f"choose from its list, for example {EXAMPLES}") from error
+        raise BadInput(message, f"choose from its list, for example {_EXAMPLES}") from error
 
 
-EXAMPLES = ", ".join(DEFAULT_LOCALES)
+_EXAMPLES = ", ".join(DEFAULT_LOCALES)
 
 
-def check_locales(locales: Sequence[str]) -> None:
+def _check_locales(locales: Sequence[str]) -> None:
     """Refuse what cannot be harvested before anything is."""
     if not locales:
         raise BadInput(
-            "no locales to take names from", f"name at least one, for example {EXAMPLES}"
+            "no locales to take names from", f"name at least one, for example {_EXAMPLES}"
         )
     for locale in locales:
         if locales.count(locale) > 1:
@@ -148,11 +148,11 @@ def country(locale: str) -> str:
     _, _, code = locale.partition("_")
     if len(code) == 2 and code.isascii() and code.isalpha() and code.isupper():
         return code
-    remedy = f"write it like language_COUNTRY, for example {EXAMPLES}"
+    remedy = f"write it like language_COUNTRY, for example {_EXAMPLES}"
     raise BadInput(f"locale {locale!r} names no country", remedy)
 
 
-def is_clean(value: str) -> bool:
+def _is_clean(value: str) -> bool:
     """Whether `value` is a line of its own that no reader trims."""
     # Other, line separator, paragraph separator: control characters, soft hyphens, direction marks.
     unseen = any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in value)
@@ -164,7 +164,7 @@ def is_name(value: str) -> bool:
     return all(unicodedata.category(c)[0] in "LM" or c in " -'’.·" for c in value)
 
 
-def is_user(value: str) -> bool:
+def _is_user(value: str) -> bool:
     """Whether `value` is part of an e-mail address as it is (RFC 5321, 4.1.2)."""
     words = value.split(".")
     return value.isascii() and all(
@@ -172,12 +172,12 @@ def is_user(value: str) -> bool:
     )
 
 
-def is_phone(value: str) -> bool:
+def _is_phone(value: str) -> bool:
     """Whether `value` is a PrintableString, the syntax of telephone numbers (RFC 4517, 3.3.31)."""
     return value.isascii() and all(c.isalnum() or c in "'()+,-./:? " for c in value)
 
 
-def is_any(_: str) -> bool:
+def _is_any(_: str) -> bool:
     """Accept every value."""
     return True
 
@@ -186,12 +186,12 @@ def is_any(_: str) -> bool:
 FIELDS = (
     Field("given", "first_name", 400, 40, is_name),
     Field("family", "last_name", 400, 40, is_name),
-    Field("user", "user_name", 400, 32, is_user),
-    Field("city", "city", 300, 48, is_any),
-    Field("company", "company", 300, 64, is_any),
-    Field("job", "job", 300, 64, is_any),
-    Field("phone", "phone_number", 400, 24, is_phone),
-    Field("text", "sentence", 96, 160, is_any),
+    Field("user", "user_name", 400, 32, _is_user),
+    Field("city", "city", 300, 48, _is_any),
+    Field("company", "company", 300, 64, _is_any),
+    Field("job", "job", 300, 64, _is_any),
+    Field("phone", "phone_number", 400, 24, _is_phone),
+    Field("text", "sentence", 96, 160, _is_any),
 )
 
 
@@ -209,7 +209,7 @@ def file_name(locales: Sequence[str], faker_version: str) -> str:
     return f"pools-{RECIPE}-faker-{faker_version}-{key}.txt"
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def _write_atomically(path: Path, content: bytes) -> None:
     """Write all of it or nothing: another process may be reading, or harvesting too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,10 +217,10 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.write(content)
         Path(file.name).replace(path)
     except OSError as error:
-        raise no_cache(path, error) from error
+        raise _no_cache(path, error) from error
 
 
-def no_cache(path: Path, error: OSError) -> BadInput:
+def _no_cache(path: Path, error: OSError) -> BadInput:
     """Return the error of a cache folder that is of no use."""
     message = f"cannot keep the name pools in {path}: {error.strerror}"
     return BadInput(message, "set XDG_CACHE_HOME to a writable folder")

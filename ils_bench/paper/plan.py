@@ -16,9 +16,9 @@ from sitebench.plan.parse import Pairs, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
-SESSION_S = float(WORKBOOK_1997["session_s"])
+_SESSION_S = float(WORKBOOK_1997["session_s"])
 MIX = {name: float(number) for name, number in WORKBOOK_1997["mix"].items()}
-SCENARIO = Scenario(ACTIVE, SESSION_S, MIX)
+SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
 
 
 def _rates(machine: Mapping[str, Any]) -> RateTable:
@@ -36,7 +36,7 @@ def _rates(machine: Mapping[str, Any]) -> RateTable:
 
 MACHINES = {preset: _rates(machine) for preset, machine in WORKBOOK_1997["machines"].items()}
 
-PRINTED = tuple(
+_PRINTED = tuple(
     PrintedAnswer(preset, machine["simultaneous"], machine["community"])
     for preset, machine in WORKBOOK_1997["machines"].items()
 )
@@ -52,11 +52,11 @@ def _show_pairs(pairs: Pairs) -> str:
 
 
 @dataclass(frozen=True)
-class DirectoryPlanOptions(PlanOptions):
+class _DirectoryPlanOptions(PlanOptions):
     """Options of `sitebench plan ils`."""
 
     preset: str | None = preset_option(MACHINES)
-    session: float = option.duration(SESSION_S, "Length of a user's session.", panel="Load")
+    session: float = option.duration(_SESSION_S, "Length of a user's session.", panel="Load")
     mix: Pairs = option.parsed(
         tuple(MIX.items()),
         "Operations per session, such as lookup=10,add=1,retrieve=0.5.",
@@ -86,7 +86,7 @@ class DirectoryPlanOptions(PlanOptions):
 
 def _explain() -> list[str]:
     (smaller, smaller_answer), (larger, larger_answer) = zip(
-        MACHINES.values(), PRINTED, strict=True
+        MACHINES.values(), _PRINTED, strict=True
     )
     answers_apart = larger_answer.community / smaller_answer.community
     rates_apart = max(
@@ -128,14 +128,14 @@ PLAN = PlanSuite(
 
     sitebench plan ils run.sitebench --xlsx plan.xlsx
     """,
-    options=DirectoryPlanOptions,
+    options=_DirectoryPlanOptions,
     people_in="directory",
     operation=lambda each: each.spec.operation,
     rate=lambda result: result.ops_per_s,
     scenario=SCENARIO,
     presets=MACHINES,
     size=WORKBOOK_1997["size"],
-    printed=PRINTED,
+    printed=_PRINTED,
     explain=_explain,
 )
 """The planner's part of the suite."""

@@ -37,7 +37,7 @@ Progress = Callable[[int], object]
 
 MARKER, DRAFT = "people.json", "people.json.new"
 READ_BYTES = 1 << 20
-LOCK_S = 30.0
+_LOCK_S = 30.0
 """Time limit for the slapadd of a killed seeding, which still adds what it was given."""
 
 
@@ -133,7 +133,7 @@ def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
             raise BadInput(
                 f"slapd is running on {folder}", "stop it, or fill it with --to ldap://host:port"
             )
-    give_up = time.monotonic() + LOCK_S
+    give_up = time.monotonic() + _LOCK_S
     with (folder / "lock").open("wb") as lock:
         while True:
             try:

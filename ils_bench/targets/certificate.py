@@ -8,7 +8,7 @@ from pathlib import Path
 from sitebench.errors import MeasurementFailed
 from sitebench.system.programs import find_program, last_line
 
-DAYS = "30"
+_DAYS = "30"
 """Longer than any measurement."""
 
 _CONFIG = """\
@@ -33,7 +33,7 @@ def make(folder: Path) -> tuple[Path, Path]:
     )
     config, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
     config.write_text(_CONFIG)
-    argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", DAYS]
+    argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", _DAYS]
     argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
     argv += ["-keyout", str(key), "-out", str(cert)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)

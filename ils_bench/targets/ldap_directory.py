@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ils_bench.options import ServeOptions
 
-DEFAULT_SUFFIX = "o=Intranet"
+_DEFAULT_SUFFIX = "o=Intranet"
 DEFAULT_PEOPLE = 10_000
 
 
@@ -52,7 +52,7 @@ class LdapDirectory(InProcess[Directory]):
         entries: int = 1_000,
         *,
         ldif: Path | str | None = None,
-        suffix: str = DEFAULT_SUFFIX,
+        suffix: str = _DEFAULT_SUFFIX,
         profile: Profile = "paper",
         seed: int = 1997,
         locales: tuple[str, ...] = DEFAULT_LOCALES,

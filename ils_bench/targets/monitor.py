@@ -15,7 +15,7 @@ from ils_bench.targets.target import OpenDirectory
 
 TIMEOUT_S = 1.0
 BASE = "cn=Monitor"
-STATISTICS = {"bytes": "bytes_total", "pdu": "pdus_total", "entries": "entries_total"}
+_STATISTICS = {"bytes": "bytes_total", "pdu": "pdus_total", "entries": "entries_total"}
 THREADS = ("max", "open", "active", "pending", "backload")
 OPERATIONS = ("monitorOpInitiated", "monitorOpCompleted")
 COUNTER, INFO = ("monitorCounter",), ("monitoredInfo",)
@@ -58,8 +58,8 @@ class DirectoryMonitor:
             for _, attributes in self._search(f"cn={entry},cn=Connections", COUNTER, below=False):
                 found |= _value(name, attributes, COUNTER[0])
         for name, attributes in self._search("cn=Statistics", COUNTER):
-            if name in STATISTICS:
-                found |= _value(STATISTICS[name], attributes, COUNTER[0])
+            if name in _STATISTICS:
+                found |= _value(_STATISTICS[name], attributes, COUNTER[0])
         for name, attributes in self._search("cn=Threads", INFO):
             if name in THREADS:
                 found |= _value(f"threads_{name}", attributes, INFO[0])

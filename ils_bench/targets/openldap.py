@@ -34,7 +34,7 @@ from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.tls import SYSTEM, Trust, trusting
 
-FILL_S = 3600.0
+_FILL_S = 3600.0
 ANSWER_S = 30.0
 LEAST_ROOM = 4 << 30
 """Size limit of an mdb database without people: they may come later, and it reserves only address
@@ -65,7 +65,7 @@ access to * by * write
 def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenDirectory:
     """Start a slapd that holds these people and return when it answers."""
     request = {"people": people.to_dict(), "scheme": scheme}
-    child = Child("ils_bench.targets.openldap", request, timeout_s=FILL_S)
+    child = Child("ils_bench.targets.openldap", request, timeout_s=_FILL_S)
     pid, ca = int(child.ready["pid"]), child.ready["ca"]
     return OpenDirectory(
         "openldap",

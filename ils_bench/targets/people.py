@@ -11,7 +11,7 @@ from seeders.people import Profile, Spec
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 
 
-class PeopleAsked(Protocol):
+class _PeopleAsked(Protocol):
     """Options that say which people."""
 
     @property
@@ -24,7 +24,7 @@ class PeopleAsked(Protocol):
     def base(self) -> str: ...
 
 
-def spec_of(asked: PeopleAsked, size: int) -> Spec:
+def spec_of(asked: _PeopleAsked, size: int) -> Spec:
     """Return the people that options ask for."""
     profile = cast("Profile", asked.profile)
     return Spec(size, asked.seed, profile, asked.locales, asked.base)

@@ -31,7 +31,7 @@ _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "Sta
 ANSWER_S = 5
 """Whole seconds: ldap3 passes them to the kernel unchanged."""
 INVALID_CREDENTIALS = 49
-ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
+_ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
 """The last identifies OpenLDAP, which gives no vendor."""
 _NOT_AUTHENTICATED = {8, 48, INVALID_CREDENTIALS, 53}
 """Results of a bind that mean: not with these credentials (strongerAuthRequired,
@@ -155,11 +155,11 @@ def root_dse(
 ) -> dict[str, Any]:
     """Return the root DSE's vendor, version and classes, if any (RFC 4512 5.1, RFC 3045)."""
     with connected(address, who, trust) as connection:
-        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=ROOT_DSE_ATTRIBUTES)
+        connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
         found = connection.response[0]["raw_attributes"] if connection.response else {}
     return {
         name: ", ".join(value.decode(errors="replace") for value in found[name])
-        for name in ROOT_DSE_ATTRIBUTES
+        for name in _ROOT_DSE_ATTRIBUTES
         if found.get(name)
     }
 

@@ -15,7 +15,7 @@ from sitebench.plan.options import ACTIVE, PlanOptions, preset_option
 from sitebench.plan.rates import PAGES, RateTable
 from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
-VIEW_S = float(WORKBOOK_1997["view_s"])
+_VIEW_S = float(WORKBOOK_1997["view_s"])
 
 MACHINES = {
     preset: RateTable(
@@ -28,11 +28,13 @@ MACHINES = {
 
 
 @dataclass(frozen=True)
-class SitePlanOptions(PlanOptions):
+class _SitePlanOptions(PlanOptions):
     """Options of `sitebench plan ps`."""
 
     preset: str | None = preset_option(MACHINES)
-    view_time: float = option.duration(VIEW_S, "Time between a visitor's page views.", panel="Load")
+    view_time: float = option.duration(
+        _VIEW_S, "Time between a visitor's page views.", panel="Load"
+    )
     pages_per_s: float | None = option.rate(None, "Pages/s of one machine.", panel="Target")
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
@@ -60,11 +62,11 @@ PLAN = PlanSuite(
 
     sitebench plan ps --preset paper-7000 --objective 'p90<500ms' --json
     """,
-    options=SitePlanOptions,
+    options=_SitePlanOptions,
     people_in="database",
     operation=lambda each: PAGES if each.spec.operation == "scenario" else None,
     rate=lambda result: result.figures.get("web_pages_per_s"),
-    scenario=Scenario(ACTIVE, VIEW_S),
+    scenario=Scenario(ACTIVE, _VIEW_S),
     presets=MACHINES,
     size=WORKBOOK_1997["size"],
     printed=[PrintedAnswer(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-SCHEDULED = 2
+_SCHEDULED = 2
 """CPUCLOCK_SCHED of the kernel's posix-timers: on a core, in its own code or the kernel's."""
 
 
@@ -13,4 +13,4 @@ def cpu_ns(pid: int) -> int:
 
     /proc counts in ticks of 10 ms, of which a short measurement has too few.
     """
-    return time.clock_gettime_ns(~pid << 3 | SCHEDULED)
+    return time.clock_gettime_ns(~pid << 3 | _SCHEDULED)

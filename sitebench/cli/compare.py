@@ -21,7 +21,7 @@ SLOWER = "slower"
 
 
 @dataclass(frozen=True)
-class CompareOptions:
+class _CompareOptions:
     """What `sitebench compare` takes besides A and B."""
 
     interleave: str | None = option.text(
@@ -49,9 +49,9 @@ class CompareOptions:
     )
 
 
-@command_options(CompareOptions)
+@command_options(_CompareOptions)
 def compare(
-    options: CompareOptions,
+    options: _CompareOptions,
     a: Annotated[
         str, typer.Argument(help="Run file; with --interleave, a value for {}.", metavar="A")
     ],

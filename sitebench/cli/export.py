@@ -23,7 +23,7 @@ ROWS = ("points", "steps", "timeline", "samples")
 
 
 @dataclass(frozen=True)
-class ExportOptions:
+class _ExportOptions:
     """What `sitebench export` takes besides the run file."""
 
     format: str = option.choice(
@@ -42,9 +42,9 @@ class ExportOptions:
     )
 
 
-@command_options(ExportOptions)
+@command_options(_ExportOptions)
 def export(
-    options: ExportOptions,
+    options: _ExportOptions,
     run: Annotated[
         Path, typer.Argument(help="Run file, which may still be written to.", metavar="RUN")
     ],

@@ -15,7 +15,7 @@ from sitebench.system.files import write
 
 
 @dataclass(frozen=True)
-class ReportOptions:
+class _ReportOptions:
     """What `sitebench report` takes besides run files."""
 
     out: str | None = option.file("HTML page to write (default: beside RUN).", panel="Output")
@@ -29,9 +29,9 @@ class ReportOptions:
     open: bool = option.flag("Page opened in the browser.", panel="Output")
 
 
-@command_options(ReportOptions)
+@command_options(_ReportOptions)
 def report(
-    options: ReportOptions,
+    options: _ReportOptions,
     runs: Annotated[list[Path], typer.Argument(help="Run files.", metavar="RUN...")],
 ) -> None:
     """Make one HTML page of run files: verdict, figures, tables, planner. It needs no network.

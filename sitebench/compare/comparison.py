@@ -21,13 +21,13 @@ from sitebench.compare.matching import Matched, title
 from sitebench.compare.measures import MEASURES, Measure
 from sitebench.runs.point import PointResult
 
-FAMILY_ALPHA = 0.05
+_FAMILY_ALPHA = 0.05
 """Probability that a comparison finds a difference in any row if nothing differs."""
 
-LEAST_REPEATS = 5
+_LEAST_REPEATS = 5
 """Nothing is claimed with fewer repeats (rule 10 of the method)."""
 
-MOST_LEFT_OUT = 0.25
+_MOST_LEFT_OUT = 0.25
 """A point with a larger share of invalid repeats is not compared."""
 
 NONE = "no detectable difference"
@@ -128,7 +128,7 @@ def analyse(matched: Sequence[Matched], design: Design) -> Analysis:
     kept = [_keep(each, design) for each in matched]
     found = [_values(each) for each in kept]
     count = sum(len(values) for values, _ in found)
-    alpha = FAMILY_ALPHA / max(1, count)
+    alpha = _FAMILY_ALPHA / max(1, count)
     points = tuple(
         Compared(
             each.matched,
@@ -152,7 +152,7 @@ def _keep(matched: Matched, design: Design) -> _Kept:
         if not r.verdict.valid
     ]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
-    if any(len(v) < (1 - MOST_LEFT_OUT) * len(s) for v, s in zip(valid, sides, strict=True)):
+    if any(len(v) < (1 - _MOST_LEFT_OUT) * len(s) for v, s in zip(valid, sides, strict=True)):
         return _Kept(matched, (), (), (*invalid, "too many of them: the point is not compared"))
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
@@ -186,5 +186,5 @@ def _row(
         tuple(b),
         effect(logs_a, logs_b, design, alpha),
         null(logs_a, logs_b, design, alpha),
-        max(LEAST_REPEATS, least_repeats(design, alpha)),
+        max(_LEAST_REPEATS, least_repeats(design, alpha)),
     )

@@ -22,7 +22,7 @@ from sitebench.compare.statistics import (
     pair_shift,
 )
 
-Logs = Sequence[float]
+_Logs = Sequence[float]
 """Logarithms of measured values: their differences are ratios."""
 
 
@@ -65,7 +65,7 @@ class Effect:
     """The smallest ratio above 1 that repeats as noisy as these would show four times in five."""
 
 
-def effect(a: Logs, b: Logs, design: Design, alpha: float) -> Effect:
+def effect(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect:
     """Compare B's repeats with A's."""
     if design is Design.GROUPS:
         shift = group_shift(a, b, alpha)
@@ -75,7 +75,7 @@ def effect(a: Logs, b: Logs, design: Design, alpha: float) -> Effect:
     return Effect(Ratio.of(shift), None if least is None else math.exp(least))
 
 
-def null(a: Logs, b: Logs, design: Design, alpha: float) -> Effect | None:
+def null(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect | None:
     """Compare odd repeats with even ones of the same side; None with fewer than two.
 
     With pairs they are neighbours of one side, as many pairs as there are of A and B. With groups,
@@ -88,7 +88,7 @@ def null(a: Logs, b: Logs, design: Design, alpha: float) -> Effect | None:
     return effect(odd, even, design, alpha) if odd else None
 
 
-def odd_and_even(values: Logs) -> tuple[list[float], list[float]]:
+def odd_and_even(values: _Logs) -> tuple[list[float], list[float]]:
     """Return odd and even repeats, in the order 1 2, 4 3, 5 6, 8 7: a drift cancels out."""
     pairs = [values[n : n + 2] for n in range(0, len(values) - 1, 2)]
     turned = [pair[::-1] if n % 2 else pair for n, pair in enumerate(pairs)]

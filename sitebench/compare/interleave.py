@@ -33,12 +33,12 @@ from sitebench.runs.store import RunStore
 
 PLACE = "{}"
 SIDES = ("a", "b")
-OURS = ("--out", "--repeats", "--json", "--objective", "--junit")
+_OURS = ("--out", "--repeats", "--json", "--objective", "--junit")
 """Options of a command that a comparison gives itself, or has no use for."""
 
 _RUN_IT = "run the command by itself to see more"
 
-END_S = 60.0
+_END_S = 60.0
 """How long an interrupted command may take to put everything back."""
 
 _EXAMPLE = "such as 'ils run lookup --target {} --entries 10k --measure 2s'"
@@ -109,7 +109,7 @@ def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Interleavi
         raise BadInput(
             f"--interleave {command!r} has no {{}} where A and B go", f"write one {_EXAMPLE}"
         )
-    if ours := [o for o in OURS if any(w == o or w.startswith(f"{o}=") for w in words)]:
+    if ours := [o for o in _OURS if any(w == o or w.startswith(f"{o}=") for w in words)]:
         raise BadInput(
             f"the command of --interleave has {', '.join(ours)}",
             "leave it out; --out, --repeats and --json go to `sitebench compare`",
@@ -201,7 +201,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(END_S)
+        process.wait(_END_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

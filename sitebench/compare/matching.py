@@ -16,7 +16,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.suite import suites
 
-UNSET = "not set"
+_UNSET = "not set"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def identity(spec: PointSpec) -> Identity:
         "operation": spec.operation,
         "entries": units.format_size(spec.entries),
         "users": units.format_size(spec.users),
-        "rate": UNSET if spec.rate is None else f"{spec.rate:g}",
+        "rate": _UNSET if spec.rate is None else f"{spec.rate:g}",
         "warmup": units.format_duration(spec.warmup_s),
         "measure": units.format_duration(spec.measure_s),
         "client": spec.client,
@@ -70,7 +70,7 @@ def identity(spec: PointSpec) -> Identity:
 
 def differences(a: Identity, b: Identity) -> list[Difference]:
     names = [*a, *(name for name in b if name not in a)]
-    each = [Difference(name, a.get(name, UNSET), b.get(name, UNSET)) for name in names]
+    each = [Difference(name, a.get(name, _UNSET), b.get(name, _UNSET)) for name in names]
     return [found for found in each if found.a != found.b]
 
 
@@ -79,7 +79,7 @@ def varied(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
     every = [[identity(spec) for spec in side] for side in (a, b)]
     names = dict.fromkeys(name for side in every for each in side for name in each)
     values = [
-        {name: list(dict.fromkeys(each.get(name, UNSET) for each in side)) for name in names}
+        {name: list(dict.fromkeys(each.get(name, _UNSET) for each in side)) for name in names}
         for side in every
     ]
     return [

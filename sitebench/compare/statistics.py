@@ -25,7 +25,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-EXACT_UP_TO = 60
+_EXACT_UP_TO = 60
 """Up to this many values the distribution is counted exactly; beyond, it is taken as normal."""
 
 POWER = 0.80
@@ -52,7 +52,7 @@ def group_shift(a: Sequence[float], b: Sequence[float], alpha: float) -> Shift:
     """Return Hodges and Lehmann's shift from `a` to `b` with its interval."""
     n, m = len(a), len(b)
     ordered = sorted(y - x for x in a for y in b)
-    if n + m <= EXACT_UP_TO:
+    if n + m <= _EXACT_UP_TO:
         # The least rank sum is that of U = 0.
         counts = _rank_sums(tuple(range(1, n + m + 1)), n)[n * (n + 1) // 2 :]
         return _enclosed(ordered, _cut(counts, alpha))
@@ -64,7 +64,7 @@ def pair_shift(differences: Sequence[float], alpha: float) -> Shift:
     """Return the shift of pairs, from their differences, with its interval."""
     n = len(differences)
     ordered = sorted((differences[i] + differences[j]) / 2 for i in range(n) for j in range(i, n))
-    if n <= EXACT_UP_TO:
+    if n <= _EXACT_UP_TO:
         counts = _sign_sums(tuple(range(1, n + 1)))
         return _enclosed(ordered, _cut(counts, alpha))
     deviation = math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
@@ -85,12 +85,12 @@ def detectable(shift: Shift, alpha: float) -> float | None:
 
 def least_groups(alpha: float) -> int:
     """Return how many values each group needs before a difference can be found."""
-    return next(n for n in range(1, EXACT_UP_TO) if 2 / math.comb(2 * n, n) <= alpha)
+    return next(n for n in range(1, _EXACT_UP_TO) if 2 / math.comb(2 * n, n) <= alpha)
 
 
 def least_pairs(alpha: float) -> int:
     """Return how many pairs are needed before a difference can be found."""
-    return next(n for n in range(1, EXACT_UP_TO) if 2 / 2**n <= alpha)
+    return next(n for n in range(1, _EXACT_UP_TO) if 2 / 2**n <= alpha)
 
 
 @functools.lru_cache(maxsize=256)

@@ -27,17 +27,17 @@ MIN_SLOTS = 8
 DRIFT = 0.05
 """A change within the window that is as large as what comparisons are to find: 5 %."""
 
-FALSE_ALARM_RATE = 0.003
+_FALSE_ALARM_RATE = 0.003
 """Three sigmas: how often a steady target may be called unsettled, all spans of a window together.
 With an autocorrelation of 0.5 it is up to 5 % (simulated)."""
 
-SHORTEST_S = 0.4
+_SHORTEST_S = 0.4
 """Shorter drains are merged: those at a phase's ends last milliseconds."""
 
-MAX_SLOTS = 240
+_MAX_SLOTS = 240
 """Longer windows have longer slots: the slope takes all pairs of slots."""
 
-MAX_AUTOCORRELATION = 0.9
+_MAX_AUTOCORRELATION = 0.9
 """Estimates are capped here; beyond it no drift would be significant."""
 
 
@@ -79,7 +79,7 @@ def settle(drains: Iterable[tuple[float, int]]) -> Settled:
     spans = list(_spans(len(rates)))
     drifts = [_drift(rates[first:last]) for first, last in spans]
     moved = [
-        d for d in drifts if abs(d.change) > DRIFT and d.chance < FALSE_ALARM_RATE / len(spans)
+        d for d in drifts if abs(d.change) > DRIFT and d.chance < _FALSE_ALARM_RATE / len(spans)
     ]
     if moved:
         worst = max(moved, key=lambda drift: abs(drift.change))
@@ -103,7 +103,7 @@ def _change(drift: _Drift) -> str:
 def _rates(drains: Iterable[tuple[float, int]]) -> Iterator[tuple[float, float, float]]:
     """Merge drains into slots, and yield each as (begin, end, rate)."""
     drains = list(drains)
-    least = max(SHORTEST_S, sum(seconds for seconds, _ in drains) / MAX_SLOTS)
+    least = max(_SHORTEST_S, sum(seconds for seconds, _ in drains) / _MAX_SLOTS)
     begin = end = 0.0
     operations = 0
     for seconds, count in drains:
@@ -176,5 +176,5 @@ def _variance_inflation(rest: Sequence[float]) -> float:
     # Of few values the estimate is too low (Kendall's correction of the bias).
     n = len(rest)
     estimate = (n * sum(a * b for a, b in pairwise(residuals)) / square + 1) / (n - 3)
-    r = min(MAX_AUTOCORRELATION, estimate)
+    r = min(_MAX_AUTOCORRELATION, estimate)
     return max(1.0, (1 + r) / (1 - r))

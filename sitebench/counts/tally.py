@@ -12,7 +12,7 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.counts.source import SEQUENCE, Drained, StepRecord
 
-WAITS = 0.01
+_WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
 
 MOST_STRETCHES = 2_048
@@ -122,7 +122,7 @@ class Tally:
     @property
     def waits(self) -> bool:
         """Whether lanes were idle for a noticeable time: their users think."""
-        return self.waiting_ns > WAITS * self.lane_ns
+        return self.waiting_ns > _WAITS * self.lane_ns
 
     @property
     def thread_cpu_s(self) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from sitebench.http.scenario import Scenario
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
-NEWCOMERS = 1_000_000_000
+_NEWCOMERS = 1_000_000_000
 """People that one process may create: more than any run can."""
 
 
@@ -22,7 +22,7 @@ def people_at(options: SiteTestOptions) -> int:
 
 def first_newcomer(options: SiteTestOptions, slot: WorkerSlot) -> int:
     """Return the first person that a process may create, whichever its client is."""
-    return people_at(options) + slot.index * NEWCOMERS
+    return people_at(options) + slot.index * _NEWCOMERS
 
 
 def engine_config(
@@ -46,6 +46,6 @@ def engine_config(
             "share": {"index": slot.index, "of": slot.count},
             "tls": trust.to_engine() if address.encrypted else None,
         },
-        adds={"start": first_newcomer(options, slot), "keys": NEWCOMERS},
+        adds={"start": first_newcomer(options, slot), "keys": _NEWCOMERS},
         programs=[scenario.to_program(options.think) for scenario in scenarios],
     )

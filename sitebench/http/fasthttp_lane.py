@@ -35,7 +35,7 @@ from sitebench.locust.portable import (
 )
 from sitebench.targets.tls import SYSTEM, Trust, fault_kind
 
-CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
+_CITIES = ("Aberdeen", "Bologna", "Cádiz", "Delft", "Évora", "Fürth", "Göteborg", "Hämeenlinna")
 """Cities that updates move people to."""
 
 
@@ -70,11 +70,11 @@ class FastHttpLanes(PortableLanes):
         self._made = itertools.count(slot.index, slot.count)
         self._newcomers = itertools.count(first_newcomer(options, slot))
 
-    def lane(self, program: str) -> FastHttpLane:
+    def lane(self, program: str) -> _FastHttpLane:
         """Make one lane; all lanes of a scenario draw from one deck."""
         scenario, deck = self._decks[program]
         seed = self.options.seed + next(self._made)
-        return FastHttpLane(self, self._browser(), scenario, deck, seed)
+        return _FastHttpLane(self, self._browser(), scenario, deck, seed)
 
     def newcomer(self) -> int:
         """Return a person who is not on the site yet."""
@@ -114,7 +114,7 @@ class Deck:
         return self._left.pop()
 
 
-class FastHttpLane(PortableLane):
+class _FastHttpLane(PortableLane):
     """One user of the site."""
 
     def __init__(
@@ -187,7 +187,7 @@ class FastHttpLane(PortableLane):
                 self.hang_up()
             if (lost := _lost(response)) is not None:
                 self.hang_up()
-                kind: str | None = failure_kind(lost)
+                kind: str | None = _failure_kind(lost)
                 response.failure(kind)
                 return self.clock.end(kind, answered=False, traffic=(0, 0))
             body = response.content or b""
@@ -271,7 +271,7 @@ class FastHttpLane(PortableLane):
     def _draws(self) -> Iterator[tuple[str, str]]:
         for name in ("draw.colour", "draw.accent"):
             yield name, f"#{self._random.randrange(1 << 24):06x}"
-        yield "draw.city", self._random.choice(CITIES)
+        yield "draw.city", self._random.choice(_CITIES)
         yield "draw.number", str(self._random.randrange(1 << 31))
 
 
@@ -288,7 +288,7 @@ def _text(value: str | int | bool | list[str]) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
 
 
-def failure_kind(error: BaseException | None) -> str:
+def _failure_kind(error: BaseException | None) -> str:
     """Return the engine's name for what FastHttpUser met instead of an answer."""
     fault = None if error is None else fault_kind(error)
     name, text = type(error).__name__, str(error).lower()

@@ -9,7 +9,7 @@ from sitebench.suites.options import EndpointOptions, SuiteTestOptions, target_o
 
 
 @dataclass(frozen=True)
-class SiteOptions(EndpointOptions):
+class _SiteOptions(EndpointOptions):
     """The site, and what its users do."""
 
     target: str = target_option(
@@ -32,5 +32,5 @@ class SiteOptions(EndpointOptions):
 
 
 @dataclass(frozen=True)
-class SiteTestOptions(SiteOptions, SuiteTestOptions):
+class SiteTestOptions(_SiteOptions, SuiteTestOptions):
     """A test of a site, but for its size."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from sitebench.errors import BadInput
 
-PROPERTIES = (
+_PROPERTIES = (
     *("id", "name", "given", "family", "mail", "city", "country", "language", "occupation"),
     *("company", "birth_year", "background", "accent", "sections", "interests", "stocks"),
     "newsletter",
@@ -26,7 +26,7 @@ PROPERTIES = (
 DRAWN = ("draw.colour", "draw.accent", "draw.city", "draw.number")
 """Values that each update draws anew, and that the page after it must show."""
 
-FIELDS = (*PROPERTIES, *DRAWN, "captured")
+FIELDS = (*_PROPERTIES, *DRAWN, "captured")
 """Everything a template may name; `captured` is what the lane captured last."""
 
 _FIELD = re.compile(r"\{([a-z_.]*)\}")

@@ -15,7 +15,7 @@ from sitebench.locust.statistics import feed
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.limits import allow_descriptors
 
-STOP_TIMEOUT_S = 5.0
+_STOP_TIMEOUT_S = 5.0
 
 
 class Lane(Protocol):
@@ -86,8 +86,8 @@ class Lanes:
         self.stopped = True
         stop = self.session.source.stop
         if self.portable:
-            return self._show(stop(STOP_TIMEOUT_S))
-        return self._show(gevent.get_hub().threadpool.apply(stop, (STOP_TIMEOUT_S,)))
+            return self._show(stop(_STOP_TIMEOUT_S))
+        return self._show(gevent.get_hub().threadpool.apply(stop, (_STOP_TIMEOUT_S,)))
 
     def _show(self, drained: Drained) -> Drained:
         if not self.portable:

@@ -22,7 +22,7 @@ from sitebench.errors import BadInput
 
 A_DAY_S = 86_400.0
 POLL_S = 0.005
-BACKOFF_S = 0.1
+_BACKOFF_S = 0.1
 """How long a portable lane waits after a failed connection, so as not to spin."""
 
 
@@ -159,7 +159,7 @@ class PortableLane(ABC):
         self._all.keep_pass(self._program, took, kind, broken=kind is not None)
         if kind is not None:
             self.hang_up()
-            self.clock.rest(BACKOFF_S)
+            self.clock.rest(_BACKOFF_S)
 
     def close(self) -> None:
         """End the lane."""

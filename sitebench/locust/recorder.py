@@ -93,7 +93,7 @@ class Recording:
     until_stopped: bool = False
 
 
-class RecordingSink(Protocol):
+class _RecordingSink(Protocol):
     """Takes the tests of a session: `web_ui.session` does."""
 
     def recording(self, subject: Subject, exporter: str | None) -> Recording: ...
@@ -104,7 +104,7 @@ class Recorder:
     """Makes a test's windows and, for a point, its result."""
 
     def __init__(
-        self, options: PointOptions, exporter: str | None, session: RecordingSink | None = None
+        self, options: PointOptions, exporter: str | None, session: _RecordingSink | None = None
     ) -> None:
         self._options = options
         self._exporter = exporter

@@ -18,7 +18,7 @@ from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, Stats
 
 from sitebench.counts.source import SEQUENCE, Drained, StepRecord
 
-SECONDS_KEPT = 20
+_SECONDS_KEPT = 20
 """Locust's present rates are of the last twelve seconds; older counts are dropped."""
 
 
@@ -31,14 +31,14 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
         entry = StatsEntry.unserialize(entry_dict(step, start, end), stats)
         shown = stats.entries[(entry.name, entry.method)]
         shown.extend(entry)
-        _forget(shown, end - SECONDS_KEPT)
+        _forget(shown, end - _SECONDS_KEPT)
         stats.total.extend(entry)
         _feed_errors(stats, step, start, end)
     # Without this a target that stops answering would leave the last rate on the screen.
     heartbeat = StatsEntry(stats, "Aggregated", "")
     heartbeat.start_time, heartbeat.last_request_timestamp = start, end
     stats.total.extend(heartbeat)
-    _forget(stats.total, end - SECONDS_KEPT)
+    _forget(stats.total, end - _SECONDS_KEPT)
 
 
 def _forget(entry: StatsEntry, before: float) -> None:

@@ -147,7 +147,7 @@ class ObjectiveState(StrEnum):
 
 
 @dataclass(frozen=True)
-class ConditionResult:
+class _ConditionResult:
     """One condition at one point: met or not, and the measured value in words."""
 
     condition: str
@@ -157,7 +157,7 @@ class ConditionResult:
 
 
 @dataclass(frozen=True)
-class Condition:
+class _Condition:
     """One metric and its bound."""
 
     metric: str
@@ -165,15 +165,15 @@ class Condition:
     bound: float
     text: str
 
-    def judge(self, result: PointResult) -> ConditionResult:
+    def judge(self, result: PointResult) -> _ConditionResult:
         metric = METRICS[self.metric]
         value = metric.of(result)
         if value is None:
             message = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
-            return ConditionResult(self.text, ObjectiveState.UNKNOWN, None, message)
+            return _ConditionResult(self.text, ObjectiveState.UNKNOWN, None, message)
         met = OPERATORS[self.operator](value, self.bound)
         message = f"{self.metric} is {metric.show(value)} (asked: {self.text})"
-        return ConditionResult(
+        return _ConditionResult(
             self.text, ObjectiveState.MET if met else ObjectiveState.BROKEN, value, message
         )
 
@@ -182,7 +182,7 @@ class Condition:
 class Objective:
     """Conditions that must all hold."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[_Condition, ...]
 
     @classmethod
     def parse(cls, text: str) -> Objective:
@@ -196,8 +196,8 @@ class Objective:
     def __str__(self) -> str:
         return ",".join(each.text for each in self.conditions)
 
-    def judge(self, result: PointResult) -> Judgement:
-        return Judgement(tuple(each.judge(result) for each in self.conditions))
+    def judge(self, result: PointResult) -> _Judgement:
+        return _Judgement(tuple(each.judge(result) for each in self.conditions))
 
     def samples(self) -> int:
         """Return how many operations a point needs for its percentiles to be known."""
@@ -212,10 +212,10 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class _Judgement:
     """All conditions at one point: broken if any is, met if all are."""
 
-    outcomes: tuple[ConditionResult, ...]
+    outcomes: tuple[_ConditionResult, ...]
 
     @property
     def state(self) -> ObjectiveState:
@@ -239,7 +239,7 @@ class Judgement:
         return {"state": self.state.value, "conditions": found}
 
 
-def _read(part: str, place: int, whole: str) -> Condition:
+def _read(part: str, place: int, whole: str) -> _Condition:
     """Read one condition, which begins at the `place`-th character of the whole."""
     match = _CONDITION.fullmatch(part)
     assert match is not None  # Every group may be empty.
@@ -258,7 +258,7 @@ def _read(part: str, place: int, whole: str) -> Condition:
         bound = METRICS[name].parse(value)
     except UnknownValue as error:
         raise _wrong(whole, error.message, place + match.start(3), error.remedy) from error
-    return Condition(name, sign, bound, f"{name}{sign}{value}")
+    return _Condition(name, sign, bound, f"{name}{sign}{value}")
 
 
 def _wrong(whole: str, found: str, place: int, remedy: str) -> UnknownValue:

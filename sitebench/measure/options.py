@@ -90,7 +90,7 @@ class LoadOptions:
 
 
 @dataclass(frozen=True)
-class OutputOptions:
+class _OutputOptions:
     """Where results go."""
 
     out: str | None = option.file("Run file to write, or to resume if it exists.", **_OUTPUT)
@@ -99,7 +99,7 @@ class OutputOptions:
 
 
 @dataclass(frozen=True)
-class RepeatOptions(OutputOptions):
+class RepeatOptions(_OutputOptions):
     """How often each point is measured."""
 
     repeats: int = option.count(
@@ -128,12 +128,12 @@ DEFAULT_CLIENTS = (2, 4, 8, 14, 28, 56, 112)
 
 DEFAULT_USERS = 64
 
-AUTO = "auto"
+_AUTO = "auto"
 """The default of --users in `peak`: check_options refuses a number given without --objective."""
 
 
 def _users(text: str) -> int:
-    return 0 if text == AUTO else units.parse_size(text)
+    return 0 if text == _AUTO else units.parse_size(text)
 
 
 def _percentage(text: str) -> float:
@@ -182,7 +182,7 @@ class PeakOptions(RepeatOptions):
         0,
         f"Users at the start of the search (default: {DEFAULT_USERS}), doubled while all are busy.",
         parse=_users,
-        show=lambda n: units.format_size(n) if n else AUTO,
+        show=lambda n: units.format_size(n) if n else _AUTO,
         metavar="N",
         locust=False,
     )

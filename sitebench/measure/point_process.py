@@ -34,7 +34,7 @@ GRACE_S = 60.0
 """Time beyond its windows that a point may take to start; and to end once its clean-up is done."""
 CLEANUP_NOTICE_S = 2.0
 """A clean-up that takes longer than this is announced."""
-DECIDED = ("measured", "failed")
+_DECIDED = ("measured", "failed")
 """States that a point's process reports before it ends."""
 
 
@@ -156,7 +156,7 @@ def _attended(
     began = time.monotonic()
     deadline_s = command.wait_s + spec.warmup_s + spec.measure_s + GRACE_S
     while (elapsed := time.monotonic() - began) < deadline_s:
-        if store.status(spec) in DECIDED:
+        if store.status(spec) in _DECIDED:
             if (code := _ended(process, command, GRACE_S)) is None:
                 break
             return code

@@ -32,7 +32,7 @@ class Endpoint(Protocol):
         """Return the facts about the target for the run file's manifest."""
 
 
-class Reporter(Protocol):
+class _Reporter(Protocol):
     """Shows the progress of a sweep."""
 
     def opening(self, title: str) -> None: ...
@@ -59,7 +59,7 @@ def repeated(stages: Sequence[Stage], repeats: int) -> list[Stage]:
     ]
 
 
-def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[PointResult]:
+def sweep(stages: Sequence[Stage], store: RunStore, reporter: _Reporter) -> list[PointResult]:
     """Measure what is not measured yet; return the results of all points, in order."""
     store.plan(spec for stage in stages for spec in stage.points)
     results = []
@@ -78,7 +78,7 @@ def sweep(stages: Sequence[Stage], store: RunStore, reporter: Reporter) -> list[
 
 
 @contextmanager
-def opened(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Endpoint]:
+def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[Endpoint]:
     """Open a stage's target and record its facts."""
     reporter.opening(stage.title)
     with stage.open() as endpoint:
@@ -87,7 +87,7 @@ def opened(stage: Stage, store: RunStore, reporter: Reporter) -> Iterator[Endpoi
 
 
 def measure_point(
-    spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: Reporter
+    spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: _Reporter
 ) -> PointResult:
     """Measure one point and confirm it; raises if it does not measure its target."""
     reporter.started(spec)

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from sitebench.monitor.sample import Answers
 
 T = TypeVar("T")
-PERIOD_S = 1.0
+_PERIOD_S = 1.0
 
 
 class Probe(Protocol):
@@ -42,7 +42,7 @@ class Background(Generic[T]):
         source: str,
         ask: Callable[[], T | None],
         hang_up: Callable[[], None],
-        period_s: float = PERIOD_S,
+        period_s: float = _PERIOD_S,
     ) -> None:
         self.latest: T | None = None
         self.offered = True

@@ -18,10 +18,10 @@ from sitebench.monitor.sample import (
 )
 from sitebench.monitor.use import DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
-HANGING_S = 5.0
+_HANGING_S = 5.0
 """In a window as long as this, a source that answers is asked several times."""
 
-USE_NAMES = {
+_USE_NAMES = {
     "resident_bytes": "rss",
     "peak_bytes": "peak_rss",
     "swapped_in_pages": "swapped_in",
@@ -40,21 +40,21 @@ def _used(start: Any, end: Any) -> dict[str, Any]:
         if figure.counter and last is not None:
             first = getattr(start, each.name)
             last = None if first is None else last - first
-        used[USE_NAMES.get(each.name, each.name)] = last
+        used[_USE_NAMES.get(each.name, each.name)] = last
     return used
 
 
 def use_between(start: Sample, end: Sample, seconds: float) -> Use:
     """Return what was used between two samples; memory is the end's, as the paper has it."""
-    machine = machine_between(start.machine, end.machine)
+    machine = _machine_between(start.machine, end.machine)
     target = None
     if start.target is not None and end.target is not None:
-        target = process_between(start.target, end.target)
+        target = _process_between(start.target, end.target)
     round_trip_s, idle_round_trip_s = _round_trips(start, end)
     return Use(
         seconds=seconds,
         target=target,
-        generator=process_between(start.generator, end.generator),
+        generator=_process_between(start.generator, end.generator),
         machine=machine,
         target_machine=_target_machine(start, end, machine),
         target_is_local=end.target is not None,
@@ -65,7 +65,7 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
     )
 
 
-def process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
+def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
     """Return what a process used; a child that began within the window counts whole."""
     looked = end.looked - start.looked
     return ProcessUse(
@@ -78,7 +78,7 @@ def process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
     )
 
 
-def machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
+def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     """Return what a machine used, over its own time between the samples."""
     seconds = max(end.at_s - start.at_s, 1e-9)
     readings = end.readings - start.readings
@@ -156,7 +156,7 @@ def _network(start: NetworkSample, end: NetworkSample) -> dict[str, Any]:
 def _target_machine(start: Sample, end: Sample, machine: MachineUse) -> MachineUse | None:
     if start.target_machine is not None and end.target_machine is not None:
         if end.target_machine.at_s > start.target_machine.at_s:
-            return machine_between(start.target_machine, end.target_machine)
+            return _machine_between(start.target_machine, end.target_machine)
     elif start.target_network is not None and end.target_network is not None:
         return dataclasses.replace(machine, **_network(start.target_network, end.target_network))
     return None
@@ -187,6 +187,6 @@ def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:
         before = asked_before.get(after.source)
         asked = after.asked - (before.asked if before else 0)
         missing = after.missing - (before.missing if before else 0)
-        if missing or (not asked and seconds >= HANGING_S):
+        if missing or (not asked and seconds >= _HANGING_S):
             gaps.append(Gap(after.source, asked, missing, after.reason))
     return tuple(gaps)

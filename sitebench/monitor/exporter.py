@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from prometheus_client.samples import Sample as Metric
 
 TIMEOUT_S = 1.0
-LARGEST = 8 << 20
+_LARGEST = 8 << 20
 """Usual pages have 60 KB; no more than this is read."""
 
-COLLECTORS = (
+_COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
     *("pressure", "sockstat", "stat", "vmstat"),
 )
@@ -45,17 +45,17 @@ SOCKETS = {
     "orphan": ("node_sockstat_TCP_orphan",),
     "time_wait": ("node_sockstat_TCP_tw",),
 }
-DISKS = tuple(
+_DISKS = tuple(
     f"node_disk_{each}"
     for each in ("read_bytes_total", "written_bytes_total", "io_time_seconds_total", "io_now")
 )
-INTERFACES = tuple(
+_INTERFACES = tuple(
     f"node_network_{way}_{each}_total"
     for each in ("bytes", "packets", "drop")
     for way in ("receive", "transmit")
 )
-SPEED = "node_network_speed_bytes"
-VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
+_SPEED = "node_network_speed_bytes"
+_VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
 """Interfaces that report a made-up speed, by the beginnings of their names."""
 
 CPU, SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
@@ -63,9 +63,9 @@ RUNNING, BLOCKED = "node_procs_running", "node_procs_blocked"
 AVAILABLE, TOTAL = "node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"
 PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
 TCP = ("Tcp_OutSegs", "Tcp_RetransSegs", "TcpExt_ListenOverflows", "TcpExt_ListenDrops")
-WANTED = frozenset(
+_WANTED = frozenset(
     (
-        *(CPU, SWITCHES, RUNNING, BLOCKED, AVAILABLE, TOTAL, SPEED, *DISKS, *INTERFACES),
+        *(CPU, SWITCHES, RUNNING, BLOCKED, AVAILABLE, TOTAL, _SPEED, *_DISKS, *_INTERFACES),
         *PRESSURES.values(),
         *(name for names in SOCKETS.values() for name in names),
         *(f"node_vmstat_{name}" for name in PAGING),
@@ -84,7 +84,7 @@ class Exporter:
         made = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         self._connection = made(parts.hostname or "", parts.port, timeout=timeout_s)
         self._path = parts.path or "/metrics"
-        self._query = parts.query or "&".join(f"collect[]={name}" for name in COLLECTORS)
+        self._query = parts.query or "&".join(f"collect[]={name}" for name in _COLLECTORS)
         self._runnable_sum = 0
         self._readings = 0
 
@@ -100,13 +100,13 @@ class Exporter:
             raise
         if status != http.client.OK:
             raise ValueError(f"it answered {status}")
-        return self._sample(metrics(text, WANTED))
+        return self._sample(metrics(text, _WANTED))
 
     def _get(self) -> tuple[int, str]:
         path = f"{self._path}?{self._query}" if self._query else self._path
         self._connection.request("GET", path)
         answer = self._connection.getresponse()
-        return answer.status, answer.read(LARGEST).decode(errors="replace")
+        return answer.status, answer.read(_LARGEST).decode(errors="replace")
 
     def close(self) -> None:
         self._connection.close()
@@ -205,7 +205,7 @@ def _by_device(found: Mapping[str, list[Metric]], names: tuple[str, ...]) -> dic
 def _disks(found: Mapping[str, list[Metric]]) -> dict[str, DiskSample]:
     return {
         name: DiskSample(int(read), int(written), busy_s, int(in_flight))
-        for name, (read, written, busy_s, in_flight) in _by_device(found, DISKS).items()
+        for name, (read, written, busy_s, in_flight) in _by_device(found, _DISKS).items()
         if read or written
     }
 
@@ -213,7 +213,7 @@ def _disks(found: Mapping[str, list[Metric]]) -> dict[str, DiskSample]:
 def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
     interfaces = {
         name: InterfaceSample(int(v[0]), int(v[1]), int(v[2]), int(v[3]), int(v[4] + v[5]))
-        for name, v in _by_device(found, INTERFACES).items()
+        for name, v in _by_device(found, _INTERFACES).items()
         if v[2] or v[3]
     }
     segments, retransmits, overflows, drops = (
@@ -232,7 +232,7 @@ def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
         },
         {
             each.labels.get("device", ""): int(each.value) * 8
-            for each in found.get(SPEED, ())
-            if each.value > 0 and not each.labels.get("device", "").startswith(VIRTUAL)
+            for each in found.get(_SPEED, ())
+            if each.value > 0 and not each.labels.get("device", "").startswith(_VIRTUAL)
         },
     )

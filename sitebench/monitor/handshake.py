@@ -14,9 +14,9 @@ import struct
 import sys
 from dataclasses import dataclass
 
-RTT_AT = 68
+_RTT_AT = 68
 """Offset of tcpi_rtt in struct tcp_info (linux/tcp.h): 8 bytes of small fields, 15 numbers."""
-ESTABLISHED = 1
+_ESTABLISHED = 1
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Handshakes:
 def _round_trip_s(connection: socket.socket) -> float | None:
     """Return the kernel's time of a handshake; None if it did not succeed."""
     with contextlib.suppress(OSError):
-        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, RTT_AT + 4)
-        if len(info) == RTT_AT + 4 and info[0] == ESTABLISHED:
-            (microseconds,) = struct.unpack_from("=I", info, RTT_AT)
+        info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RTT_AT + 4)
+        if len(info) == _RTT_AT + 4 and info[0] == _ESTABLISHED:
+            (microseconds,) = struct.unpack_from("=I", info, _RTT_AT)
             return microseconds / 1e6 or None
     return None

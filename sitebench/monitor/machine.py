@@ -16,7 +16,7 @@ MEMORY = ("MemTotal", "MemAvailable")
 PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
 PRESSURES = ("cpu", "io", "memory")
 TCP = ("OutSegs", "RetransSegs")
-TCP_EXTENDED = ("ListenOverflows", "ListenDrops")
+_TCP_EXTENDED = ("ListenOverflows", "ListenDrops")
 
 
 class NetworkReader:
@@ -32,7 +32,7 @@ class NetworkReader:
         """Return the counters now; `thorough` also counts sockets by state, of this namespace."""
         interfaces = texts.interfaces(self._file("dev"))
         tcp = texts.protocol(self._file("snmp"), "Tcp", TCP)
-        extended = texts.protocol(self._file("netstat"), "TcpExt", TCP_EXTENDED)
+        extended = texts.protocol(self._file("netstat"), "TcpExt", _TCP_EXTENDED)
         open_sockets = texts.sockets(self._file("sockstat"), self._file("sockstat6"))
         if thorough and self._own:
             open_sockets |= sockets_by_state()
@@ -136,16 +136,16 @@ STATES = {
 }
 """enum tcp_state of include/net/tcp_states.h."""
 
-NETLINK_SOCK_DIAG = 4
-SOCK_DIAG_BY_FAMILY = 20
-NLM_F_REQUEST_DUMP = 0x01 | 0x300
+_NETLINK_SOCK_DIAG = 4
+_SOCK_DIAG_BY_FAMILY = 20
+_NLM_F_REQUEST_DUMP = 0x01 | 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 HEADER = struct.Struct("=IHHII")
 REQUEST = struct.Struct("=BBBBI48x")
-STATE_AT = HEADER.size + 1
-WANTED_STATES = sum(1 << state for state, name in STATES.items() if name != "time_wait")
-NETLINK_BUFFER = 1 << 18
-NETLINK_TIMEOUT_S = 1.0
+_STATE_AT = HEADER.size + 1
+_WANTED_STATES = sum(1 << state for state, name in STATES.items() if name != "time_wait")
+_NETLINK_BUFFER = 1 << 18
+_NETLINK_TIMEOUT_S = 1.0
 
 
 def sockets_by_state() -> dict[str, int]:
@@ -157,8 +157,8 @@ def sockets_by_state() -> dict[str, int]:
     """
     found: Counter[str] = Counter()
     try:
-        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as kernel:
-            kernel.settimeout(NETLINK_TIMEOUT_S)
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_SOCK_DIAG) as kernel:
+            kernel.settimeout(_NETLINK_TIMEOUT_S)
             for family in (socket.AF_INET, socket.AF_INET6):
                 kernel.send(_netlink_request(family))
                 _count_sockets(kernel, found)
@@ -168,14 +168,14 @@ def sockets_by_state() -> dict[str, int]:
 
 
 def _netlink_request(family: int) -> bytes:
-    body = REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, WANTED_STATES)
+    body = REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _WANTED_STATES)
     length = HEADER.size + len(body)
-    return HEADER.pack(length, SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST_DUMP, 0, 0) + body
+    return HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 0, 0) + body
 
 
 def _count_sockets(kernel: socket.socket, found: Counter[str]) -> None:
     while True:
-        data = kernel.recv(NETLINK_BUFFER)
+        data = kernel.recv(_NETLINK_BUFFER)
         at = 0
         while at < len(data):
             length, kind = struct.unpack_from("=IH", data, at)
@@ -183,5 +183,5 @@ def _count_sockets(kernel: socket.socket, found: Counter[str]) -> None:
                 return
             if kind == NLMSG_ERROR or length < HEADER.size:
                 raise OSError("the kernel has no sock_diag for TCP")
-            found[STATES.get(data[at + STATE_AT], "unknown")] += 1
+            found[STATES.get(data[at + _STATE_AT], "unknown")] += 1
             at += (length + 3) & ~3

@@ -12,10 +12,10 @@ from sitebench.monitor.machine import MachineReader, NetworkReader, network_name
 from sitebench.monitor.process import ProcessReader, Stalls
 from sitebench.monitor.sample import MachineSample, ProcessSample, Sample
 
-STALLS_S = 0.1
+_STALLS_S = 0.1
 """How often the states of the target's threads are read, to see those that wait for a disk."""
 
-FIRST_ANSWER_S = 2.0
+_FIRST_ANSWER_S = 2.0
 """Time limit for a first answer from other machines, before the load begins."""
 
 
@@ -43,7 +43,7 @@ class Monitor:
         self._probe = None if probe is None else Background(probe.source, probe.read, probe.close)
         self._stalls = None if self._target is None else _stalls(self._target)
         for source in self._sources:
-            source.wait_first(FIRST_ANSWER_S)
+            source.wait_first(_FIRST_ANSWER_S)
 
     @property
     def _sources(self) -> list[Background[MachineSample] | Background[Mapping[str, float]]]:
@@ -76,7 +76,7 @@ class Monitor:
 
 
 def _stalls(target: ProcessReader) -> Background[Stalls]:
-    return Background("the target's threads", target.stalls.look, lambda: None, STALLS_S)
+    return Background("the target's threads", target.stalls.look, lambda: None, _STALLS_S)
 
 
 def _asking(exporter: Exporter) -> Background[MachineSample]:

@@ -22,10 +22,10 @@ from sitebench.monitor.sample import ProcessSample
 from sitebench.monitor.throttle import Throttle
 
 THREADS = 128
-STALL_THREADS = 32
+_STALL_THREADS = 32
 """Threads whose state is read ten times a second: 10 us each."""
 CPU, SYSTEM, MINOR, MAJOR, READ, WRITTEN = range(6)
-DEAD = ("Z", "X")
+_DEAD = ("Z", "X")
 
 
 class Rising:
@@ -143,7 +143,7 @@ class ProcessReader:
     def read(self) -> ProcessSample | None:
         """Return every counter now; None if the process has ended."""
         root = _stat(self.pid)
-        if root is None or root.state in DEAD or root.started != self._started:
+        if root is None or root.state in _DEAD or root.started != self._started:
             return None
         family = _Family()
         self._add(self.pid, root, family)
@@ -156,7 +156,7 @@ class ProcessReader:
     def _sample(self, family: _Family) -> ProcessSample:
         cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
         detailed = family.threads <= THREADS
-        self.stalls.places = tuple(family.places[:STALL_THREADS])
+        self.stalls.places = tuple(family.places[:_STALL_THREADS])
         threads = self._threads.of(family.by_thread) if detailed else None
         return ProcessSample(
             cpu_s=cpu,
@@ -195,7 +195,7 @@ class ProcessReader:
             family.sums[SYSTEM] += stat.waited_system_s
             family.sums[MINOR] += stat.waited_minor_faults
             family.sums[MAJOR] += stat.waited_major_faults
-        if stat.state in DEAD:
+        if stat.state in _DEAD:
             return
         family.rss += stat.rss
         family.threads += stat.threads

@@ -15,7 +15,7 @@ from sitebench.monitor.sample import CoreSample, DiskSample, InterfaceSample
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-SECTOR = 512
+_SECTOR = 512
 """Bytes of a sector in /proc/diskstats, whatever the disk's own are."""
 
 
@@ -49,7 +49,7 @@ def names(path: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Stat:
+class _Stat:
     """What /proc/stat says."""
 
     cores: tuple[CoreSample, ...]
@@ -58,7 +58,7 @@ class Stat:
     blocked: int | None
 
 
-def stat(text: str) -> Stat:
+def stat(text: str) -> _Stat:
     """Read /proc/stat; guest time is within user time already."""
     cores: list[CoreSample] = []
     counts: dict[str, int] = {}
@@ -68,7 +68,7 @@ def stat(text: str) -> Stat:
             cores.append(_core(rest.split()))
         elif name in ("ctxt", "procs_running", "procs_blocked"):
             counts[name] = int(rest)
-    return Stat(
+    return _Stat(
         tuple(cores), counts.get("ctxt"), counts.get("procs_running"), counts.get("procs_blocked")
     )
 
@@ -114,8 +114,8 @@ def disks(text: str, whole: Collection[str]) -> dict[str, DiskSample]:
         if reads == writes == 0:
             continue
         found[fields[2]] = DiskSample(
-            int(fields[5]) * SECTOR,
-            int(fields[9]) * SECTOR,
+            int(fields[5]) * _SECTOR,
+            int(fields[9]) * _SECTOR,
             int(fields[12]) / 1e3,
             int(fields[11]),
         )
@@ -202,19 +202,19 @@ def process_stat(text: str) -> ProcessStat:
 
 
 @dataclass(frozen=True)
-class Scheduled:
+class _Scheduled:
     """What a thread's schedstat says; None where the kernel keeps no such count."""
 
     ran_s: float
     waited_s: float
 
 
-def schedstat(text: str) -> Scheduled | None:
+def schedstat(text: str) -> _Scheduled | None:
     """Read /proc/PID/task/TID/schedstat: nanoseconds on a core, and runnable without one."""
     fields = text.split()
     if len(fields) < 3:
         return None
-    return Scheduled(int(fields[0]) / 1e9, int(fields[1]) / 1e9)
+    return _Scheduled(int(fields[0]) / 1e9, int(fields[1]) / 1e9)
 
 
 def throttled(text: str) -> float | None:

@@ -8,20 +8,20 @@ from urllib.parse import urlsplit
 from sitebench.errors import UnknownValue
 from sitebench.system import secret
 
-EXPORTER_PORT = 9100
+_EXPORTER_PORT = 9100
 """A node_exporter's default port."""
 
-MASTER_PORT = 5557
+_MASTER_PORT = 5557
 """The default port of a Locust master."""
 
-_REMEDY = f"write the address of a node_exporter, such as http://host:{EXPORTER_PORT}/metrics"
+_REMEDY = f"write the address of a node_exporter, such as http://host:{_EXPORTER_PORT}/metrics"
 
 
 def parse_exporter(text: str) -> str:
     """Return the whole URL: `host` alone means http, port 9100 and /metrics."""
     try:
         parts = urlsplit(secret.address(text if "://" in text else f"http://{text}"))
-        port = parts.port or EXPORTER_PORT
+        port = parts.port or _EXPORTER_PORT
     except ValueError:
         raise UnknownValue(f"{text!r} has no valid port or host", _REMEDY) from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -45,16 +45,16 @@ class MasterAddress:
     """Where a master listens for its workers: HOST or HOST:PORT."""
 
     host: str
-    port: int = MASTER_PORT
+    port: int = _MASTER_PORT
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == MASTER_PORT else f"{host}:{self.port}"
+        return host if self.port == _MASTER_PORT else f"{host}:{self.port}"
 
     @classmethod
     def parse(cls, text: str) -> MasterAddress:
         """Read HOST or HOST:PORT; an IPv6 address with a port is written in brackets."""
-        host, port = text, str(MASTER_PORT)
+        host, port = text, str(_MASTER_PORT)
         if text.startswith("["):
             host, _, rest = text[1:].partition("]")
             port = rest.removeprefix(":") or port
@@ -62,6 +62,6 @@ class MasterAddress:
             host, port = text.split(":")
         if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
             raise UnknownValue(
-                f"{text!r} is not the address of a master", f"write HOST or HOST:{MASTER_PORT}"
+                f"{text!r} is not the address of a master", f"write HOST or HOST:{_MASTER_PORT}"
             )
         return cls(host, int(port))

@@ -26,8 +26,8 @@ Number = TypeVar("Number", bound=float | None)
 Integer = TypeVar("Integer", bound=int | None)
 Text = TypeVar("Text", bound=str | None)
 
-Panel = Literal["Load", "Target", "People", "Output", "Web UI", "TLS", "Advanced"]
-PANELS: tuple[Panel, ...] = get_args(Panel)
+_Panel = Literal["Load", "Target", "People", "Output", "Web UI", "TLS", "Advanced"]
+PANELS: tuple[_Panel, ...] = get_args(_Panel)
 """The groups that `--help` shows, in its order."""
 
 _KEY = "sitebench.options.option"
@@ -42,7 +42,7 @@ class Option:
     show: Callable[[Any], str]
     metavar: str
     locust_default: Any
-    panel: Panel = "Load"
+    panel: _Panel = "Load"
     locust: bool = True
     identity: bool = True
     hidden: bool = False
@@ -53,7 +53,7 @@ class Option:
 class Placement(TypedDict, total=False):
     """Where an option appears, and what it means there; all have defaults."""
 
-    panel: Panel
+    panel: _Panel
     locust: bool
     """Whether it is a Locust argument too."""
     locust_default: Any

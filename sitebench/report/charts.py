@@ -40,7 +40,7 @@ INK = {
 BESIDE = "beside"
 """Range of colours with 1997's two machines first: grey and brown in every figure."""
 
-AXIS_WIDTH = 58
+_AXIS_WIDTH = 58
 """Width of the labels of a y axis: equal in all charts, so that stacked charts align."""
 
 
@@ -160,7 +160,7 @@ def theme(*, css: bool) -> Spec:
             "titleFontSize": 12,
             "titleFontWeight": 500,
         },
-        "axisY": {"minExtent": AXIS_WIDTH, "maxExtent": AXIS_WIDTH, "titleAnchor": "end"},
+        "axisY": {"minExtent": _AXIS_WIDTH, "maxExtent": _AXIS_WIDTH, "titleAnchor": "end"},
         "legend": {
             "labelColor": ink["ink"],
             "titleColor": ink["faint"],

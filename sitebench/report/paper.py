@@ -10,7 +10,7 @@ from sitebench.runs.repeats import Series
 from sitebench.units import format_size
 
 NO_NUMBER = "-"
-REPEATS = "Repeats"
+_REPEATS = "Repeats"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def beside(
     lines: list[Row] = []
     for name, cells in rows.items():
         # How often a point was measured is true of it whatever its verdict.
-        mark = _cell if name != REPEATS else _plain
+        mark = _cell if name != _REPEATS else _plain
         pairs = zip(found, cells, strict=True)
         today = {each.spec.entries: mark(each, cell) for each, cell in pairs}
         lines.append([name, "today", *(today.get(size, NO_NUMBER) for size in sizes)])

@@ -36,7 +36,7 @@ SYSCTLS = (
 )
 """Kernel settings that have moved numbers of this kind before."""
 
-PACKAGES = ("sitebench", "locust", "gevent", "faker", "psutil")
+_PACKAGES = ("sitebench", "locust", "gevent", "faker", "psutil")
 
 _CPU = Path("/sys/devices/system/cpu")
 _CONTAINERS = {Path("/.dockerenv"): "docker", Path("/run/.containerenv"): "podman"}
@@ -82,7 +82,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, An
 def versions() -> dict[str, str]:
     """Return the versions of all software that influences the figures."""
     found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
-    for name in (*PACKAGES, *(name for each in suites() for name in each.packages)):
+    for name in (*_PACKAGES, *(name for each in suites() for name in each.packages)):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

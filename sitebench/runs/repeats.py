@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sitebench.runs.point import PointResult, PointSpec
 
-CONFIDENCE = 0.95
+_CONFIDENCE = 0.95
 
 Of = Callable[[PointResult], float | None]
 """The figure to take of each repeat; None where that repeat does not have it."""
@@ -31,7 +31,7 @@ class Interval:
     confidence: float
 
 
-def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval | None:
+def median_interval(values: Sequence[float], confidence: float = _CONFIDENCE) -> Interval | None:
     """Return the narrowest interval of this confidence; None where n is too small for any."""
     ordered, found = sorted(values), None
     for k in range(1, len(ordered) // 2 + 1):
@@ -42,7 +42,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
     return found
 
 
-def least_repeats(confidence: float = CONFIDENCE) -> int:
+def least_repeats(confidence: float = _CONFIDENCE) -> int:
     """Return the fewest values for which `median_interval` has an interval: 6 for 95 %."""
     return next(n for n in range(2, 64) if _coverage(n, 1) >= confidence)
 

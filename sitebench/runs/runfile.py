@@ -28,7 +28,7 @@ from sitebench.runs import schema
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.scratch import scratch
 
-MAGIC = b"SQLite format 3\0"
+_MAGIC = b"SQLite format 3\0"
 BEGIN = "BEGIN"
 _NOT_AS_WRITTEN = (
     ValueError,
@@ -39,7 +39,7 @@ _NOT_AS_WRITTEN = (
     RecursionError,
 )
 """Raised by reading a value that no run has written; msgspec's errors are ValueErrors, too."""
-DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
+_DAMAGED = "it may be truncated: copy it again, with the -wal file beside it where there is one"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SampleRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class StepHistograms:
+class _StepHistograms:
     """Every clock of one step over a phase."""
 
     program: str
@@ -122,14 +122,14 @@ class RunFile:
             if not self.path.is_file():
                 raise BadRunFile(f"{self.path} is not a file", schema.OTHER_FILE)
             with self.path.open("rb") as file:
-                head = file.read(len(MAGIC))
+                head = file.read(len(_MAGIC))
         except OSError as error:
             raise BadRunFile(
                 f"cannot read {self.path}: {error.strerror}", "name a file that you may read"
             ) from error
         if not head:
             raise BadRunFile(f"{self.path} is empty", schema.OTHER_FILE)
-        if head != MAGIC:
+        if head != _MAGIC:
             raise BadRunFile(f"{self.path} is not a run file of sitebench", schema.OTHER_FILE)
 
     def _open(self) -> None:
@@ -180,7 +180,7 @@ class RunFile:
         return rows
 
     def _damaged(self, why: str) -> BadRunFile:
-        return BadRunFile(f"{self.path} is damaged: {why}", DAMAGED)
+        return BadRunFile(f"{self.path} is damaged: {why}", _DAMAGED)
 
     @contextlib.contextmanager
     def reading(self, what: str) -> Iterator[None]:
@@ -249,7 +249,7 @@ class RunFile:
         query = _select(SampleRow, "samples")
         return list(map(SampleRow._make, self._rows(query, point_id)))
 
-    def histograms(self, point_id: int, phase: str = "measure") -> list[StepHistograms]:
+    def histograms(self, point_id: int, phase: str = "measure") -> list[_StepHistograms]:
         """Return every step's histograms over a phase."""
         rows = self._rows(
             "SELECT program, step, count, failures, service, latency, lag, censored FROM steps"
@@ -258,7 +258,7 @@ class RunFile:
             phase,
         )
         return [
-            StepHistograms(
+            _StepHistograms(
                 program,
                 step,
                 count,

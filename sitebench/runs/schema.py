@@ -64,8 +64,8 @@ PRAGMA user_version = {VERSION};
 """
 
 OTHER_FILE = "name a run file that sitebench wrote"
-NEWER_SITEBENCH = "use the newer sitebench that wrote it"
-OLDER_SCHEMA = "measure again: no release wrote that schema"
+_NEWER_SITEBENCH = "use the newer sitebench that wrote it"
+_OLDER_SCHEMA = "measure again: no release wrote that schema"
 
 
 def foreign(application: int, version: int) -> tuple[str, str] | None:
@@ -73,6 +73,6 @@ def foreign(application: int, version: int) -> tuple[str, str] | None:
     if application != APPLICATION_ID:
         return "is a database of another program", OTHER_FILE
     if version != VERSION:
-        remedy = NEWER_SITEBENCH if version > VERSION else OLDER_SCHEMA
+        remedy = _NEWER_SITEBENCH if version > VERSION else _OLDER_SCHEMA
         return f"has schema {version}, this sitebench reads schema {VERSION}", remedy
     return None

@@ -18,7 +18,7 @@ PER_DECADE = 12
 WARMUP, MEASURED, AFTER = "warm-up", "measured", "after"
 _SHOWN = {"ramp": WARMUP, "warmup": WARMUP, "measure": MEASURED, "after": AFTER}
 
-LEAST_GAP_NS = 1_000_000
+_LEAST_GAP_NS = 1_000_000
 """Rounding of the seconds, which are floats, may leave a nanosecond between two drains."""
 
 Steps = Set[tuple[str, str]]
@@ -83,7 +83,7 @@ def _gapless(drains: Iterable[Slot]) -> Iterator[Slot]:
     """Fill gaps with empty slots: a run file has no row for a step in which nothing ended."""
     before: Slot | None = None
     for drain in drains:
-        if before is not None and drain.t0_ns - before.t1_ns > LEAST_GAP_NS:
+        if before is not None and drain.t0_ns - before.t1_ns > _LEAST_GAP_NS:
             yield Slot(before.phase, before.t1_ns, drain.t0_ns)
         yield drain
         before = drain

@@ -21,7 +21,7 @@ from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 
-SAMPLE_NS = 900_000_000
+_SAMPLE_NS = 900_000_000
 """Less than two drain intervals, so that every second drain takes a sample."""
 
 
@@ -95,7 +95,7 @@ class Windows:
 
     def _keep(self, sample: Sample) -> None:
         now = time.monotonic_ns()
-        self._next_sample_ns = now + SAMPLE_NS
+        self._next_sample_ns = now + _SAMPLE_NS
         if self._file is not None:
             self._file.store.append_sample(self._file.point, now, self._changes.rows(sample))
         self._on_sample(now, sample)

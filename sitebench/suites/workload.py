@@ -43,7 +43,7 @@ class Program(Protocol):
     def writes(self) -> bool: ...
 
 
-class PortableSource(Source, Protocol):
+class _PortableSource(Source, Protocol):
     """Lanes in Python."""
 
     def lane(self, program: str) -> Lane: ...
@@ -118,7 +118,7 @@ class SuiteWorkload(ABC, Generic[P, T]):
         """Return the native engine, ready to make the load."""
 
     @abstractmethod
-    def portable(self, load: Load[P, T]) -> PortableSource:
+    def portable(self, load: Load[P, T]) -> _PortableSource:
         """Return lanes in Python, ready to make the load."""
 
     def prepare_more(

@@ -27,12 +27,12 @@ from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.system.secret import without_secrets
 from sitebench.system.stop import Stop
 
-STOP_S = 15.0
+_STOP_S = 15.0
 ANSWER_S = 60.0
 """Time limit for an answer: long, because on a busy machine a slow child is not a dead one."""
 PARENT = "SITEBENCH_PARENT"
 """Environment variable with the id of the parent, for processes that have no pipe to it."""
-EXIT_TERMINATED = 128 + signal.SIGTERM
+_EXIT_TERMINATED = 128 + signal.SIGTERM
 
 
 class Child:
@@ -127,7 +127,7 @@ class Child:
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
         try:
-            self._process.wait(STOP_S)
+            self._process.wait(_STOP_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -176,7 +176,7 @@ def serve(start: Callable[[dict[str, Any]], Service]) -> None:
 
     def on_signal(_signal: int, _frame: FrameType | None) -> None:
         if service is None:
-            sys.exit(EXIT_TERMINATED)
+            sys.exit(_EXIT_TERMINATED)
 
     def state() -> Mapping[str, Any]:
         return {} if service is None else service.state()

@@ -6,21 +6,21 @@ import resource
 
 from sitebench.errors import OutOfDescriptors
 
-SPARE = 96
+_SPARE = 96
 """Descriptors besides those of the lanes: libraries, pipes, the run file, pollers."""
 
 
 def most_connections(least: int, most: int) -> int:
     """Return `least`, doubled as often as `most` and the hard limit on open files allow."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    while least * 2 <= most and (hard == resource.RLIM_INFINITY or least * 2 + SPARE <= hard):
+    while least * 2 <= most and (hard == resource.RLIM_INFINITY or least * 2 + _SPARE <= hard):
         least *= 2
     return least
 
 
 def allow_descriptors(connections: int) -> None:
     """Raise the limit on open files as far as is needed, for this process and its children."""
-    needed = connections + SPARE
+    needed = connections + _SPARE
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-MOST_THREADS = 4
+_MOST_THREADS = 4
 """Beyond four threads of its own, a machine has better use for its cores: the target."""
 
 
@@ -23,4 +23,4 @@ def usable_cores() -> int:
 
 def engine_threads(asked: int | None) -> int:
     """Return the engine's threads: as asked, or half of the cores."""
-    return asked or min(MOST_THREADS, max(1, usable_cores() // 2))
+    return asked or min(_MOST_THREADS, max(1, usable_cores() // 2))

@@ -22,7 +22,7 @@ from sitebench.errors import BadFile, BadInput, UnknownValue
 BIND_PASSWORD = "SITEBENCH_BIND_PASSWORD"
 KEY_PASSWORD = "SITEBENCH_TLS_KEY_PASSWORD"
 UI_LOGIN = "SITEBENCH_UI_LOGIN"
-VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN)
+_VARIABLES = (BIND_PASSWORD, KEY_PASSWORD, UI_LOGIN)
 
 _held: list[int] = []
 
@@ -116,4 +116,4 @@ def handed_on() -> tuple[int, ...]:
 
 def without_secrets(environment: Mapping[str, str], *kept: str) -> dict[str, str]:
     """Return the environment without our secrets, except for those in `kept`."""
-    return {k: v for k, v in environment.items() if k in kept or k not in VARIABLES}
+    return {k: v for k, v in environment.items() if k in kept or k not in _VARIABLES}

@@ -41,8 +41,8 @@ WORDS: dict[str, str] = {
 }
 """The paper's words, worst first."""
 
-STYLES: dict[str, str] = {Grade.PRIMARY: "bold", Grade.POSSIBLE: "yellow", Grade.UNKNOWN: "dim"}
-BRIEFLY = "?"
+_STYLES: dict[str, str] = {Grade.PRIMARY: "bold", Grade.POSSIBLE: "yellow", Grade.UNKNOWN: "dim"}
+_BRIEFLY = "?"
 """Not enough information, in a narrow column."""
 
 
@@ -95,7 +95,7 @@ def _by_size(operation: str, found: Sequence[Series]) -> Group:
         if not any(map(needs_footnote, each.results))
     ]
     if any(finding.grade == Grade.UNKNOWN for each in worst for finding in each.values()):
-        lines.append(Text(f"{BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))
+        lines.append(Text(f"{_BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))
     target = found[0].spec.target
     return Group(titled(f"Bottlenecks: {operation} ({target})", table), *lines)
 
@@ -110,8 +110,8 @@ def _column(each: Series, among: Sequence[Series]) -> str:
 
 
 def _word(grade: str, *, brief: bool = False) -> Text:
-    word = BRIEFLY if brief and grade == Grade.UNKNOWN else WORDS.get(grade, grade)
-    return Text(word, style=STYLES.get(grade, ""))
+    word = _BRIEFLY if brief and grade == Grade.UNKNOWN else WORDS.get(grade, grade)
+    return Text(word, style=_STYLES.get(grade, ""))
 
 
 def _verdicts(each: Series) -> str:

@@ -93,7 +93,7 @@ def around(each: Series, of: Of, show: Callable[[float], str]) -> str:
     return NOTHING if bounds is None else f"{show(bounds[0])}..{show(bounds[1])}"
 
 
-def repeat_notes(results: Sequence[PointResult]) -> list[str]:
+def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
     """Explain the figures of repeats, and that few repeats have no interval."""
     counts = sorted({each.n for each in series(results)})
     if not counts or counts[-1] == 1:
@@ -128,7 +128,7 @@ def latency_table(results: Sequence[PointResult]) -> Group:
 
 def footnotes(results: Sequence[PointResult]) -> list[str]:
     """Explain every invalid or failing point in a line, and the figures of repeats."""
-    return repeat_notes(results) + [
+    return _repeat_notes(results) + [
         f"* {point_name(result.spec)}: {result.verdict.bound}: {result.verdict.evidence}"
         for result in results
         if needs_footnote(result)

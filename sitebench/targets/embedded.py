@@ -15,16 +15,16 @@ from sitebench.system.child import Child, Service
 from sitebench.targets.in_process import NativeServer, stopping
 from sitebench.targets.tls import Trust, trusting
 
-START_S = 600.0
+_START_S = 600.0
 """A million people are made, or copied, in seconds; a slow machine gets ten minutes."""
-NOT_SETTINGS = {"host", "port", "admin_password"}
+_NOT_SETTINGS = {"host", "port", "admin_password"}
 
 
 def open_child(
     module: str, config: Mapping[str, Any], trust: Trust, **request: Any
 ) -> tuple[str, int, dict[str, Any]]:
     """Start a suite's server; return its host, its port, and what an OpenTarget knows of it."""
-    child = Child(module, {"config": dict(config), **request}, timeout_s=START_S)
+    child = Child(module, {"config": dict(config), **request}, timeout_s=_START_S)
     ca = child.ready["ca"]
     known = {
         "pid": child.pid,
@@ -37,7 +37,7 @@ def open_child(
         "ca": ca,
         "facts": {
             "version": f"sitebench {version('sitebench')}",
-            "configuration": {k: v for k, v in config.items() if k not in NOT_SETTINGS},
+            "configuration": {k: v for k, v in config.items() if k not in _NOT_SETTINGS},
         },
     }
     return config.get("host", "127.0.0.1"), child.ready["port"], known

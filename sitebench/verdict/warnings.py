@@ -17,15 +17,15 @@ from sitebench.verdict.warning import PointWarning, WarningKind
 
 __all__ = ["PointWarning", "WarningKind", "find_warnings"]
 
-TIMEOUT = "timeout"
+_TIMEOUT = "timeout"
 
-PORTS_LOW = 0.80
+_PORTS_LOW = 0.80
 """A connect sweep that used this share of the ports uses the rest within the next window."""
 
-STOLEN = 0.02
+_STOLEN = 0.02
 """Stolen time below this is not reported: half of what a comparison has to find (5 %)."""
 
-LATE_DRAIN_S = 2.0
+_LATE_DRAIN_S = 2.0
 """The tester drains its recorders every half second: this late, four drains found no core."""
 
 
@@ -57,7 +57,7 @@ def littles_law(window: Evidence) -> PointWarning | None:
     )
 
 
-def generator_starved(window: Evidence) -> PointWarning | None:
+def _generator_starved(window: Evidence) -> PointWarning | None:
     """Warn that latencies include the tester's own waiting for a core."""
     waited = max(0.0, min(1.0, window.generator_wanted) - window.generator_share)
     throttled = window.per_second(window.use.generator.throttled_s) or 0.0
@@ -77,7 +77,7 @@ def generator_starved(window: Evidence) -> PointWarning | None:
     )
 
 
-def generator_near_ceiling(window: Evidence) -> PointWarning | None:
+def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
     """Warn that a faster tester might reach more."""
     if window.generator_share < BUSY:
         return None
@@ -88,7 +88,7 @@ def generator_near_ceiling(window: Evidence) -> PointWarning | None:
     )
 
 
-def shared_cores(window: Evidence) -> PointWarning | None:
+def _shared_cores(window: Evidence) -> PointWarning | None:
     """Warn that tester and target compete for the same cores."""
     if not window.crowded or window.busy is None:
         return None
@@ -116,7 +116,7 @@ _WHO = ("target", "tester")
 
 def timeouts(window: Evidence) -> PointWarning | None:
     """Warn that percentiles miss the longest samples."""
-    n = max(window.failures.get(TIMEOUT, 0), window.censored.n if window.censored else 0)
+    n = max(window.failures.get(_TIMEOUT, 0), window.censored.n if window.censored else 0)
     if not n:
         return None
     return PointWarning(
@@ -128,7 +128,7 @@ def timeouts(window: Evidence) -> PointWarning | None:
 
 def failures(window: Evidence) -> PointWarning | None:
     """Warn that operations failed."""
-    others = {kind: n for kind, n in window.failures.items() if kind != TIMEOUT and n}
+    others = {kind: n for kind, n in window.failures.items() if kind != _TIMEOUT and n}
     if not others:
         return None
     kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(others.items()))
@@ -139,7 +139,7 @@ def failures(window: Evidence) -> PointWarning | None:
     )
 
 
-def schedule_lag(window: Evidence) -> PointWarning | None:
+def _schedule_lag(window: Evidence) -> PointWarning | None:
     """Warn that a large part of an open schedule's latency is a late start."""
     lag, latency = window.lag, window.latency
     if window.rate is None or lag is None or latency is None:
@@ -158,7 +158,11 @@ def schedule_lag(window: Evidence) -> PointWarning | None:
 def ports(window: Evidence) -> PointWarning | None:
     """Warn that local ports run out; on loopback each lane has its own address."""
     waiting = window.use.machine.sockets.get("time_wait", 0)
-    if window.on_loopback or window.local_ports is None or waiting < PORTS_LOW * window.local_ports:
+    if (
+        window.on_loopback
+        or window.local_ports is None
+        or waiting < _PORTS_LOW * window.local_ports
+    ):
         return None
     return PointWarning(
         WarningKind.PORTS,
@@ -178,10 +182,10 @@ def swap(window: Evidence) -> PointWarning | None:
     )
 
 
-def stolen_time(window: Evidence) -> PointWarning | None:
+def _stolen_time(window: Evidence) -> PointWarning | None:
     machine = window.use.machine
     stolen = (machine.stolen_s or 0.0) / window.seconds / (len(machine.busy_per_core) or 1)
-    if stolen < STOLEN:
+    if stolen < _STOLEN:
         return None
     return PointWarning(
         WarningKind.STOLEN_TIME,
@@ -190,7 +194,7 @@ def stolen_time(window: Evidence) -> PointWarning | None:
     )
 
 
-def too_short(window: Evidence) -> PointWarning | None:
+def _too_short(window: Evidence) -> PointWarning | None:
     """Warn that the window is too short to judge whether the rate was steady."""
     if window.settled is None or window.settled.state != Steadiness.TOO_SHORT:
         return None
@@ -201,7 +205,7 @@ def too_short(window: Evidence) -> PointWarning | None:
     )
 
 
-def too_few_samples(window: Evidence) -> PointWarning | None:
+def _too_few_samples(window: Evidence) -> PointWarning | None:
     """Warn that the tail was not sampled."""
     latency = window.latency
     if latency is None or latency.percentiles.get("p99") is not None:
@@ -213,7 +217,7 @@ def too_few_samples(window: Evidence) -> PointWarning | None:
     )
 
 
-def monitor_gaps(window: Evidence) -> PointWarning | None:
+def _monitor_gaps(window: Evidence) -> PointWarning | None:
     """Warn that samples are missing."""
     for gap in window.use.gaps:
         missing = f"{gap.missing} of {gap.asked} answers are" if gap.asked else "every answer is"
@@ -223,7 +227,7 @@ def monitor_gaps(window: Evidence) -> PointWarning | None:
             f"{missing} missing from {gap.source}{why}",
             "check its address and that it answers within a second",
         )
-    if window.longest_drain_s is None or window.longest_drain_s < LATE_DRAIN_S:
+    if window.longest_drain_s is None or window.longest_drain_s < _LATE_DRAIN_S:
         return None
     return PointWarning(
         WarningKind.MONITOR_GAPS,
@@ -244,7 +248,7 @@ def unwatched(window: Evidence) -> PointWarning | None:
 
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
-    *(unsettled, littles_law, generator_starved, generator_near_ceiling, shared_cores),
-    *(failures, timeouts, schedule_lag, ports, swap, stolen_time),
-    *(too_short, too_few_samples, monitor_gaps, unwatched),
+    *(unsettled, littles_law, _generator_starved, _generator_near_ceiling, _shared_cores),
+    *(failures, timeouts, _schedule_lag, ports, swap, _stolen_time),
+    *(_too_short, _too_few_samples, _monitor_gaps, unwatched),
 )

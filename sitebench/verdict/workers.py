@@ -17,7 +17,7 @@ from sitebench.verdict.rules.wording import several
 from sitebench.verdict.verdict import Bound, Verdict
 from sitebench.verdict.warning import PointWarning, WarningKind
 
-SKEW_S = 0.5
+_SKEW_S = 0.5
 """Half a second is how often timelines have a value: a clock that is off by more shows in them."""
 
 
@@ -126,14 +126,14 @@ def _fewer(workers: Sequence[WorkerSeen], expected: int) -> Iterable[PointWarnin
 def _skewed(workers: Sequence[WorkerSeen]) -> Iterable[PointWarning]:
     for worker in workers:
         trip, skew = worker.round_trip_s, worker.skew_s
-        if trip is not None and trip / 2 > SKEW_S:
+        if trip is not None and trip / 2 > _SKEW_S:
             yield PointWarning(
                 WarningKind.CLOCK_SKEW,
                 f"{worker.name} has a round trip of {format_ns(round(trip * 1e9))}: its "
                 "operations are placed in a timeline with half of that as the error",
                 "use a worker closer to the master; totals and latencies are not affected",
             )
-        elif skew is not None and abs(skew) > SKEW_S:
+        elif skew is not None and abs(skew) > _SKEW_S:
             yield PointWarning(
                 WarningKind.CLOCK_SKEW,
                 f"the clock of {worker.name} is {skew:+.1f} s from the master's: Locust's own "

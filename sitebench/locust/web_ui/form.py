@@ -10,7 +10,7 @@ from sitebench.errors import SitebenchError
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import fields_of
 
-LOCUSTS_OWN = frozenset(
+_LOCUSTS_OWN = frozenset(
     {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
 )
 """Fields of Locust's own form."""
@@ -37,7 +37,7 @@ def withheld(
     Locust would take any of its options: files with secrets, and where results go, are named by
     the person who starts it.
     """
-    known = vars(parsed).keys() - LOCUSTS_OWN - set(shown)
+    known = vars(parsed).keys() - _LOCUSTS_OWN - set(shown)
     found = next((name for name in posted if name in known), None)
     return found and f"{_label(found)} cannot be set by the page: give it when Locust is started"
 

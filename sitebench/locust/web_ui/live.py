@@ -19,7 +19,7 @@ from sitebench.units import format_bytes, format_ns
 KEPT = 3_600
 """Number of drains kept for the charts: half an hour, at two a second."""
 
-RECENT_S = 5.0
+_RECENT_S = 5.0
 
 SHOWN: Mapping[str, Sequence[str]] = {
     "target": ("cpu_s", "resident_bytes", "threads", "descriptors", "waited_s", "written_bytes"),
@@ -130,7 +130,7 @@ class Live:
     def _recent(self, at_s: float, latency: Histogram) -> Histogram:
         """Return the latencies of the last seconds: one drain alone has too few for a p99."""
         self._latencies.append((at_s, latency))
-        while self._latencies[0][0] < at_s - RECENT_S:
+        while self._latencies[0][0] < at_s - _RECENT_S:
             self._latencies.popleft()
         merged = Histogram()
         for _, each in self._latencies:

@@ -20,7 +20,7 @@ from sitebench.system import secret
 if TYPE_CHECKING:
     from locust.web import WebUI
 
-REFUSED_S = 1.0
+_REFUSED_S = 1.0
 """The delay after a wrong password, against guessing."""
 
 
@@ -61,7 +61,7 @@ def require_login(web_ui: WebUI, base_path: str | None, name: str, password: str
             login_user(_User())
             session["auth_error"] = None
             return redirect(url_for("locust.index"))  # type: ignore[return-value]
-        gevent.sleep(REFUSED_S)
+        gevent.sleep(_REFUSED_S)
         session["auth_error"] = "Unknown name or password"
         return redirect(url_for("locust.login"))  # type: ignore[return-value]
 

@@ -26,8 +26,8 @@ from sitebench.system.scratch import scratch
 from sitebench.system.secret import without_secrets
 
 ASSETS = Path(__file__).parent / "assets"
-DARK_ONLY = "@media screen and (prefers-color-scheme: dark)"
-REPORT_S = 120.0
+_DARK_ONLY = "@media screen and (prefers-color-scheme: dark)"
+_REPORT_S = 120.0
 
 
 def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Blueprint:
@@ -122,7 +122,7 @@ def _page(name: str, theme: str | None) -> str:
     """Return a page in the report's style, dark if Locust's own page is."""
     style = report_asset("report.css")
     if theme in ("dark", "light"):
-        style = style.replace(DARK_ONLY, "@media all" if theme == "dark" else "@media not all")
+        style = style.replace(_DARK_ONLY, "@media all" if theme == "dark" else "@media not all")
         style = style.replace("color-scheme: light dark", f"color-scheme: {theme}")
     return _asset(name).replace("/* report.css */", style)
 
@@ -164,11 +164,11 @@ def _report(session: Session, folder: Path) -> bytes:
             capture_output=True,
             text=True,
             check=False,
-            timeout=REPORT_S,
+            timeout=_REPORT_S,
         )
     except subprocess.TimeoutExpired:
         raise MeasurementFailed(
-            f"the report was not made within {REPORT_S:.0f} s",
+            f"the report was not made within {_REPORT_S:.0f} s",
             "download the run file, and make it with `sitebench report`",
         ) from None
     if done.returncode:

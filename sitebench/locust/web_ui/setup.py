@@ -25,7 +25,7 @@ from sitebench.options.option import OneOf, fields_of
 
 log = logging.getLogger("sitebench")
 
-SCRIPT = b'<script src="./sitebench/frame.js" defer></script></body>'
+_SCRIPT = b'<script src="./sitebench/frame.js" defer></script></body>'
 
 
 def open_session(environment: Environment) -> Session | None:
@@ -73,7 +73,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         if response.status_code == 200 and request.endpoint == "locust.request_stats":
             add_rows(response, state.now())
         elif response.status_code == 200 and request.endpoint == "locust.index":
-            response.set_data(response.get_data().replace(b"</body>", SCRIPT))
+            response.set_data(response.get_data().replace(b"</body>", _SCRIPT))
         return response
 
     app.before_request(Guard(bridge, options, parsed))

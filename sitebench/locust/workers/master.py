@@ -29,7 +29,7 @@ from sitebench.system.child import revive
 
 log = logging.getLogger("sitebench")
 
-OPENS_S = 600.0
+_OPENS_S = 600.0
 """How long lanes may take to open while their workers' heartbeats arrive. A worker whose hub is too
 busy with it to send a heartbeat for some five seconds is lost to Locust, and so to its test."""
 QUIET_S = 30.0
@@ -38,7 +38,7 @@ POLL_S = 0.02
 
 
 @dataclass
-class RemoteWorker:
+class _RemoteWorker:
     """One worker of one test."""
 
     index: int
@@ -104,7 +104,7 @@ class DistributedLoad:
         windows: Windows,
         on_drain: Callable[[Drained], None],
     ) -> None:
-        self._workers = {id_: RemoteWorker(index) for id_, index in slots.items()}
+        self._workers = {id_: _RemoteWorker(index) for id_, index in slots.items()}
         self._runner = runner
         self._windows = windows
         self._on_drain = on_drain
@@ -158,13 +158,13 @@ class DistributedLoad:
 
     def gather(self) -> None:
         """Wait until all lanes may begin and clocks are known."""
-        self._gather(OPENS_S, lambda worker: worker.ready)
+        self._gather(_OPENS_S, lambda worker: worker.ready)
         if not self._cpu_at_start():
             raise WorkersMissing(
                 "no worker could begin", "look at the workers' own output for the reason"
             )
 
-    def _gather(self, within_s: float, ready: Callable[[RemoteWorker], bool]) -> None:
+    def _gather(self, within_s: float, ready: Callable[[_RemoteWorker], bool]) -> None:
         """Wait for workers, unless another greenlet has stopped waiting already."""
         give_up = time.monotonic() + within_s
         while self._merger is None:
@@ -185,7 +185,7 @@ class DistributedLoad:
 
     def await_users(self) -> None:
         """Wait until every user has a lane: Locust itself gives its workers a second."""
-        give_up = time.monotonic() + OPENS_S
+        give_up = time.monotonic() + _OPENS_S
         while self._merger is None or self._runner.user_count != self._runner.target_user_count:
             if time.monotonic() > give_up or any(each.ended for each in self._workers.values()):
                 return

@@ -163,7 +163,7 @@ class Merger:
             sum(part.lane_ns for part in parts),
             sum(part.waiting_ns for part in parts),
             sum(each.underway_ns for each in settled),
-            merged_steps(parts),
+            _merged_steps(parts),
         )
 
     def window_s(self, phase: str) -> float | None:
@@ -183,7 +183,7 @@ class Merger:
         return sum(share.operations for share in shares.values()) / rate if rate else longest
 
 
-def merged_steps(parts: Iterable[Part]) -> tuple[StepTotals, ...]:
+def _merged_steps(parts: Iterable[Part]) -> tuple[StepTotals, ...]:
     """Add steps up, histograms bucket by bucket."""
     found: dict[tuple[str, str], StepTotals] = {}
     for part in parts:

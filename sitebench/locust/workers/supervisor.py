@@ -25,7 +25,7 @@ from sitebench.system.stop import Stop
 POLL_S = 0.1
 GRACE_S = 20.0
 """Enough for lanes to end and their last counts to be sent."""
-SHORT_S = 1.0
+_SHORT_S = 1.0
 """A worker that ended sooner than this is not started again at once."""
 
 
@@ -65,7 +65,7 @@ class _WorkerProcess:
     def keep_alive(self) -> None:
         """Start it if it does not run."""
         ended = self.process is None or self.process.poll() is not None
-        if ended and time.monotonic() - self.began > SHORT_S:
+        if ended and time.monotonic() - self.began > _SHORT_S:
             self.began = time.monotonic()
             self.process = subprocess.Popen(
                 self.command.argv(),

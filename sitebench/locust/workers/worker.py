@@ -22,7 +22,7 @@ from sitebench.system.child import dump
 from sitebench.system.machine import this_machine
 from sitebench.system.network import on_loopback, this_loopback
 
-SILENT_S = 20.0
+_SILENT_S = 20.0
 """A master asks twice a second: one that has not for this long is gone."""
 
 
@@ -145,7 +145,7 @@ class WorkerLoad:
     @property
     def abandoned(self) -> bool:
         """Whether the master is gone: lanes must not go on without it."""
-        return not self.lanes.stopped and time.monotonic() - self._asked > SILENT_S
+        return not self.lanes.stopped and time.monotonic() - self._asked > _SILENT_S
 
 
 def answer_ping(runner: WorkerRunner, ping: Mapping[str, Any]) -> None:

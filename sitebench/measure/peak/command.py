@@ -57,10 +57,10 @@ from sitebench.system.limits import most_connections
 from sitebench.tables.bottlenecks import warnings
 from sitebench.tables.tables import footnotes, point_name
 
-MOST_USERS = 1024
+_MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
 
-HOLD_WINDOWS = 3
+_HOLD_WINDOWS = 3
 """Length of a hold in measured windows, unless `--hold` is given."""
 
 ROOM = 1.1
@@ -89,7 +89,7 @@ class PeakJob:
 
 
 @dataclass(frozen=True)
-class PeakSearch:
+class _PeakSearch:
     """One running call of `peak`."""
 
     options: PeakOptions
@@ -99,7 +99,7 @@ class PeakSearch:
 
 
 @dataclass(frozen=True)
-class PeakAnswer:
+class _PeakAnswer:
     """The answer to keep, the report to print, and the error if no peak was found."""
 
     peak: Peak
@@ -164,7 +164,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
     check_options(options)
     reporter = JsonLines() if options.json else Live(point_name)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
-    most = most_connections(options.users or DEFAULT_USERS, MOST_USERS)
+    most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
     users = max(clients) if options.objective is None else most
     with (
         recording(options, reporter, users, job.default_out) as run,
@@ -173,7 +173,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         last.callback(job.afterwards)
         stage = job.stage(reporter.seeding)
         run.store.set_manifest(continued(run.store.manifest(), collect(sys.argv[1:], job.facts())))
-        call = PeakSearch(options, job, stage, run)
+        call = _PeakSearch(options, job, stage, run)
         if options.objective is None:
             answer = _over_clients(call, clients)
         else:
@@ -196,7 +196,7 @@ def remember(run: Recording, peak: Peak) -> None:
     run.store.set_manifest({"peaks": [*others, peak.to_json()]})
 
 
-def _over_clients(call: PeakSearch, clients: Sequence[int]) -> PeakAnswer:
+def _over_clients(call: _PeakSearch, clients: Sequence[int]) -> _PeakAnswer:
     job, options = call.job, call.options
     points = [job.point(Load(users, None, job.window_s)) for users in clients]
     stages = repeated([replace(call.stage, points=points)], options.repeats)
@@ -208,7 +208,7 @@ def _over_clients(call: PeakSearch, clients: Sequence[int]) -> PeakAnswer:
     table = clients_table(series(results), bend, peak.best)
     drawn = plot(curve, bend)
     notes = [drawn, "", *usl_lines(law, options.foresee), *footnotes(results), *warnings(results)]
-    return PeakAnswer(peak, Report([table], [*notes, "", peak.said]))
+    return _PeakAnswer(peak, Report([table], [*notes, "", peak.said]))
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class Probe:
     reply: Reply
 
 
-def _to_objective(call: PeakSearch, objective: Objective, most: int) -> PeakAnswer:
+def _to_objective(call: _PeakSearch, objective: Objective, most: int) -> _PeakAnswer:
     options, window = call.options, call.job.window_s
     needed = objective.samples() * ROOM
     plan = SearchPlan(
@@ -231,7 +231,7 @@ def _to_objective(call: PeakSearch, objective: Objective, most: int) -> PeakAnsw
         precision=(options.precision or 5.0) / 100.0,
         holds=options.holds or 3,
     )
-    hold = options.hold or HOLD_WINDOWS * window
+    hold = options.hold or _HOLD_WINDOWS * window
 
     def spec_of(trial: Trial) -> PointSpec:
         seconds = max(hold if trial.long else window, needed / trial.rate)
@@ -247,7 +247,7 @@ def _to_objective(call: PeakSearch, objective: Objective, most: int) -> PeakAnsw
     peak = rates_peak(found, objective, _best(found, tried) or tried[0].spec, bend, answer)
     held = [r for r in results if r.spec.rate == found.rate]
     report = Report([table], [plot(curve, bend), "", *warnings(held), "", answer])
-    return PeakAnswer(peak, report, _error(found, answer))
+    return _PeakAnswer(peak, report, _error(found, answer))
 
 
 def _best(found: HighestRate, tried: Sequence[Probe]) -> PointSpec | None:
@@ -269,7 +269,7 @@ def _error(found: HighestRate, message: str) -> SitebenchError | None:
 
 
 def _walk(
-    plan: SearchPlan, objective: Objective, call: PeakSearch, spec_of: Callable[[Trial], PointSpec]
+    plan: SearchPlan, objective: Objective, call: _PeakSearch, spec_of: Callable[[Trial], PointSpec]
 ) -> tuple[HighestRate, list[Probe]]:
     """Measure what the search yields until it ends; the target is opened when first needed."""
     going, tried, run = search(plan), list[Probe](), call.run

@@ -16,7 +16,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.units import format_ns, format_rate
 
 WIDTH, HEIGHT = 60, 12
-LEAST_SPOTS = 3
+_LEAST_SPOTS = 3
 """Two loads have no bend between them."""
 
 
@@ -54,7 +54,7 @@ def knee(found: Sequence[Spot]) -> Spot | None:
     Invalid points are left out.
     """
     sound = [spot for spot in found if spot.valid and spot.response_us > 0]
-    if len(sound) < LEAST_SPOTS:
+    if len(sound) < _LEAST_SPOTS:
         return None
     best = max(sound, key=lambda spot: spot.rate / spot.response_us)
     return None if best is sound[-1] else best

@@ -34,19 +34,19 @@ from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.thresholds import MIN_SCHEDULE_SHARE, WINDOW_EDGE_OPERATIONS
 from sitebench.verdict.verdict import Bound
 
-GAIN = 1.05
+_GAIN = 1.05
 """With twice the lanes, less than this many times the throughput: lanes were not the limit."""
 
-LATE = 0.5
+_LATE = 0.5
 """Operations that begin late by this share of their service time were delayed."""
 
-ALL_BUSY = 0.8
+_ALL_BUSY = 0.8
 """Share of the lanes' time that is service, from which late operations waited for a free lane."""
 
 ROUNDS = 3
 """How often the search is reopened by a rate that broke once and then held."""
 
-FEWEST_HALVINGS = 4
+_FEWEST_HALVINGS = 4
 """The search goes down to a sixteenth of its start to find a rate that holds."""
 
 
@@ -98,7 +98,7 @@ class SearchPlan:
     @property
     def lowest(self) -> float:
         """The lowest rate to try."""
-        return rounded(self.start / 2**FEWEST_HALVINGS)
+        return rounded(self.start / 2**_FEWEST_HALVINGS)
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ class HighestRate:
 
 
 Search = Generator[Trial, Reply, HighestRate]
-Attempt = Generator[Trial, Reply, Reply]
-Bracketing = Generator[Trial, Reply, tuple[float, Ceiling]]
+_Attempt = Generator[Trial, Reply, Reply]
+_Bracketing = Generator[Trial, Reply, tuple[float, Ceiling]]
 
 
 def rounded(rate: float) -> float:
@@ -161,7 +161,7 @@ class _Searching:
         self.users = plan.users
         self._made: Counter[tuple[float, int]] = Counter()
 
-    def attempt(self, rate: float, *, long: bool = False) -> Attempt:
+    def attempt(self, rate: float, *, long: bool = False) -> _Attempt:
         """Try a rate; if busy lanes may be what breaks it, with more of them."""
         reply = yield self._trial(rate, self.users, long=long)
         while reply.answer is Answer.BROKE and reply.crowded:
@@ -169,7 +169,7 @@ class _Searching:
                 why = f"all {self.users:,} lanes are busy, the most allowed: {reply.message}"
                 return Reply(Answer.TESTER, reply.achieved, why)
             more = yield self._trial(rate, self.users * 2, long=long)
-            if more.answer is not Answer.HELD and more.achieved < GAIN * reply.achieved:
+            if more.answer is not Answer.HELD and more.achieved < _GAIN * reply.achieved:
                 return reply
             self.users *= 2
             reply = more
@@ -187,7 +187,7 @@ class _Searching:
         if reply.answer is Answer.HELD:
             return (yield from self.raise_from(rate, 2.0))
         high = Ceiling(rate, reply, sure=False)
-        for _ in range(FEWEST_HALVINGS):
+        for _ in range(_FEWEST_HALVINGS):
             rate = rounded(rate / 2)
             reply = yield from self.attempt(rate)
             if reply.answer is Answer.HELD:
@@ -195,7 +195,7 @@ class _Searching:
             high = Ceiling(rate, reply, sure=False)
         return None, high
 
-    def raise_from(self, low: float, factor: float) -> Bracketing:
+    def raise_from(self, low: float, factor: float) -> _Bracketing:
         """Raise the rate until it does not hold; at the latest the tester is used up."""
         while True:
             rate = rounded(low * factor)
@@ -204,7 +204,7 @@ class _Searching:
                 return low, Ceiling(rate, reply, sure=False)
             low = rate
 
-    def narrow(self, low: float, high: Ceiling, *, long: bool = False) -> Bracketing:
+    def narrow(self, low: float, high: Ceiling, *, long: bool = False) -> _Bracketing:
         """Halve the bracket until it is as narrow as requested."""
         while high.rate > low * (1 + self._plan.precision):
             middle = rounded((low + high.rate) / 2)
@@ -260,7 +260,7 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
         return Reply(Answer.HELD, achieved, message)
     if bound == Bound.TARGET_CPU or _serves_too_slowly(result, objective):
         return Reply(Answer.BROKE, achieved, message)
-    if _late(result) and busy_lanes(result) < ALL_BUSY * result.spec.users:
+    if _late(result) and _busy_lanes(result) < _ALL_BUSY * result.spec.users:
         return Reply(Answer.TESTER, achieved, f"the tester began late with lanes free; {message}")
     return Reply(Answer.BROKE, achieved, message, crowded=_late(result))
 
@@ -273,14 +273,14 @@ def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
 
 def _late(result: PointResult) -> bool:
     """Return whether operations typically began late; a few after a stall are the target's."""
-    return _typical(result.lag) > LATE * _typical(result.service)
+    return _typical(result.lag) > _LATE * _typical(result.service)
 
 
 def _typical(clock: Durations) -> float:
     return clock.percentiles["p50"] or clock.mean or 0.0
 
 
-def busy_lanes(result: PointResult) -> float:
+def _busy_lanes(result: PointResult) -> float:
     """Return how many lanes were waiting for an answer, on average."""
     steps = [step for step in result.steps if step.step != SEQUENCE]
     waited = sum(step.service.n * (step.service.mean or 0.0) for step in steps)

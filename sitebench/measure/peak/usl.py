@@ -25,10 +25,10 @@ from typing import Any
 
 from sitebench.errors import BeyondMeasured
 
-LEAST_LOADS = 4
+_LEAST_LOADS = 4
 """Three parameters fit any three points exactly; a misfit shows with four."""
 
-FURTHEST = 2
+_FURTHEST = 2
 """The law is applied up to this multiple of the largest measured load (method, rule 11)."""
 
 Column = tuple[float, ...]
@@ -61,7 +61,7 @@ class Usl:
         if self.coherency <= 0 or self.contention >= 1:
             return None
         best = round(math.sqrt((1 - self.contention) / self.coherency))
-        return best if 1 <= best <= FURTHEST * self.measured_clients else None
+        return best if 1 <= best <= _FURTHEST * self.measured_clients else None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -77,18 +77,18 @@ class Usl:
 
 def check_reach(clients: int, measured: int) -> None:
     """Raise when a load is too far beyond the largest measured one."""
-    if clients > FURTHEST * measured:
+    if clients > _FURTHEST * measured:
         raise BeyondMeasured(
             f"{clients:,} clients are too many for the fitted law: the largest measured load is "
             f"{measured:,}, and it is applied up to twice that",
-            f"measure {math.ceil(clients / FURTHEST):,} clients or more",
+            f"measure {math.ceil(clients / _FURTHEST):,} clients or more",
         )
 
 
 def fit(points: Sequence[tuple[int, float]]) -> Usl | None:
     """Fit the law to (clients, rate); None where there are too few loads, or no law fits."""
     found = [(n, x) for n, x in points if x > 0]
-    if len({n for n, _ in found}) < LEAST_LOADS:
+    if len({n for n, _ in found}) < _LEAST_LOADS:
         return None
     target = tuple(1.0 for _ in found)  # (N / X) / (N / X)
     columns: tuple[Column, Column, Column] = (

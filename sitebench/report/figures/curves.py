@@ -15,12 +15,12 @@ from sitebench.runs.point import PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.units import format_rate, format_size
 
-QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
+_QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
 CHOOSER = "choose-curve"
 
 
 @dataclass(frozen=True)
-class Curve:
+class _Curve:
     """One run's points of one operation, size, target and schedule, least load first."""
 
     id: str
@@ -35,7 +35,7 @@ class Curve:
         return self.series[0].spec
 
 
-def curves(report: Report) -> list[Curve]:
+def curves(report: Report) -> list[_Curve]:
     """Return every group of points that were measured at more than one load."""
     found: dict[tuple[str, str], list[Series]] = {}
     runs = {run.label: run for run in report.runs}
@@ -45,7 +45,7 @@ def curves(report: Report) -> list[Curve]:
         found.setdefault((run.label, key), []).append(each)
     chosen = [(runs[label], group) for (label, _), group in found.items() if len(group) > 1]
     return [
-        Curve(f"c{n}", run, sorted(group, key=_load), _peaks(run, group[0].spec))
+        _Curve(f"c{n}", run, sorted(group, key=_load), _peaks(run, group[0].spec))
         for n, (run, group) in enumerate(chosen)
     ]
 
@@ -65,7 +65,7 @@ def _peaks(run: Run, spec: PointSpec) -> list[Mapping[str, Any]]:
     ]
 
 
-def titles(report: Report, found: Sequence[Curve]) -> dict[str, str]:
+def titles(report: Report, found: Sequence[_Curve]) -> dict[str, str]:
     """Return what each curve is called in the list."""
     call = distinguishing_label((curve.spec for curve in found), ignoring=HOW_HARD)
     called = {}
@@ -101,11 +101,11 @@ def curve_chart(report: Report) -> Chart | None:
     )
 
 
-def _datasets(curve: Curve) -> dict[str, Columns]:
+def _datasets(curve: _Curve) -> dict[str, Columns]:
     rows = []
     for turn, each in enumerate(curve.series):
         rate = each.median(lambda r: r.ops_per_s)
-        for name, title in QUANTILES.items():
+        for name, title in _QUANTILES.items():
             latency = each.median(lambda r, name=name: r.latency.percentiles[name])  # type: ignore[misc]
             if latency is not None:
                 rows.append((title, turn, load_of(each.spec), rate, latency, each.n, why(each)))
@@ -124,7 +124,7 @@ def _datasets(curve: Curve) -> dict[str, Columns]:
     }
 
 
-def _knee(curve: Curve) -> Columns:
+def _knee(curve: _Curve) -> Columns:
     knees = {(each["knee"]["load"], each["knee"]["rate"]) for each in curve.peaks if each["knee"]}
     closed = curve.spec.rate is None
     return {
@@ -144,7 +144,7 @@ def load_of(spec: PointSpec) -> str:
 
 
 def _spec() -> Spec:
-    tell = Order([], list(QUANTILES.values())).scale
+    tell = Order([], list(_QUANTILES.values())).scale
     x = {
         "field": "rate",
         "type": "quantitative",

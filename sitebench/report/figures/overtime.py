@@ -100,7 +100,7 @@ def _lanes(point: Point, origin: int) -> Columns:
     }
 
 
-ZOOM: Spec = {
+_ZOOM: Spec = {
     "name": "zoom",
     "select": {
         "type": "interval",
@@ -172,7 +172,7 @@ def _heat() -> Spec:
             _shaded(),
             {
                 "data": {"name": "heat"},
-                "params": [ZOOM],
+                "params": [_ZOOM],
                 "transform": [
                     {"calculate": f"pow(10, datum.cell / {PER_DECADE} - 3)", "as": "low"},
                     {"calculate": f"pow(10, (datum.cell + 1) / {PER_DECADE} - 3)", "as": "high"},

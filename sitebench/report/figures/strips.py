@@ -70,13 +70,13 @@ def _all(*takers: Callable[[Lanes], Drawn]) -> Callable[[Lanes], Drawn]:
     return take
 
 
-CORES_SHOWN = 8
+_CORES_SHOWN = 8
 
 
 def _cores(lanes: Lanes) -> Drawn:
     """Take every core; of many, the busiest and the idlest at each instant, and their mean."""
     each = _each("core_busy_s", title="core {}")(lanes)
-    if len(each) <= CORES_SHOWN:
+    if len(each) <= _CORES_SHOWN:
         return each
     at: dict[int, list[float]] = {}
     for lane in each.values():

@@ -14,7 +14,7 @@ from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.repeats import Series
 from sitebench.units import format_ns, format_rate, format_size
 
-BOUNDS = {
+_BOUNDS = {
     "target-cpu": "the target's CPU",
     "generator": "the load generator",
     "schedule": "the requested rate",
@@ -118,7 +118,7 @@ def _bound(run: Run) -> str:
     if not sound:
         return ""
     counted = Counter(sound).most_common()
-    words = [(BOUNDS.get(bound, bound.replace("-", " ")), n) for bound, n in counted]
+    words = [(_BOUNDS.get(bound, bound.replace("-", " ")), n) for bound, n in counted]
     first, n = words[0]
     limit = f"{first[:1].upper()}{first[1:]} was the limit"
     if len(words) == 1:

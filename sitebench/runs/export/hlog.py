@@ -20,7 +20,7 @@ from sitebench._engine import Histogram
 from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
-NS_PER_MS = 1e6
+_NS_PER_MS = 1e6
 """The unit of the maximum that a log names in plain digits."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,7 +44,7 @@ def _intervals(point: StoredPoint, rows: list[TimelineRow], offset_s: float) -> 
     first_s = min((row.t_ns / 1e9 - row.seconds for row in rows), default=0.0)
     for row in rows:
         begin_s = offset_s + row.t_ns / 1e9 - row.seconds - first_s
-        longest = Histogram.from_bytes(row.latency).max / NS_PER_MS
+        longest = Histogram.from_bytes(row.latency).max / _NS_PER_MS
         encoded = base64.b64encode(row.latency).decode()
         yield f"Tag={_tag(point, row)},{begin_s:.3f},{row.seconds:.3f},{longest:.3f},{encoded}"
 

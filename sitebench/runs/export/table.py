@@ -18,7 +18,7 @@ from sitebench.counts.durations import Durations
 from sitebench.runs.runfile import RunFile, StoredPoint
 
 Row = Mapping[str, Any]
-CLOCKS = ("service", "latency", "lag", "censored")
+_CLOCKS = ("service", "latency", "lag", "censored")
 
 
 def points(run: RunFile) -> Iterator[Row]:
@@ -47,7 +47,7 @@ def steps(run: RunFile) -> Iterator[Row]:
     for point in run.points():
         for step in run.histograms(point.id):
             totals = {"program": step.program, "step": step.step, "count": step.count}
-            clocks = {name: getattr(step, name) for name in CLOCKS}
+            clocks = {name: getattr(step, name) for name in _CLOCKS}
             yield {
                 **_whose(point),
                 **totals,

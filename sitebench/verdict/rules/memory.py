@@ -14,7 +14,7 @@ from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
 
-SCARCE = 0.05
+_SCARCE = 0.05
 """With less than this share available the kernel reclaims pages of files in use."""
 
 
@@ -42,7 +42,7 @@ def _by_faults(window: Evidence, machine: MachineUse, text: str) -> Finding:
     text = f"{text}; {format_rate(faults) if faults else 'no'} pages/s from disk"
     if faults < max(1.0, STALLED_SOME * window.operations / window.seconds):
         return _found(Grade.NO, text)
-    if _left(machine) < SCARCE:
+    if _left(machine) < _SCARCE:
         return _found(Grade.POSSIBLE, f"{text}: its files do not fit into memory")
     return _found(Grade.NO, f"{text}: mapped files being read, see the disk")
 

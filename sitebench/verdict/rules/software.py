@@ -20,7 +20,7 @@ TURNED_AWAY = (
 )
 """Failures by which a server says, or shows, that it accepts no more."""
 
-SEVERAL_CORES = 1.5
+_SEVERAL_CORES = 1.5
 """With this many cores or more, a thread that fills one leaves capacity that it cannot use."""
 
 
@@ -58,7 +58,7 @@ def _by_the_others(window: Evidence, others: Sequence[Finding]) -> Finding:
 def _one_thread(window: Evidence) -> float | None:
     """Return the busiest thread's share where it is full and there are more cores to use."""
     target = window.use.target
-    if target is None or target.busiest_thread_s is None or window.ceiling < SEVERAL_CORES:
+    if target is None or target.busiest_thread_s is None or window.ceiling < _SEVERAL_CORES:
         return None
     if window.crowded:
         return None
