@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import random
 import socket
 from pathlib import Path
 
 from sitebench.system.machine import this_machine
+
+_LOWEST_PORT = 10_000  # Well-known services keep below.
 
 
 def on_loopback(host: str) -> bool:
@@ -30,16 +33,30 @@ def this_loopback() -> str:
 
 
 def free_port() -> int:
-    """Return a port on which nothing listens just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port on which nothing listens just now.
+
+    Outgoing connections start from the ephemeral range, so under load a port of that range
+    is often taken before the server to come has bound it. Ports below are tried first.
+    """
+    first, _ = _ephemeral_range() or (_LOWEST_PORT, 0)
+    below = range(_LOWEST_PORT, first)
+    # Not the generator of the program: processes with one seed would try the same ports.
+    for port in (*random.SystemRandom().sample(below, min(100, len(below))), 0):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise OSError("no port is free on 127.0.0.1")
 
 
 def local_ports() -> int | None:
     """Return how many ports connections of one address may start from; None where unknown."""
+    found = _ephemeral_range()
+    return found and found[1] - found[0] + 1
+
+
+def _ephemeral_range() -> tuple[int, int] | None:
     with contextlib.suppress(OSError, ValueError):
         text = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
         first, last = map(int, text.split())
-        return last - first + 1
+        return first, last
     return None

@@ -136,12 +136,15 @@ def web_ui(
     )
     root = f"http://127.0.0.1:{port}"
     try:
-        assert eventually(lambda: _answers(root), 60), "not: the web UI answers"
+        eventually(lambda: process.poll() is not None or _answers(root), 100)
+        assert process.poll() is None, "the web UI ended"
+        assert _answers(root), "the web UI does not answer"
         yield process, root
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
         words, _ = process.communicate(timeout=60)
+        print(words)  # Shown where the test fails.
         if said is not None:
             said.append(words)
 
