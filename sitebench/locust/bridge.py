@@ -4,8 +4,8 @@ Twice a second a greenlet drains the lanes' recorders into Locust's statistics a
 of the test; a Locust user is one lane; starting and stopping users starts and stops lanes, so
 shapes, the class picker and the number of users mean what they always mean. What a process does in
 one test is its role: a local runner drains lanes of its own (`role_local`), a master asks its
-workers (`role_master`), and each worker answers for its lanes (`role_worker`). This module hands
-Locust's events to the role. Each rule below was found by losing numbers without it:
+workers (`workers.master`), and each worker answers for its lanes (`workers.worker`). This module
+hands Locust's events to the role. Each rule below was found by losing numbers without it:
 
 - The last batch is taken on `test_stopping`, before users are stopped and before Locust prints
   and decides its exit code: a master's own `test_stop` fires before the last reports of its
@@ -34,10 +34,10 @@ from locust.runners import STATE_INIT, MasterRunner, WorkerRunner
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.role import Role, raise_if_orphaned
 from sitebench.locust.role_local import LocalRole
-from sitebench.locust.role_master import MasterRole
-from sitebench.locust.role_worker import WorkerRole
 from sitebench.locust.statistics import await_csv
 from sitebench.locust.workers import gathering
+from sitebench.locust.workers.master import MasterRole
+from sitebench.locust.workers.worker import WorkerRole
 from sitebench.locust.workload import Workload
 
 log = logging.getLogger("sitebench")

@@ -1,7 +1,8 @@
-"""The lanes of this process, and the way of their counts into Locust's statistics."""
+"""The lanes of this process, and a test's load, which they or those of workers make."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +12,22 @@ import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
 from sitebench.counts.source import Drained, Source
+from sitebench.errors import OutOfDescriptors
 from sitebench.locust.statistics import feed
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.limits import allow_descriptors
 
+log = logging.getLogger("sitebench")
+
+_STALL_S = 5.0
 _STOP_TIMEOUT_S = 5.0
+
+
+def no_files() -> OutOfDescriptors:
+    """Return the error of a process whose descriptors are used up."""
+    return OutOfDescriptors(
+        "this process may open no more files", "raise `ulimit -n`, or use fewer users"
+    )
 
 
 class Lane(Protocol):
@@ -95,67 +107,73 @@ class Lanes:
         return drained
 
 
-class Load(Protocol):
-    """What a test has for its load, made by this process or by workers (`workers.master`)."""
+class Load:
+    """A test's load, made by this process (`LocalLoad`) or by workers (`workers.master`)."""
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._starved = self._stalled = False
+        self._last_progress = time.monotonic()
 
     def gather(self) -> None:
         """Wait until lanes can be started."""
 
-    def drain(self) -> None:
-        """Move what the recorders hold into Locust's statistics and the windows."""
-
-    def discard(self) -> None:
-        """Forget for Locust's screens what the recorders hold; the run file keeps it."""
+    def drain(self, *, shown: bool = True) -> None:
+        """Move what the recorders hold into the windows and, if `shown`, to Locust's screens."""
+        raise NotImplementedError
 
     def cross(self, phase: Phase) -> None:
         """Begin a phase, at a drain."""
+        raise NotImplementedError
 
     def await_users(self) -> None:
         """Wait until every user has a lane."""
 
     def conclude(self) -> None:
-        """Give the windows what a result needs beside the drains."""
+        """Give the windows what a result needs besides the drains."""
 
     def finish(self) -> None:
         """Stop the lanes and take their last batch."""
+        raise NotImplementedError
+
+    def _take(self, drained: Drained, begins: Phase | None = None) -> None:
+        """Give the windows a drain; `begins` is the phase that begins at its end."""
+        if begins is None:
+            self._windows.absorb(drained)
+        else:
+            self._windows.cross(drained, begins)
+        self._warn_of_stall(drained)
+
+    def _warn_of_stall(self, drained: Drained) -> None:
+        """Warn, once each, of lanes without descriptors and of lanes on which no operation ends.
+
+        Both go on without an error: the first fail over and over, and of the second Locust's own
+        rate would only freeze.
+        """
+        now = time.monotonic()
+        if not self._starved and any("out-of-fds" in step.failures for step in drained.steps):
+            self._starved = True
+            log.error("%s", no_files())
+        if drained.lanes == 0 or any(step.count for step in drained.steps):
+            self._last_progress, self._stalled = now, False
+        elif not self._stalled and now - self._last_progress > _STALL_S:
+            self._stalled = True
+            log.warning("no operation ended for %.0f s: the target has stopped answering", _STALL_S)
 
 
-class LocalLoad:
-    """A load that this process makes alone."""
+class LocalLoad(Load):
+    """A load that this process makes alone: its lanes can be started as soon as they are open."""
 
-    def __init__(self, lanes: Lanes, windows: Windows, on_drain: Callable[[Drained], None]) -> None:
+    def __init__(self, lanes: Lanes, windows: Windows) -> None:
+        super().__init__(windows)
         self._lanes = lanes
-        self._windows = windows
-        self._on_drain = on_drain
 
-    def gather(self) -> None:
-        """Return at once: lanes can be started as soon as they are open."""
-
-    def drain(self) -> None:
-        """Move what the recorders hold into Locust's statistics and the windows."""
-        self._take(self._lanes.drain())
-
-    def discard(self) -> None:
-        """Forget for Locust's screens what the recorders hold; the run file keeps it."""
-        self._take(self._lanes.drain(shown=False))
+    def drain(self, *, shown: bool = True) -> None:
+        self._take(self._lanes.drain(shown=shown))
 
     def cross(self, phase: Phase) -> None:
-        """Begin a phase, at a drain."""
-        drained = self._lanes.drain()
-        self._windows.cross(drained, phase)
-        self._on_drain(drained)
-
-    def await_users(self) -> None:
-        """Return at once: here, users that were started have their lanes."""
-
-    def conclude(self) -> None:
-        """Do nothing: all that a result needs is in the drains."""
+        self._take(self._lanes.drain(), phase)
 
     def finish(self) -> None:
-        """Stop the lanes and take their last batch."""
         if (drained := self._lanes.stop()) is not None:
             self._take(drained)
-
-    def _take(self, drained: Drained) -> None:
-        self._windows.absorb(drained)
-        self._on_drain(drained)

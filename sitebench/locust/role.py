@@ -1,4 +1,4 @@
-"""What a process does in one test, from its beginning to its end; see the modules `role_...`."""
+"""What a process does in one test: as `role_local`, `workers.master` or `workers.worker`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from locust.env import Environment
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, OutOfDescriptors, SitebenchError
-from sitebench.locust.lanes import Lane, Lanes
+from sitebench.locust.lanes import Lane, Lanes, no_files
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.stalls import no_files
 from sitebench.locust.workload import Workload
 from sitebench.system.child import orphaned
 

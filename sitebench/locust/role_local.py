@@ -1,6 +1,6 @@
 """The role of the process that commands a test; a local runner also makes its whole load.
 
-A master commands in the same way (`role_master`), with a load that its workers make.
+A master commands in the same way (`workers.master`), with a load that its workers make.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from locust.runners import STATE_SPAWNING, LocalRunner
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, SitebenchError
 from sitebench.locust.lanes import Load, LocalLoad
-from sitebench.locust.phase_timer import PhaseTimer
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
-from sitebench.locust.stalls import StallWarnings
 from sitebench.runs.windows import Phase
 
 log = logging.getLogger("sitebench")
@@ -30,7 +28,13 @@ class LocalRole(Role):
 
     _load: Load | None = None
     _recording: Recording | None = None
-    _timer: PhaseTimer | None = None
+    _warmup_s: float
+    _measure_s: float | None
+    """Without this length the test lasts until it is stopped."""
+    _timer: gevent.Greenlet | None = None
+    """Walks the test through its phases, once all users run."""
+    _concluded = False
+    """Whether the measured window ended by itself."""
     _preparer: gevent.Greenlet | None = None
 
     def begin(self) -> None:
@@ -43,8 +47,7 @@ class LocalRole(Role):
         prepared = self.prepare(1)
         recording = self.record(prepared)
         lanes = self.open_lanes(prepared, WorkerSlot())
-        load = LocalLoad(lanes, recording.windows, StallWarnings().check)
-        self.run(load, recording, prepared)
+        self.run(LocalLoad(lanes, recording.windows), prepared)
 
     def prepare(self, processes: int) -> dict[str, Any]:
         """Have the target made ready; the web UI shows that, and can stop it."""
@@ -70,10 +73,10 @@ class LocalRole(Role):
         self._recording = recording = self.workload.record(prepared)
         return recording
 
-    def run(self, load: Load, recording: Recording, prepared: dict[str, Any]) -> None:
+    def run(self, load: Load, prepared: dict[str, Any]) -> None:
         """Drain a load twice a second until the test ends."""
         self._load = load
-        self._timer = PhaseTimer(load, recording, prepared, self.spawn, self._end_test)
+        self._warmup_s, self._measure_s = prepared["warmup_s"], prepared["measure_s"]
 
         def tick() -> None:
             load.gather()
@@ -85,16 +88,47 @@ class LocalRole(Role):
         self.spawn(tick)
 
     def users_spawned(self) -> None:
-        """Begin warm-up and measured window."""
+        """Begin the phases; when the number of users is changed, measure anew from now on."""
         if self.environment.reset_stats:
             self.discard()
-        if self._timer is not None:
-            self._timer.users_spawned()
+        load, recording = self._load, self._recording
+        if load is None or recording is None or self.ending:
+            return  # The last of them came as the test was stopped.
+        if self._timer is None:
+            self._timer = self.spawn(lambda: self._walk(load, recording))
+        elif recording.windows.phase is Phase.MEASURE and recording.until_stopped:
+            self._timer.kill(block=False)
+            self._timer = self.spawn(lambda: self._measure_anew(load))
+
+    def _walk(self, load: Load, recording: Recording) -> None:
+        load.await_users()
+        if self._warmup_s > 0:
+            self._enter(Phase.WARMUP, load)
+            gevent.sleep(self._warmup_s)
+        self._enter(Phase.MEASURE, load)
+        if self._measure_s is None:
+            return
+        gevent.sleep(self._measure_s)
+        self._enter(Phase.AFTER, load)
+        load.conclude()
+        self._concluded = True
+        recording.finished(recording.windows)
+        gevent.spawn(self._end_test)
+
+    def _measure_anew(self, load: Load) -> None:
+        load.await_users()
+        self._enter(Phase.MEASURE, load)
+
+    def _enter(self, phase: Phase, load: Load) -> None:
+        # A kill does not reach a timer that is due in the same turn of the event loop.
+        if self.ending:
+            raise gevent.GreenletExit
+        load.cross(phase)
 
     def discard(self) -> None:
         """Forget for Locust's screens what the recorders hold; the run file keeps it."""
         if self._load is not None and not self.ending:
-            self._load.discard()
+            self._load.drain(shown=False)
 
     def report_failure(self, error: SitebenchError) -> None:
         """Stop the test, or Locust where it runs headless."""
@@ -112,25 +146,26 @@ class LocalRole(Role):
 
     def stop(self) -> None:
         """End the phases, and the test."""
-        if self._timer is not None:
-            self._timer.stop()
+        if self._timer is not None and self._timer is not gevent.getcurrent():
+            self._timer.kill(block=False)
         self.finish()
 
     def finish(self) -> None:
         """Stop the lanes and take their last batch; a second call waits for the first."""
-        load, timer, recording = self._load, self._timer, self._recording
-        if load is None or timer is None or recording is None:
-            if recording is not None:
-                # No lane could begin.
-                recording.windows.close()
+        load, recording = self._load, self._recording
+        if recording is None:
+            return
+        if load is None:
+            # No lane could begin.
+            recording.windows.close()
             return
         if self.ending:
             self._ended.wait()
             return
-        self.ending = timer.ending = True
-        concluding = recording.until_stopped and not timer.concluded and not self.failed
+        self.ending = True
+        concluding = recording.until_stopped and not self._concluded and not self.failed
         try:
-            if concluding and timer.measuring:
+            if concluding and recording.windows.phase is Phase.MEASURE:
                 load.cross(Phase.AFTER)
                 load.conclude()
             load.finish()

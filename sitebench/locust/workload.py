@@ -15,7 +15,7 @@ from sitebench.locust.web_ui.session import Session as WebUiSession
 
 
 class Workload(Protocol):
-    """What the roles of a test (`role_...`) and the web UI ask of a suite."""
+    """What the roles of a test and the web UI ask of a suite."""
 
     @property
     def session(self) -> WebUiSession | None:

@@ -6,8 +6,8 @@ Locust's own master and workers carry it: messages of ours travel over their con
 - `clock`: how far a worker's clock is from the master's
 - `merge`: from the workers' drains to one, in order (pure)
 - `gathering`: which workers take part in a test
-- `master`: a test's load as its master has it
-- `worker`: a worker's share of it
+- `master`: the role of a master, and a test's load as it has it
+- `worker`: the role of a worker, and its share of the load
 - `choice`: what a worker chooses for itself
 - `supervisor`: `sitebench worker`, which keeps Locust workers waiting for masters
 - `process`: one such worker

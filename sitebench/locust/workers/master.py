@@ -1,4 +1,4 @@
-"""A test's load as its master has it: made by workers, drained by messages.
+"""The role of a master: it commands a test whose load its workers make, and drains it by messages.
 
 Nothing is counted twice or dropped: every drain is asked for by number, and the windows take what
 is settled, in order (`merge`). A worker reports how much it did in all, so that operations lost on
@@ -11,30 +11,32 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import gevent  # type: ignore[import-untyped]
 import msgspec
 from locust.runners import STATE_MISSING, MasterRunner
 
-from sitebench.counts.source import Drained
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import SitebenchError, WorkersMissing
-from sitebench.locust.workers import messages
+from sitebench.locust.lanes import Load
+from sitebench.locust.role_local import LocalRole
+from sitebench.locust.workers import gathering, messages
 from sitebench.locust.workers.clock import ENOUGH, Clock, Ping
 from sitebench.locust.workers.merge import Merger, Round, Share
 from sitebench.monitor import Use
 from sitebench.runs.windows import Phase, Windows
 from sitebench.system.child import revive
+from sitebench.system.network import this_loopback
 
 log = logging.getLogger("sitebench")
 
 _OPENS_S = 600.0
 """How long lanes may take to open while their workers' heartbeats arrive. A worker whose hub is too
 busy with it to send a heartbeat for some five seconds is lost to Locust, and so to its test."""
-QUIET_S = 30.0
+_QUIET_S = 30.0
 """A worker that does not answer for this long is lost, whatever Locust's heartbeats say."""
-POLL_S = 0.02
+_POLL_S = 0.02
 
 
 @dataclass
@@ -94,20 +96,13 @@ class _RemoteWorker:
         )
 
 
-class DistributedLoad:
+class _DistributedLoad(Load):
     """All workers of one test, by their ids in Locust, and the windows that their drains go to."""
 
-    def __init__(
-        self,
-        runner: MasterRunner,
-        slots: Mapping[str, int],
-        windows: Windows,
-        on_drain: Callable[[Drained], None],
-    ) -> None:
+    def __init__(self, runner: MasterRunner, slots: Mapping[str, int], windows: Windows) -> None:
+        super().__init__(windows)
         self._workers = {id_: _RemoteWorker(index) for id_, index in slots.items()}
         self._runner = runner
-        self._windows = windows
-        self._on_drain = on_drain
         self._merger: Merger | None = None
         """Made when the drains can begin."""
 
@@ -173,7 +168,7 @@ class DistributedLoad:
             if not missing or time.monotonic() > give_up:
                 self._merger = Merger(self._cpu_at_start(), Phase.RAMP)
                 return
-            gevent.sleep(POLL_S)
+            gevent.sleep(_POLL_S)
 
     def _cpu_at_start(self) -> dict[str, tuple[int, ...]]:
         """Return the workers that can be asked, and the CPU they had used when they began."""
@@ -189,24 +184,18 @@ class DistributedLoad:
         while self._merger is None or self._runner.user_count != self._runner.target_user_count:
             if time.monotonic() > give_up or any(each.ended for each in self._workers.values()):
                 return
-            gevent.sleep(POLL_S)
+            gevent.sleep(_POLL_S)
 
-    def drain(self) -> None:
+    def drain(self, *, shown: bool = True) -> None:
         """Ask for a drain; the answers go to the windows as they come."""
-        self._ask()
-
-    def discard(self) -> None:
-        """Ask for a drain that Locust's screens shall not see."""
-        self._ask(shown=False)
+        self._ask(shown=shown)
 
     def cross(self, phase: Phase) -> None:
-        """Begin a phase, and wait until every worker has."""
         self._await(self._ask(phase))
 
     def finish(self) -> None:
-        """Have all lanes stop, and take their last counts."""
         # A worker that has not begun yet will: its lanes must not be left running.
-        self._gather(QUIET_S, lambda worker: worker.opened)
+        self._gather(_QUIET_S, lambda worker: worker.opened)
         self._await(self._ask(last=True))
 
     def _ask(
@@ -232,18 +221,14 @@ class DistributedLoad:
         while asked is not None and asked.waiting:
             self._find_lost()
             self._settle()
-            gevent.sleep(POLL_S)
+            gevent.sleep(_POLL_S)
         self._settle()
 
     def _settle(self) -> None:
         if self._merger is None:
             return
         for asked, drained in self._merger.settled(time.monotonic_ns()):
-            if asked.begins is None:
-                self._windows.absorb(drained)
-            else:
-                self._windows.cross(drained, Phase(asked.begins))
-            self._on_drain(drained)
+            self._take(drained, None if asked.begins is None else Phase(asked.begins))
 
     # Workers that are gone.
 
@@ -253,7 +238,7 @@ class DistributedLoad:
             if worker.ended or (waiting is not None and id_ not in waiting):
                 continue
             node = self._runner.clients.get(id_)
-            quiet = waiting is not None and time.monotonic() - worker.received > QUIET_S
+            quiet = waiting is not None and time.monotonic() - worker.received > _QUIET_S
             if node is None or node.state == STATE_MISSING or quiet:
                 self._remove(id_, "lost")
 
@@ -277,3 +262,57 @@ class DistributedLoad:
             for id_, worker in self._workers.items()
         )
         self._windows.measured.length_s = merger.window_s(Phase.MEASURE)
+
+
+class MasterRole(LocalRole):
+    """Divides a test among the workers that are there when it begins."""
+
+    RECEIVES: ClassVar[tuple[str, ...]] = (
+        messages.OPENED,
+        messages.PONG,
+        messages.REPORT,
+        messages.FAILED,
+    )
+    runner: MasterRunner
+    _slots: dict[str, int] | None = None
+    """The slot of each worker that takes part, by its name in Locust."""
+
+    def start(self) -> None:
+        """Have the target made ready, and hand every worker the prepared test."""
+        self._slots = slots = gathering.slots(self.runner)
+        prepared = {
+            **self.prepare(len(slots)),
+            "slots": slots,
+            "loopback": this_loopback(),
+            "user_classes": [each.__name__ for each in self.environment.user_classes],
+        }
+        if (options := self.environment.parsed_options) is not None:
+            setattr(options, messages.PREPARED, prepared)
+        recording = self.record(prepared)
+        self.run(_DistributedLoad(self.runner, slots, recording.windows), prepared)
+
+    def uses(self, worker: str) -> bool:
+        """Return whether a worker takes part in this test, or may in the next."""
+        return self._slots is None or worker in self._slots
+
+    def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
+        """Take a worker's message; before the load exists there is nothing to tell it."""
+        load = self._load
+        if not isinstance(load, _DistributedLoad):
+            return
+        if message == messages.OPENED:
+            load.opened(sender, data)
+        elif message == messages.PONG:
+            load.pong(sender, data)
+        elif message == messages.REPORT:
+            load.report(sender, data)
+        else:
+            error = load.failed(sender, data)
+            if not self.ending:
+                self.fail(error)
+
+    def finish(self) -> None:
+        """Have all workers stop their lanes; from then on any worker may take part in the next."""
+        super().finish()
+        if self._load is not None:
+            self._slots = None

@@ -1,48 +1,35 @@
-"""A worker's share of a load: it drains its lanes when its master asks, and reports the counts."""
+"""The role of a worker: it makes its share of a load, and reports when its master asks."""
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import time
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
+import gevent  # type: ignore[import-untyped]
 from locust.runners import WorkerRunner
 
 from sitebench.counts.source import Drained
+from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lanes
+from sitebench.locust.role import TICK_S, Role
 from sitebench.locust.workers import messages
 from sitebench.locust.workers.clock import epoch_ns
 from sitebench.monitor import Monitor, Sample, use_between
 from sitebench.runs.windows import Phase
-from sitebench.system.child import dump
+from sitebench.system.child import dump, orphaned
 from sitebench.system.machine import this_machine
 from sitebench.system.network import on_loopback, this_loopback
 
+log = logging.getLogger("sitebench")
+
 _SILENT_S = 20.0
 """A master asks twice a second: one that has not for this long is gone."""
-
-
-def refuse_unreachable(url: str, loopback: str) -> None:
-    """Raise if the target is on the loopback of a master on another machine."""
-    host = urlsplit(url).hostname or ""
-    if on_loopback(host) and loopback != this_loopback():
-        raise BadInput(
-            f"the target listens on {host} of the master's machine, which this worker cannot reach",
-            "give an address that workers can reach: --target-host for an embedded target",
-        )
-
-
-def refuse_unknown(wanted: Iterable[str], available: Container[str]) -> None:
-    """Raise if the locustfile of this worker lacks user classes of the test."""
-    if missing := [name for name in wanted if name not in available]:
-        raise BadInput(
-            f"the locustfile of this worker has no {', '.join(missing)}",
-            "start it with the master's locustfile, or with -f - to receive that",
-        )
 
 
 def _facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
@@ -62,7 +49,7 @@ def _facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
     }
 
 
-class WorkerLoad:
+class _WorkerLoad:
     """This worker's lanes in one test, drained when the master asks."""
 
     def __init__(self, runner: WorkerRunner, lanes: Lanes) -> None:
@@ -148,13 +135,79 @@ class WorkerLoad:
         return not self.lanes.stopped and time.monotonic() - self._asked > _SILENT_S
 
 
-def answer_ping(runner: WorkerRunner, ping: Mapping[str, Any]) -> None:
-    """Send this machine's clock."""
-    received = time.monotonic_ns()
-    pong = {"sent": ping["sent"], "received": received, "epoch": epoch_ns()}
-    runner.send_message(messages.PONG, pong | {"answered": time.monotonic_ns()})
+class WorkerRole(Role):
+    """Takes its slot in a master's test; a worker that came after the start has none."""
 
+    RECEIVES: ClassVar[tuple[str, ...]] = (messages.PING, messages.DRAIN)
+    runner: WorkerRunner
+    _load: _WorkerLoad | None = None
 
-def send_failure(runner: WorkerRunner, error: SitebenchError) -> None:
-    """Send the master the error that this worker ends with."""
-    runner.send_message(messages.FAILED, dump(error))
+    def begin(self) -> None:
+        """Make ready to start lanes, and tell the master."""
+        prepared = getattr(self.environment.parsed_options, messages.PREPARED)
+        index = prepared["slots"].get(self.runner.client_id)
+        if index is None:
+            return
+        host = urlsplit(prepared["url"]).hostname or ""
+        if on_loopback(host) and prepared["loopback"] != this_loopback():
+            raise BadInput(
+                f"the target listens on {host} of the master's machine, which this worker cannot "
+                "reach",
+                "give an address that workers can reach: --target-host for an embedded target",
+            )
+        available: Any = self.environment.available_user_classes
+        if available:
+            wanted = prepared["user_classes"]
+            if missing := [name for name in wanted if name not in available]:
+                raise BadInput(
+                    f"the locustfile of this worker has no {', '.join(missing)}",
+                    "start it with the master's locustfile, or with -f - to receive that",
+                )
+            self.environment.user_classes = [available[name] for name in wanted]
+        lanes = self.open_lanes(prepared, WorkerSlot(index, len(prepared["slots"])))
+        self._load = load = _WorkerLoad(self.runner, lanes)
+
+        def look_for_master() -> None:
+            while not self.ending:
+                if orphaned() or load.abandoned:
+                    log.error("the master is gone")
+                    self.finish()
+                    self.runner.quit()
+                gevent.sleep(TICK_S)
+
+        self.spawn(look_for_master)
+
+    def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
+        """Answer the master."""
+        if message == messages.PING:
+            received = time.monotonic_ns()
+            pong = {"sent": data["sent"], "received": received, "epoch": epoch_ns()}
+            pong["answered"] = time.monotonic_ns()
+            self.runner.send_message(messages.PONG, pong)
+            return
+        load = self._load
+        if load is None or self.ending:
+            return
+        if not data["last"]:
+            load.answer(data)
+            return
+        self.ending = True
+        gevent.spawn(load.leave, data).link(lambda _: self._ended.set())
+
+    def report_failure(self, error: SitebenchError) -> None:
+        """Leave it to the master to end the test."""
+        self.finish()
+        self.runner.send_message(messages.FAILED, dump(error))
+
+    def finish(self) -> None:
+        """Stop the lanes and send their last batch; a second call waits for the first."""
+        if self._load is None:
+            return
+        if self.ending:
+            self._ended.wait()
+            return
+        self.ending = True
+        try:
+            self._load.leave()
+        finally:
+            self._ended.set()
