@@ -15,8 +15,7 @@ import psutil
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.targets.address import Address
-from ils_bench.targets.embedded import open_embedded
-from ils_bench.targets.opening import directory_config
+from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import OutOfDescriptors

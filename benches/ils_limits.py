@@ -18,8 +18,7 @@ from benches.ils import KEPT
 from benches.ratios import Row, Trial, Values
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
-from ils_bench.targets.embedded import open_embedded
-from ils_bench.targets.opening import directory_config
+from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 

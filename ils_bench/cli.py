@@ -108,12 +108,13 @@ def _measure(
 ) -> None:
     from ils_bench import points
     from ils_bench.paper.tables import tables
+    from sitebench.measure.command import measure
 
-    commands.measure(
+    measure(
         options,
-        [each.entries for each in sizes],
-        points,
+        users=options.users,
         stages=lambda seeding: [points.stage(each, operations, seeding) for each in sizes],
+        facts=lambda: points.manifest(options, [each.entries for each in sizes]),
         tables=tables,
         # As asked for; what changes the directory was measured last.
         order=lambda result: (result.spec.entries, operations.index(result.spec.operation)),

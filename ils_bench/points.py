@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.suites import points
-from sitebench.suites.own_locustfile import Own
+from sitebench.suites.own_locustfile import Own, own_locustfile
 from sitebench.targets.in_process import known
 
 _LEFT_FOR_LAST = ("register", "add")
@@ -65,21 +65,22 @@ def stage(
         operations,
         key=lambda name: _LEFT_FOR_LAST.index(name) if name in _LEFT_FOR_LAST else -1,
     )
-    return points.stage(
-        f"making {options.target} ready with {options.entries:,} people",
-        [point(options, name) for name in ordered],
-        lambda: open_target(options, options.entries, progress),
-        lambda target, own: endpoint(target, options, own, reused=reused),
-        assure_own=_assuring(options, [name for name in ordered if name in _LEFT_FOR_LAST]),
-    )
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[points.Endpoint]:
+        _assure_own(options, [name for name in ordered if name in _LEFT_FOR_LAST])
+        with open_target(options, options.entries, progress) as target:
+            yield endpoint(target, options, reused=reused)
+
+    title = f"making {options.target} ready with {options.entries:,} people"
+    return Stage(title, [point(options, name) for name in ordered], opened)
 
 
-def _assuring(options: IlsOptions, writing: Sequence[str]) -> Callable[[], None]:
-    def assure() -> None:
-        for name in writing if options.target not in OWN_TARGETS else ():
+def _assure_own(options: IlsOptions, writing: Sequence[str]) -> None:
+    """Raise NotYours unless these operations may write to the directory that options name."""
+    if options.target not in OWN_TARGETS:
+        for name in writing:
             assure_own(options, f"the operation {name!r}")
-
-    return assure
 
 
 def api_stage(
@@ -100,14 +101,14 @@ def api_stage(
         writing = [name] if writes else []
     else:
         options, writing = _options_at(target, entries, load), []
-    return points.stage(
-        options.target,
-        [point(options, name, **settings)],
-        lambda: _open(options, target),
-        lambda there, own: endpoint(there, options, own),
-        assure_own=_assuring(options, writing),
-        own=own,
-    )
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[points.Endpoint]:
+        _assure_own(options, writing)
+        with _open(options, target) as there, own_locustfile(own) as made:
+            yield endpoint(there, options, made)
+
+    return Stage(options.target, [point(options, name, **settings)], opened)
 
 
 def _options_at(target: LdapDirectory, entries: int | None, load: dict[str, Any]) -> IlsOptions:

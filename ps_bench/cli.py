@@ -91,15 +91,16 @@ def _measure(
 ) -> None:
     from ps_bench import points
     from ps_bench.paper.tables import tables
+    from sitebench.measure.command import measure
 
     # Raises what is wrong with a scenario file before a run file is made.
     for each in sizes:
         points.point(each, operation)
-    commands.measure(
+    measure(
         options,
-        [each.entries for each in sizes],
-        points,
+        users=options.users,
         stages=lambda seeding: [points.stage(each, operation, seeding) for each in sizes],
+        facts=lambda: points.manifest(options, [each.entries for each in sizes]),
         tables=tables,
         default_out=default_out,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from sitebench.http.scenario_file import read
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.suites import points
-from sitebench.suites.own_locustfile import Own
+from sitebench.suites.own_locustfile import Own, own_locustfile
 from sitebench.targets.in_process import known
 
 
@@ -50,26 +50,21 @@ def endpoint(
 def stage(options: PsOptions, operation: str, progress: Progress) -> Stage:
     """Return one point."""
 
-    def writes() -> bool:
-        if options.scenario is not None:
-            return read(options.scenario).writes
-        return SCENARIOS[operation].writes
+    @contextlib.contextmanager
+    def opened() -> Iterator[points.Endpoint]:
+        file = options.scenario
+        _assure_own(options, operation, SCENARIOS[operation] if file is None else read(file))
+        with open_target(options, progress) as target:
+            yield endpoint(target, options)
 
-    return points.stage(
-        f"making {options.target} ready with {options.entries:,} people",
-        [point(options, operation)],
-        lambda: open_target(options, progress),
-        lambda target, own: endpoint(target, options, own),
-        assure_own=_assuring(options, operation, writes),
-    )
+    title = f"making {options.target} ready with {options.entries:,} people"
+    return Stage(title, [point(options, operation)], opened)
 
 
-def _assuring(options: PsOptions, operation: str, writes: Callable[[], bool]) -> Callable[[], None]:
-    def assure() -> None:
-        if options.target not in OWN_TARGETS and writes():
-            assure_own(options, f"the operation {operation!r}")
-
-    return assure
+def _assure_own(options: PsOptions, operation: str, scenario: Scenario) -> None:
+    """Raise NotYours unless the scenario may write to the site that options name."""
+    if options.target not in OWN_TARGETS and scenario.writes:
+        assure_own(options, f"the operation {operation!r}")
 
 
 def api_stage(
@@ -88,20 +83,19 @@ def api_stage(
         own = Own("ps_bench.users", "SiteUser", "scenario", operation)
     if isinstance(target, str):
         options = PsOptions(target=target, entries=entries or 10_000, **load)
-        writes = scenario.writes
     else:
         tls_ca = target.ca or load["tls_ca"]
         load = {**load, "target": target.url, "tls_ca": tls_ca, "seed": target.seed}
         options = PsOptions(entries=entries or target.size, locales=target.locales, **load)
-        writes = False
-    return points.stage(
-        options.target,
-        [point(options, name, **settings)],
-        lambda: _open(options, target),
-        lambda there, own: endpoint(there, options, own),
-        assure_own=_assuring(options, name, lambda: writes),
-        own=own,
-    )
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[points.Endpoint]:
+        if isinstance(target, str):
+            _assure_own(options, name, scenario)
+        with _open(options, target) as there, own_locustfile(own) as made:
+            yield endpoint(there, options, made)
+
+    return Stage(options.target, [point(options, name, **settings)], opened)
 
 
 def _open(

@@ -18,8 +18,7 @@ from benches.soak.render import tables
 from benches.soak.trend import Figure
 from ils_bench.options import IlsOptions
 from ils_bench.points import endpoint, manifest, point
-from ils_bench.targets.embedded import open_embedded
-from ils_bench.targets.opening import directory_config
+from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,13 +42,6 @@ class Address:
         if not self.encrypted:
             return None
         return {"trust": trust.to_engine(), "start": self.start_tls}
-
-
-def scheme_of(tls: Mapping[str, Any] | None) -> str:
-    """Return how an embedded directory is addressed, by its configuration."""
-    if tls is None:
-        return "ldap"
-    return START_TLS if tls["start"] else "ldaps"
 
 
 def parse_address(url: str, *, start_tls: bool = False) -> Address:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.targets.address import START_TLS
-from ils_bench.targets.embedded import open_embedded
+from ils_bench.targets.address import START_TLS, Address
 from ils_bench.targets.live import Progress, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
+from seeders.people import Spec
+from sitebench.targets.embedded import open_child
 from sitebench.targets.in_process import certificate
-from sitebench.targets.tls import Trust
+from sitebench.targets.tls import SYSTEM, Trust
 
 OWN_TARGETS = ("embedded", "openldap")
 """Targets that are started for a test; any other is the user's."""
@@ -35,6 +36,16 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
     return config
 
 
+def open_embedded(people: Spec, config: Mapping[str, Any], trust: Trust = SYSTEM) -> OpenDirectory:
+    """Start a directory in a process of its own, and return when it listens."""
+    module = "ils_bench.targets.embedded"
+    host, port, known = open_child(module, config, trust, people=people.to_dict())
+    scheme = "ldap"
+    if "tls" in config:
+        scheme = START_TLS if config["tls"]["start"] else "ldaps"
+    return OpenDirectory("embedded", Address(host, port, scheme), people.base, **known)
+
+
 @contextlib.contextmanager
 def open_target(
     options: Any, size: int, progress: Progress = lambda done, total: None
@@ -42,7 +53,7 @@ def open_target(
     """Open the target that options name, with `size` people in it; put everything back after."""
     people = spec_of(options, size)
     if options.target == "embedded":
-        target = open_embedded(people, directory_config(options), trust=Trust.of(options))
+        target = open_embedded(people, directory_config(options), Trust.of(options))
     elif options.target == "openldap":
         scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
         target = open_openldap(people, scheme, Trust.of(options))

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from ps_bench.options import PsOptions
-from ps_bench.targets.embedded import open_embedded
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
+from sitebench.http.address import Address
 from sitebench.http.open_site import OpenSite, open_live
+from sitebench.targets.embedded import open_child
 from sitebench.targets.in_process import certificate
 from sitebench.targets.tls import Trust
 
@@ -41,5 +42,12 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
     }
     if options.tls:
         config["tls"] = certificate(tls=True, host=config["host"])
-    upd, trust = database_of(options, progress), Trust.of(options)
-    return open_embedded(config, upd.path, {"size": options.entries}, trust)
+    host, port, known = open_child(
+        "ps_bench.targets.embedded",
+        config,
+        Trust.of(options),
+        upd=str(database_of(options, progress).path.resolve()),
+        expected={"size": options.entries},
+    )
+    address = Address(host, port, scheme="https" if options.tls else "http")
+    return OpenSite("embedded", address, **known)

@@ -26,6 +26,8 @@ from sitebench.runs.store import RunStore
 from sitebench.system.files import write
 from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
+from sitebench.tables.bottlenecks import warnings
+from sitebench.tables.tables import footnotes
 
 Seeding = Callable[[int, int], object]
 """Progress of seeding: called with the number of people seeded, and the total."""
@@ -100,11 +102,12 @@ def measure(
     users: int,
     stages: Callable[[Seeding], Sequence[Stage]],
     facts: Callable[[], Mapping[str, Any]],
-    report: Callable[[Sequence[PointResult]], Report],
-    default_out: str | None,
+    tables: Callable[[Sequence[PointResult]], Sequence[RenderableType]],
+    order: Callable[[PointResult], Any] = lambda result: 0,
+    default_out: str | None = None,
     afterwards: Callable[[], None] = lambda: None,
 ) -> None:
-    """Measure the missing points, print the suite's tables, and judge every point.
+    """Measure the missing points, print the suite's tables of them in `order`, and judge each.
 
     Every repeat is a point of its own.
     """
@@ -122,7 +125,8 @@ def measure(
             results = run_sweep(planned, run.store, reporter)
         judged = judge_points(specs, run.store, options.objective)
     if not options.json:
-        show(report(results))
+        found = sorted(results, key=order)
+        show(Report(tables(found), [*footnotes(found), *warnings(found)]))
         if default_out is not None:
             say(f"run file: {run.store.path}")
     if options.objective is not None:

@@ -1,4 +1,4 @@
-"""What the commands of every suite share: arguments, and what run, sweep, peak and ui do.
+"""What the commands of every suite share: arguments, and what peak and ui do.
 
 A suite's own `cli.py` has the commands, their examples, and what only it asks.
 """
@@ -18,11 +18,8 @@ from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes
 from sitebench.suite import Suite
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from sitebench.measure.command import Seeding
     from sitebench.measure.sweep import Stage
-    from sitebench.runs.point import PointResult
     from sitebench.suites.points import Points
 
 Sizes = Annotated[str | None, typer.Option(help=SIZES_HELP, metavar="LIST")]
@@ -73,37 +70,6 @@ def sweep_sizes(text: str | None, default: Sequence[int] | None) -> list[int]:
     """Return the sizes of a sweep: those given, or the paper's, or the usual ones."""
     chosen = (default or DEFAULT_SIZES) if text is None else units.parse_sizes(text)
     return list(dict.fromkeys(chosen))
-
-
-def measure(
-    options: Any,
-    sizes: Sequence[int],
-    points: Points,
-    *,
-    stages: Callable[[Seeding], Sequence[Stage]],
-    tables: Callable[[Sequence[PointResult]], Sequence[RenderableType]],
-    order: Callable[[PointResult], Any] = lambda result: 0,
-    default_out: str | None = None,
-    afterwards: Callable[[], None] = lambda: None,
-) -> None:
-    """Measure a run or a sweep and print the suite's tables, with results in `order`."""
-    from sitebench.measure import command
-    from sitebench.tables.bottlenecks import warnings
-    from sitebench.tables.tables import footnotes
-
-    def report(results: Sequence[PointResult]) -> command.Report:
-        found = sorted(results, key=order)
-        return command.Report(tables(found), [*footnotes(found), *warnings(found)])
-
-    command.measure(
-        options,
-        users=options.users,
-        stages=stages,
-        facts=lambda: points.manifest(options, sizes),
-        report=report,
-        default_out=default_out,
-        afterwards=afterwards,
-    )
 
 
 def find_peak(

@@ -35,12 +35,17 @@ class Own:
 
 
 @contextlib.contextmanager
-def own_locustfile(own: Own) -> Iterator[tuple[Path, str]]:
+def own_locustfile(own: Own | None) -> Iterator[tuple[Path, str] | None]:
     """Yield a locustfile whose one class runs the operation, and the name of the class.
+
+    None for None: the suite's own locustfile has the operation.
 
     The operation itself is handed on in memory: a sequence may hold a password, and a file would
     outlive a program that is killed.
     """
+    if own is None:
+        yield None
+        return
     with scratch() as folder, secret.held(pickle.dumps(own.value)) as kept:
         path = folder / "own.py"
         path.write_text(

@@ -5,23 +5,18 @@ A suite's own `points.py` says what its options and targets add to this.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from sitebench.measure.point_process import Gathering, PointCommand
-from sitebench.measure.sweep import Stage
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
-from sitebench.suites.own_locustfile import Own, own_locustfile
 from sitebench.targets.open_target import OpenTarget
 
 O = TypeVar("O")  # noqa: E741 -- options
-T = TypeVar("T", bound=OpenTarget[Any])
 
 
 class Points(Protocol):
@@ -105,31 +100,6 @@ class Endpoint:
     def facts(self) -> dict[str, Any]:
         """Return its name, version and configuration, as far as it says."""
         return {"name": self.target.name, **self.target.facts}
-
-
-def stage(
-    title: str,
-    points: Sequence[PointSpec],
-    opened: Callable[[], AbstractContextManager[T]],
-    endpoint: Callable[[T, tuple[Path, str] | None], Endpoint],
-    *,
-    assure_own: Callable[[], object] = lambda: None,
-    own: Own | None = None,
-) -> Stage:
-    """Return points that share one target, or the one of an operation that a program made up.
-
-    `assure_own` raises where the points write to a target that is not the user's.
-    """
-
-    @contextlib.contextmanager
-    def open_stage() -> Iterator[Endpoint]:
-        assure_own()
-        with contextlib.ExitStack() as stack:
-            target = stack.enter_context(opened())
-            made = None if own is None else stack.enter_context(own_locustfile(own))
-            yield endpoint(target, made)
-
-    return Stage(title, points, open_stage)
 
 
 def manifest(

@@ -10,7 +10,7 @@ import pytest
 from ldap3 import SUBTREE
 
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
-from ils_bench.targets.embedded import open_embedded
+from ils_bench.targets.opening import open_embedded
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import People, Spec, generate
