@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
@@ -36,11 +36,11 @@ class StepTotals:
     failures: Counter[str] = field(default_factory=Counter)
     bytes_out: int = 0
     bytes_in: int = 0
-    processing_ns: int = 0
     service: Histogram = field(default_factory=Histogram)
     latency: Histogram = field(default_factory=Histogram)
     lag: Histogram = field(default_factory=Histogram)
     censored: Histogram = field(default_factory=Histogram)
+    processing_ns: int = 0
 
     @property
     def failed(self) -> int:
@@ -52,7 +52,7 @@ class StepTotals:
         """Time that lanes spent on this step, answered or not, the engine's own included."""
         return self.service.sum + self.censored.sum + self.processing_ns
 
-    def add(self, record: StepRecord | StepTotals) -> None:
+    def add(self, record: StepRecord) -> None:
         """Merge one drain's worth, or several."""
         self.count += record.count
         self.failures.update(record.failures)
@@ -63,6 +63,20 @@ class StepTotals:
         self.latency.add(record.latency)
         self.lag.add(record.lag)
         self.censored.add(record.censored)
+
+
+@dataclass(frozen=True)
+class Drain:
+    """One drain of one process, or of several together: what a `Drained` is, as plain values."""
+
+    t0_ns: int
+    t1_ns: int
+    steps: Sequence[StepTotals]
+    lanes: int
+    cpu_ns: tuple[int, ...]
+    lane_ns: int
+    waiting_ns: int
+    underway_ns: int
 
 
 @dataclass

@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 
 from sitebench._engine import Histogram
-from sitebench.counts.source import SEQUENCE, StepRecord
+from sitebench.counts.source import SEQUENCE
+from sitebench.counts.tally import Drain, StepTotals
 from sitebench.errors import BadInput
 
 A_DAY_S = 86_400.0
@@ -32,41 +32,6 @@ def within(seconds: float) -> gevent.Timeout:
     The timeouts of client libraries apply to each read of a socket.
     """
     return gevent.Timeout(seconds, TimeoutError("timed out"))
-
-
-@dataclass
-class Record:
-    """The counts of one step since the last drain."""
-
-    program: str
-    step: str
-    count: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    bytes_out: int = 0
-    bytes_in: int = 0
-    service: Histogram = field(default_factory=Histogram)
-    lag: Histogram = field(default_factory=Histogram)
-    censored: Histogram = field(default_factory=Histogram)
-    processing_ns: int = 0
-
-    @property
-    def latency(self) -> Histogram:
-        """The service time: in a closed schedule an operation starts when it was meant to."""
-        return self.service
-
-
-@dataclass(frozen=True)
-class Records:
-    """Everything since the last drain."""
-
-    t0_ns: int
-    t1_ns: int
-    lanes: int
-    steps: tuple[StepRecord, ...]
-    lane_ns: int
-    waiting_ns: int
-    underway_ns: int
-    cpu_ns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -156,7 +121,8 @@ class PortableLane(ABC):
         except BrokenPass as broken:
             kind = str(broken)
         took = time.monotonic_ns() - began
-        self._all.keep_pass(self._program, took, kind, broken=kind is not None)
+        # One that broke off is censored.
+        self._all.keep(self._program, SEQUENCE, Ended(kind, kind is None, took))
         if kind is not None:
             self.hang_up()
             self.clock.rest(_BACKOFF_S)
@@ -191,7 +157,7 @@ class PortableLanes:
         self.stopping = False
         self._lanes = 0
         self._lane_ns = 0
-        self._records: dict[tuple[str, str], Record] = {}
+        self._records: dict[tuple[str, str], StepTotals] = {}
         self._since_ns = self._counted_ns = time.monotonic_ns()
         self._lock = threading.Lock()
 
@@ -226,7 +192,11 @@ class PortableLanes:
     def keep(self, program: str, step: str, ended: Ended) -> None:
         """Count one operation here; Locust has counted it already."""
         with self._lock:
-            record = self._records.setdefault((program, step), Record(program, step))
+            if (record := self._records.get((program, step))) is None:
+                # In a closed schedule an operation starts when it was meant to.
+                service = Histogram()
+                record = StepTotals(program, step, service=service, latency=service)
+                self._records[program, step] = record
             record.count += 1
             record.bytes_out += ended.bytes_out
             record.bytes_in += ended.bytes_in
@@ -235,11 +205,7 @@ class PortableLanes:
             if ended.kind is not None:
                 record.failures[ended.kind] += 1
 
-    def keep_pass(self, program: str, ns: int, kind: str | None, *, broken: bool) -> None:
-        """Count a whole pass; one that broke off is censored."""
-        self.keep(program, SEQUENCE, Ended(kind, not broken, ns))
-
-    def drain(self) -> Records:
+    def drain(self) -> Drain:
         """Return the records since the last drain and begin anew."""
         with self._lock:
             now = self._count_lanes()
@@ -249,9 +215,9 @@ class PortableLanes:
             waiting_ns, self.waiting_ns = self.waiting_ns, 0
             underway_ns = sum(now - clock.since_ns for clock in self.clocks)
         steps = tuple(records.values())
-        return Records(start, now, self._lanes, steps, lane_ns, waiting_ns, underway_ns)
+        return Drain(start, now, steps, self._lanes, (), lane_ns, waiting_ns, underway_ns)
 
-    def stop(self, timeout_s: float = 5.0) -> Records:
+    def stop(self, timeout_s: float = 5.0) -> Drain:
         """Let every lane end what it has begun; the lanes themselves end with their greenlets."""
         self.stopping = True
         give_up = time.monotonic() + timeout_s

@@ -1,9 +1,12 @@
 """What a source of lanes hands out, made by hand: plain values, for the pure parts."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sitebench._engine import Histogram
+from sitebench.counts import tally
 
 
 def histogram(*values_ns: int) -> Histogram:
@@ -14,34 +17,22 @@ def histogram(*values_ns: int) -> Histogram:
     return made
 
 
-@dataclass(frozen=True)
-class Step:
-    """What one step did."""
+@dataclass
+class Step(tally.StepTotals):
+    """What one step did in a closed schedule."""
 
-    program: str
-    step: str
-    count: int
-    failures: Mapping[str, int] = field(default_factory=dict)
-    bytes_out: int = 0
-    bytes_in: int = 0
-    service: Histogram = field(default_factory=Histogram)
-    lag: Histogram = field(default_factory=Histogram)
-    censored: Histogram = field(default_factory=Histogram)
-    processing_ns: int = 0
+    failures: Any = field(default_factory=dict)
 
-    @property
-    def latency(self) -> Histogram:
-        """As in a closed schedule."""
-        return self.service
+    def __post_init__(self) -> None:
+        self.failures = Counter(self.failures)
+        self.latency = self.service
 
 
 @dataclass(frozen=True)
-class Drain:
-    """What all steps did between two instants."""
+class Drain(tally.Drain):
+    """What one lane, or more, did between two instants."""
 
-    t0_ns: int
-    t1_ns: int
-    steps: tuple[Step, ...] = ()
+    steps: Sequence[tally.StepTotals] = ()
     lanes: int = 1
     cpu_ns: tuple[int, ...] = (0,)
     lane_ns: int = 0

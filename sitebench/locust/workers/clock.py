@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from sitebench.locust.workers.messages import Part
+from sitebench.counts.tally import Drain
 
 ENOUGH = 8
 """Pings before a test; every drain is one more."""
@@ -65,9 +65,9 @@ class Clock:
         """Return an instant of the worker's monotonic clock on the master's."""
         return there_ns - (0 if self.best is None else self.best.offset_ns)
 
-    def on_master(self, part: Part) -> Part:
+    def on_master(self, drain: Drain) -> Drain:
         """Return a drain with its ends on the master's clock."""
-        return replace(part, t0_ns=self.here_ns(part.t0_ns), t1_ns=self.here_ns(part.t1_ns))
+        return replace(drain, t0_ns=self.here_ns(drain.t0_ns), t1_ns=self.here_ns(drain.t1_ns))
 
     @property
     def round_trip_s(self) -> float | None:

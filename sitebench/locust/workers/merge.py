@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sitebench.counts.source import SEQUENCE
-from sitebench.counts.tally import StepTotals
-from sitebench.locust.workers.messages import Part
+from sitebench.counts.tally import Drain, StepTotals
 
 
 @dataclass
@@ -23,7 +22,7 @@ class Round:
     number: int
     waiting: set[str]
     begins: str | None = None
-    parts: list[tuple[str, Part]] = field(default_factory=list)
+    parts: list[tuple[str, Drain]] = field(default_factory=list)
 
 
 @dataclass
@@ -35,13 +34,15 @@ class Share:
     failures: int = 0
     cpu_ns: tuple[int, ...] = ()
 
-    def add(self, part: Part, cpu_ns: tuple[int, ...]) -> None:
+    def add(self, part: Drain, cpu_ns: tuple[int, ...]) -> None:
         """Add one drain, with the CPU used in it."""
         steps = [step for step in part.steps if step.step != SEQUENCE]
         self.seconds += (part.t1_ns - part.t0_ns) / 1e9
         self.operations += sum(step.count for step in steps)
         self.failures += sum(step.failed for step in steps)
-        self.cpu_ns = added(self.cpu_ns, cpu_ns)
+        if self.cpu_ns:
+            cpu_ns = tuple(a + b for a, b in zip(self.cpu_ns, cpu_ns, strict=True))
+        self.cpu_ns = cpu_ns
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Merger:
         self._phase = phase
         self._asked = 0
         self._open: dict[int, Round] = {}
-        self._late: list[tuple[str, Part]] = []
+        self._late: list[tuple[str, Drain]] = []
         self._end_ns: int | None = None
 
     @property
@@ -86,7 +87,7 @@ class Merger:
         made = self._open[self._asked] = Round(self._asked, set(self._present), begins)
         return made
 
-    def answer(self, worker: str, number: int | None, part: Part) -> None:
+    def answer(self, worker: str, number: int | None, part: Drain) -> None:
         """Take an answer; without a number it is a last one, sent unasked."""
         mine = [each for each in self._open.values() if worker in each.waiting]
         if number is None:
@@ -103,7 +104,7 @@ class Merger:
             each.waiting.discard(worker)
         self._note(worker, part, answered[0] if answered else None)
 
-    def _note(self, worker: str, part: Part, answered: Round | None) -> None:
+    def _note(self, worker: str, part: Drain, answered: Round | None) -> None:
         received = self._received[worker]
         phase = self._phase_of(answered)
         share = self.shares.setdefault(phase, {}).setdefault(worker, Share())
@@ -134,7 +135,7 @@ class Merger:
         for each in self._open.values():
             each.waiting.discard(worker)
 
-    def settled(self, now_ns: int) -> Iterator[tuple[Round, Part]]:
+    def settled(self, now_ns: int) -> Iterator[tuple[Round, Drain]]:
         """Yield every round that is complete, merged, as long as none before it is open."""
         for number in sorted(self._open):
             found = self._open[number]
@@ -145,7 +146,7 @@ class Merger:
             yield found, self._merged([*late, *found.parts], now_ns)
             self._phase = found.begins or self._phase
 
-    def _merged(self, answers: list[tuple[str, Part]], now_ns: int) -> Part:
+    def _merged(self, answers: list[tuple[str, Drain]], now_ns: int) -> Drain:
         for worker, part in answers:
             self._settled[worker] = _Settled(part.cpu_ns, part.lanes, part.underway_ns)
         parts = [part for _, part in answers]
@@ -155,15 +156,15 @@ class Merger:
         self._end_ns = max(begin, end)
         settled = self._settled.values()
         there = {worker for worker, _ in answers} | self._present
-        return Part(
+        return Drain(
             begin,
             self._end_ns,
-            tuple(ns for each in settled for ns in each.cpu_ns),
+            _merged_steps(parts),
             sum(each.lanes for worker, each in self._settled.items() if worker in there),
+            tuple(ns for each in settled for ns in each.cpu_ns),
             sum(part.lane_ns for part in parts),
             sum(part.waiting_ns for part in parts),
             sum(each.underway_ns for each in settled),
-            _merged_steps(parts),
         )
 
     def window_s(self, phase: str) -> float | None:
@@ -183,7 +184,7 @@ class Merger:
         return sum(share.operations for share in shares.values()) / rate if rate else longest
 
 
-def _merged_steps(parts: Iterable[Part]) -> tuple[StepTotals, ...]:
+def _merged_steps(parts: Iterable[Drain]) -> tuple[StepTotals, ...]:
     """Add steps up, histograms bucket by bucket."""
     found: dict[tuple[str, str], StepTotals] = {}
     for part in parts:
@@ -191,8 +192,3 @@ def _merged_steps(parts: Iterable[Part]) -> tuple[StepTotals, ...]:
             key = (step.program, step.step)
             found.setdefault(key, StepTotals(*key)).add(step)
     return tuple(found.values())
-
-
-def added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
-    """Add two vectors; an empty one counts as zero."""
-    return tuple(x + y for x, y in zip(a, b, strict=True)) if a else b

@@ -19,31 +19,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.source import Drained, StepRecord
-from sitebench.counts.tally import StepTotals
+from sitebench.counts.tally import Drain, StepTotals
 
 OPENED, PING, PONG = "sitebench-opened", "sitebench-ping", "sitebench-pong"
 DRAIN, REPORT, FAILED = "sitebench-drain", "sitebench-report", "sitebench-failed"
 PREPARED = "sitebench_shared"
 """Name among the parsed options under which a master hands its workers the prepared test."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """One drain of one process, or of several together: what a `Drained` is, as plain values."""
-
-    t0_ns: int
-    t1_ns: int
-    cpu_ns: tuple[int, ...]
-    lanes: int
-    lane_ns: int
-    waiting_ns: int
-    underway_ns: int
-    steps: Sequence[StepTotals]
 
 
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
@@ -77,17 +62,17 @@ def _pack_step(step: StepRecord) -> list[Any]:
     ]
 
 
-def unpack(found: Mapping[str, Any]) -> Part:
+def unpack(found: Mapping[str, Any]) -> Drain:
     """Return what `pack` was given."""
-    return Part(
+    return Drain(
         found["t0"],
         found["t1"],
-        tuple(found["cpu"]),
+        tuple(_unpack_step(step) for step in found["steps"]),
         found["lanes"],
+        tuple(found["cpu"]),
         found["lane_ns"],
         found["waiting_ns"],
         found["underway_ns"],
-        tuple(_unpack_step(step) for step in found["steps"]),
     )
 
 
@@ -104,9 +89,9 @@ def _unpack_step(found: Sequence[Any]) -> StepTotals:
         Counter(failures),
         bytes_out,
         bytes_in,
-        processing_ns,
         service,
         latency or service,
         lag or Histogram(),
         censored or Histogram(),
+        processing_ns,
     )
