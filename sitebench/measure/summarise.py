@@ -15,7 +15,8 @@ from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.system.network import local_ports
-from sitebench.verdict.verdict import Evidence, judge
+from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.verdict import judge
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.workers import judged, use_of_all
 

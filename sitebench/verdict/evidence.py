@@ -138,6 +138,10 @@ class Evidence:
         """Spread an amount over the window."""
         return None if amount is None or not self.seconds else amount / self.seconds
 
+    def stolen_share(self, machine: MachineUse) -> float:
+        """Return the share of a machine's cores that the hypervisor gave to other guests."""
+        return (machine.stolen_s or 0.0) / self.seconds / (len(machine.busy_per_core) or 1)
+
     def pressure(self, name: str) -> float | None:
         """Return the share of the window that tasks of the target's machine were stalled."""
         machine = self.target_machine

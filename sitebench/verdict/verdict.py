@@ -7,7 +7,7 @@ combines them. docs/verdict.md says how, with every threshold and where it comes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -23,9 +23,8 @@ from sitebench.verdict.rules.memory import memory
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
 from sitebench.verdict.rules.software import software
-from sitebench.verdict.warnings import PointWarning, find_warnings
-
-__all__ = ["LEAK", "Bound", "Evidence", "Finding", "Grade", "Resource", "Verdict", "judge"]
+from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.warnings import find_warnings
 
 LEAK = "leak"
 """A response held another person's data; such a point fails whatever its rate."""
@@ -77,26 +76,22 @@ class Verdict:
         )
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What limited a point, before findings and warnings are added."""
-
-    bound: Bound
-    valid: bool
-    evidence: str
-
-
 def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     """Judge one window; `known` are warnings that only the suite can know of."""
     if leaks := window.failures.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{leaks:,} pages showed another user's data")
     if window.operations == 0:
-        return Verdict(Bound.FAILED, False, _nothing(window.failures))
+        kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(window.failures.items()))
+        nothing = f"succeeded: {kinds}" if kinds else "finished within the window"
+        return Verdict(Bound.FAILED, False, f"no operation {nothing}")
     tester = generator(window)
     findings = _findings(window, tester)
-    answer = _unsettled(window) or _bound(window, tester, findings)
-    warnings = (*find_warnings(window), *known)
-    return Verdict(answer.bound, answer.valid, answer.evidence, findings, warnings)
+    if window.settled is not None and window.settled.state == Steadiness.UNSETTLED:
+        # There was no single rate that a resource could limit.
+        verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
+    else:
+        verdict = _bound(window, tester, findings)
+    return replace(verdict, findings=findings, warnings=(*find_warnings(window), *known))
 
 
 def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
@@ -109,14 +104,7 @@ def _findings(window: Evidence, tester: Generator) -> tuple[Finding, ...]:
     return (*first, kernel, software(window, (*first, kernel, disks), pressed=pressed), disks)
 
 
-def _unsettled(window: Evidence) -> _Answer | None:
-    """Return that the window had no single rate that a resource could limit."""
-    if window.settled is None or window.settled.state != Steadiness.UNSETTLED:
-        return None
-    return _Answer(Bound.UNSETTLED, False, window.settled.evidence)
-
-
-def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> _Answer:
+def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> Verdict:
     """Weigh the generator against the target's resources."""
     evidence = {finding.resource: finding.evidence for finding in findings}
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
@@ -125,28 +113,21 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     if tester.starved:
         others = f"other programs used {window.others_cores:.2f} cores of this machine"
         why = f"{both}: {others}; the result says nothing about the target"
-        return _Answer(Bound.GENERATOR, False, why)
+        return Verdict(Bound.GENERATOR, False, why)
     if tester.used_up and not used_up:
-        return _Answer(Bound.GENERATOR, False, f"{both}: the tester was the limit")
+        return Verdict(Bound.GENERATOR, False, f"{both}: the tester was the limit")
     if schedule_kept(window) and not tester.used_up:
-        return _Answer(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
+        return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
     if len(used_up) != 1 or tester.used_up:
         return _undecided(tester, used_up, both)
     if used_up == [Resource.CPU]:
-        return _Answer(Bound.TARGET_CPU, True, both)
-    return _Answer(Bound(used_up[0]), True, f"{evidence[used_up[0]]}; {both}")
+        return Verdict(Bound.TARGET_CPU, True, both)
+    return Verdict(Bound(used_up[0]), True, f"{evidence[used_up[0]]}; {both}")
 
 
-def _undecided(tester: Generator, used_up: Sequence[str], both: str) -> _Answer:
+def _undecided(tester: Generator, used_up: Sequence[str], both: str) -> Verdict:
     """Return that no resource, or more than one, was used up."""
     names = ("CPU" if each == Resource.CPU else each for each in used_up)
     full = [*(["the tester"] if tester.used_up else []), *(f"the target's {n}" for n in names)]
     what = f"{' and '.join(full)} are used up" if full else "no monitored resource is used up"
-    return _Answer(Bound.UNDECIDED, True, f"{what}; {both}")
-
-
-def _nothing(failures: Mapping[str, int]) -> str:
-    if not failures:
-        return "no operation finished within the window"
-    kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(failures.items()))
-    return f"no operation succeeded: {kinds}"
+    return Verdict(Bound.UNDECIDED, True, f"{what}; {both}")

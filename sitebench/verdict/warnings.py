@@ -15,8 +15,6 @@ from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
 from sitebench.verdict.warning import PointWarning, WarningKind
 
-__all__ = ["PointWarning", "WarningKind", "find_warnings"]
-
 _TIMEOUT = "timeout"
 
 _PORTS_LOW = 0.80
@@ -34,7 +32,7 @@ def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
     return tuple(warning for rule in _RULES if (warning := rule(window)) is not None)
 
 
-def unsettled(window: Evidence) -> PointWarning | None:
+def _unsettled(window: Evidence) -> PointWarning | None:
     """Warn that the rate or latency was still changing."""
     if window.settled is None or window.settled.state != Steadiness.UNSETTLED:
         return None
@@ -46,7 +44,7 @@ def unsettled(window: Evidence) -> PointWarning | None:
     )
 
 
-def littles_law(window: Evidence) -> PointWarning | None:
+def _littles_law(window: Evidence) -> PointWarning | None:
     """Warn that clocks and counts contradict each other."""
     if window.little is None or window.little.holds:
         return None
@@ -92,13 +90,12 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     """Warn that tester and target compete for the same cores."""
     if not window.crowded or window.busy is None:
         return None
-    target, tester = window.use.target, window.use.generator
-    ours = (target.cpu_s if target else 0.0, tester.cpu_s)
-    took = [f"{name} {s / window.seconds:.2f}" for name, s in zip(_WHO, ours, strict=True)]
+    target = (window.use.target_cpu_s or 0.0) / window.seconds
+    tester = window.use.generator.cpu_s / window.seconds
     n = len(window.use.machine.busy_per_core)
     message = (
-        f"the {n} cores that target and tester share were {share(window.busy)} busy: "
-        f"{', '.join(took)}, everything else {window.others_cores:.2f}"
+        f"the {n} cores that target and tester share were {share(window.busy)} busy: target "
+        f"{target:.2f}, tester {tester:.2f}, everything else {window.others_cores:.2f}"
     )
     if window.others_cores >= STALLED_MOST * n:
         return PointWarning(
@@ -111,10 +108,7 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     )
 
 
-_WHO = ("target", "tester")
-
-
-def timeouts(window: Evidence) -> PointWarning | None:
+def _timeouts(window: Evidence) -> PointWarning | None:
     """Warn that percentiles miss the longest samples."""
     n = max(window.failures.get(_TIMEOUT, 0), window.censored.n if window.censored else 0)
     if not n:
@@ -126,7 +120,7 @@ def timeouts(window: Evidence) -> PointWarning | None:
     )
 
 
-def failures(window: Evidence) -> PointWarning | None:
+def _failures(window: Evidence) -> PointWarning | None:
     """Warn that operations failed."""
     others = {kind: n for kind, n in window.failures.items() if kind != _TIMEOUT and n}
     if not others:
@@ -155,7 +149,7 @@ def _schedule_lag(window: Evidence) -> PointWarning | None:
     )
 
 
-def ports(window: Evidence) -> PointWarning | None:
+def _ports(window: Evidence) -> PointWarning | None:
     """Warn that local ports run out; on loopback each lane has its own address."""
     waiting = window.use.machine.sockets.get("time_wait", 0)
     if (
@@ -171,7 +165,7 @@ def ports(window: Evidence) -> PointWarning | None:
     )
 
 
-def swap(window: Evidence) -> PointWarning | None:
+def _swap(window: Evidence) -> PointWarning | None:
     pages = (window.use.machine.swapped_in or 0) + (window.use.machine.swapped_out or 0)
     if not pages:
         return None
@@ -183,8 +177,7 @@ def swap(window: Evidence) -> PointWarning | None:
 
 
 def _stolen_time(window: Evidence) -> PointWarning | None:
-    machine = window.use.machine
-    stolen = (machine.stolen_s or 0.0) / window.seconds / (len(machine.busy_per_core) or 1)
+    stolen = window.stolen_share(window.use.machine)
     if stolen < _STOLEN:
         return None
     return PointWarning(
@@ -236,7 +229,7 @@ def _monitor_gaps(window: Evidence) -> PointWarning | None:
     )
 
 
-def unwatched(window: Evidence) -> PointWarning | None:
+def _unwatched(window: Evidence) -> PointWarning | None:
     """Warn that only the tester was monitored."""
     if window.use.target is not None or window.target_machine is not None:
         return None
@@ -248,7 +241,7 @@ def unwatched(window: Evidence) -> PointWarning | None:
 
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
-    *(unsettled, littles_law, _generator_starved, _generator_near_ceiling, _shared_cores),
-    *(failures, timeouts, _schedule_lag, ports, swap, _stolen_time),
-    *(_too_short, _too_few_samples, _monitor_gaps, unwatched),
+    *(_unsettled, _littles_law, _generator_starved, _generator_near_ceiling, _shared_cores),
+    *(_failures, _timeouts, _schedule_lag, _ports, _swap, _stolen_time),
+    *(_too_short, _too_few_samples, _monitor_gaps, _unwatched),
 )

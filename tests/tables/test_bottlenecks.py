@@ -7,8 +7,9 @@ from rich.console import Console
 
 from sitebench.runs.point import PointResult
 from sitebench.tables.bottlenecks import bottleneck_tables, warnings
-from sitebench.verdict.verdict import Finding, Grade, Resource, Verdict
-from sitebench.verdict.warnings import PointWarning
+from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.verdict import Verdict
+from sitebench.verdict.warning import PointWarning
 from tests.support.points import a_result, a_spec
 
 ROWS = ("CPU", "Network", "Memory", "Operating System", "Software", "Disk Subsystem", "Verdict")

@@ -5,7 +5,8 @@ import pytest
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
-from sitebench.verdict.verdict import Bound, Finding, Grade, Resource, Verdict, judge
+from sitebench.verdict.finding import Finding, Grade, Resource
+from sitebench.verdict.verdict import Bound, Verdict, judge
 from tests.support.evidence import (
     evidence,
     with_generator,

@@ -8,7 +8,8 @@ from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.monitor import Gap
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.warnings import WarningKind, find_warnings
+from sitebench.verdict.warning import WarningKind
+from sitebench.verdict.warnings import find_warnings
 from tests.support.evidence import (
     durations,
     evidence,

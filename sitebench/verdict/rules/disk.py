@@ -8,38 +8,53 @@ it understates where other cores are busy.
 
 from __future__ import annotations
 
-from sitebench.monitor import DiskUse
+from functools import partial
+
+from sitebench.monitor import DiskUse, ProcessUse
 from sitebench.units import format_bytes
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.rules.wording import share
 
+_found = partial(Finding, Resource.DISK)
+
 
 def disk(window: Evidence) -> Finding:
     """Return whether the target waits for disks."""
-    machine = window.target_machine
-    stalled = _stalled_share(window)
+    machine, target = window.target_machine, window.use.target
+    waited = None if target is None else target.disk_wait_share
+    pressure = window.pressure("io.some")
+    stalled = pressure if waited is None else waited
     if machine is None or (stalled is None and not machine.disks):
         return _found(Grade.UNKNOWN, "no data about the disks of the target's machine")
-    traffic = _traffic(window)
+    traffic = None if target is None else _traffic(target, window.seconds)
     busiest = max(machine.disks, key=lambda each: each.busy_share, default=None)
-    text = "; ".join(filter(None, (_target(window), _stalled(window), _busy(busiest))))
-    if traffic is not None and not traffic:
-        return _found(Grade.NO, text)
-    grade = max(_by_stall(stalled), _by_business(busiest, stalled), key=_ORDER.index)
-    return _found(grade, text)
+    parts = [] if traffic is None else [traffic]
+    if waited is not None:
+        parts.append(f"waited for a disk {share(waited)} of the time")
+    if pressure is not None:
+        parts.append(f"{share(pressure)} of the time tasks on the machine waited for disks")
+    if busiest is not None:
+        parts.append(f"{busiest.name} was busy {share(busiest.busy_share)} of the time")
+    grades = (_by_stall(stalled), _by_business(busiest, stalled))
+    worst = Grade.NO if traffic == _NO_TRAFFIC else max(grades, key=_ORDER.index)
+    return _found(worst, "; ".join(parts))
 
 
 _ORDER = (Grade.NO, Grade.POSSIBLE, Grade.PRIMARY)
+_NO_TRAFFIC = "the target read and wrote nothing"
 
 
-def _stalled_share(window: Evidence) -> float | None:
-    """Return how long the target waited for disks, or else how long any process did."""
-    target = window.use.target
-    if target is not None and target.disk_wait_share is not None:
-        return target.disk_wait_share
-    return window.pressure("io.some")
+def _traffic(target: ProcessUse, seconds: float) -> str | None:
+    """Describe what the target itself read and wrote; None if that is not known."""
+    read, written = target.read_bytes, target.written_bytes
+    if read is None or written is None:
+        return None
+    if not read + written:
+        return _NO_TRAFFIC
+    each = [f"{format_bytes(n / seconds)}/s" for n in (read, written)]
+    return f"the target read {each[0]} and wrote {each[1]}"
 
 
 def _by_stall(stalled: float | None) -> Grade:
@@ -52,44 +67,6 @@ def _by_business(busiest: DiskUse | None, stalled: float | None) -> Grade:
     """Grade a busy disk; if no process waits for it, it only serves many requests at once."""
     if busiest is None or busiest.busy_share < BUSY:
         return Grade.NO
-    if busiest.busy_share >= USED_UP and (stalled is None or stalled >= STALLED_SOME):
-        return Grade.PRIMARY
-    return Grade.POSSIBLE if stalled is None or stalled >= STALLED_SOME else Grade.NO
-
-
-def _traffic(window: Evidence) -> int | None:
-    """Return the bytes that the target itself read and wrote; None if that is not known."""
-    target = window.use.target
-    if target is None or target.read_bytes is None or target.written_bytes is None:
-        return None
-    return target.read_bytes + target.written_bytes
-
-
-def _target(window: Evidence) -> str:
-    target = window.use.target
-    if target is None or target.read_bytes is None or target.written_bytes is None:
-        return ""
-    if not target.read_bytes + target.written_bytes:
-        return "the target read and wrote nothing"
-    read, written = (
-        format_bytes(n / window.seconds) for n in (target.read_bytes, target.written_bytes)
-    )
-    return f"the target read {read}/s and wrote {written}/s"
-
-
-def _busy(busiest: DiskUse | None) -> str:
-    return f"{busiest.name} was busy {share(busiest.busy_share)} of the time" if busiest else ""
-
-
-def _stalled(window: Evidence) -> str:
-    target, some = window.use.target, window.pressure("io.some")
-    parts = []
-    if target is not None and target.disk_wait_share is not None:
-        parts.append(f"waited for a disk {share(target.disk_wait_share)} of the time")
-    if some is not None:
-        parts.append(f"{share(some)} of the time tasks on the machine waited for disks")
-    return "; ".join(parts)
-
-
-def _found(grade: Grade, text: str) -> Finding:
-    return Finding(Resource.DISK, grade, text)
+    if stalled is not None and stalled < STALLED_SOME:
+        return Grade.NO
+    return Grade.PRIMARY if busiest.busy_share >= USED_UP else Grade.POSSIBLE

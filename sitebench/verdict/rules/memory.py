@@ -7,12 +7,16 @@ files, and so to the disk.
 
 from __future__ import annotations
 
+from functools import partial
+
 from sitebench.monitor import MachineUse
 from sitebench.units import format_bytes, format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_MOST, STALLED_SOME
 from sitebench.verdict.rules.wording import share
+
+_found = partial(Finding, Resource.MEMORY)
 
 _SCARCE = 0.05
 """With less than this share available the kernel reclaims pages of files in use."""
@@ -23,7 +27,10 @@ def memory(window: Evidence) -> Finding:
     machine = window.target_machine
     if machine is None:
         return _found(Grade.UNKNOWN, "no data about the memory of the target's machine")
-    text = f"{_available(machine)} available at the end"
+    text = format_bytes(machine.available_bytes)
+    if machine.total_bytes:
+        text += f" of {format_bytes(machine.total_bytes)}"
+    text += " available at the end"
     stalled = window.pressure("memory.some") or 0.0
     if stalled >= STALLED_SOME:
         grade = Grade.PRIMARY if stalled >= STALLED_MOST else Grade.POSSIBLE
@@ -36,35 +43,15 @@ def memory(window: Evidence) -> Finding:
 
 def _by_faults(window: Evidence, machine: MachineUse, text: str) -> Finding:
     """Grade pages that came from disk: of mapped files, or because memory is short."""
-    faults = _major_faults(window)
-    if faults is None:
+    major = machine.major_faults
+    if (target := window.use.target) is not None and target.major_faults is not None:
+        major = target.major_faults
+    if major is None:
         return _found(Grade.NO, f"{text}; nothing was swapped")
+    faults = major / window.seconds
     text = f"{text}; {format_rate(faults) if faults else 'no'} pages/s from disk"
     if faults < max(1.0, STALLED_SOME * window.operations / window.seconds):
         return _found(Grade.NO, text)
-    if _left(machine) < _SCARCE:
+    if machine.total_bytes and machine.available_bytes / machine.total_bytes < _SCARCE:
         return _found(Grade.POSSIBLE, f"{text}: its files do not fit into memory")
     return _found(Grade.NO, f"{text}: mapped files being read, see the disk")
-
-
-def _major_faults(window: Evidence) -> float | None:
-    target, machine = window.use.target, window.target_machine
-    if target is not None and target.major_faults is not None:
-        return target.major_faults / window.seconds
-    if machine is not None and machine.major_faults is not None:
-        return machine.major_faults / window.seconds
-    return None
-
-
-def _left(machine: MachineUse) -> float:
-    return machine.available_bytes / machine.total_bytes if machine.total_bytes else 1.0
-
-
-def _available(machine: MachineUse) -> str:
-    if not machine.total_bytes:
-        return format_bytes(machine.available_bytes)
-    return f"{format_bytes(machine.available_bytes)} of {format_bytes(machine.total_bytes)}"
-
-
-def _found(grade: Grade, text: str) -> Finding:
-    return Finding(Resource.MEMORY, grade, text)

@@ -8,11 +8,15 @@ under load than idle is queueing on the path, and is compared with the time oper
 
 from __future__ import annotations
 
+from functools import partial
+
 from sitebench.units import format_bytes, format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import BUSY, LOSS, STALLED_MOST, STALLED_SOME, USED_UP
 from sitebench.verdict.rules.wording import share
+
+_found = partial(Finding, Resource.NETWORK)
 
 
 def network(window: Evidence) -> Finding:
@@ -76,7 +80,3 @@ def _losses(window: Evidence) -> _Sign | None:
         return None
     part, n = max(lost)
     return Grade.POSSIBLE, f"{share(part)} of TCP's segments were retransmitted ({n:,})"
-
-
-def _found(grade: Grade, text: str) -> Finding:
-    return Finding(Resource.NETWORK, grade, text)

@@ -6,6 +6,8 @@ the kernel's on its behalf. /proc does.
 
 from __future__ import annotations
 
+from functools import partial
+
 from sitebench.monitor import MachineUse
 from sitebench.units import format_rate
 from sitebench.verdict.evidence import Evidence
@@ -13,7 +15,9 @@ from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_SOME
 from sitebench.verdict.rules.wording import several, share
 
-MOST = 0.50
+_found = partial(Finding, Resource.OPERATING_SYSTEM)
+
+_MOST = 0.50
 """More of the CPU goes to the kernel than to the program: save system calls, not code."""
 
 
@@ -22,14 +26,21 @@ def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
     machine = window.target_machine
     if machine is None:
         return _found(Grade.UNKNOWN, "no data about the kernel of the target's machine")
-    if signs := _signs(window, machine):
+    signs = []
+    if machine.listen_overflows:
+        n = several(machine.listen_overflows, "connection")
+        signs.append(f"{n} found the accept queue full")
+    stolen = window.stolen_share(machine)
+    if stolen >= STALLED_SOME:
+        signs.append(f"the hypervisor gave {share(stolen)} of all cores to others")
+    if signs:
         return _found(Grade.POSSIBLE, "; ".join(signs))
     kernel = kernel_share(window)
     text = _switches(window, machine)
     if kernel is None:
         return _found(Grade.UNKNOWN if cpu_used_up else Grade.NO, text)
     text = f"{share(kernel)} of the target's CPU is the kernel's; {text}"
-    heavy = cpu_used_up and kernel >= MOST
+    heavy = cpu_used_up and kernel >= _MOST
     return _found(Grade.POSSIBLE if heavy else Grade.NO, text)
 
 
@@ -41,18 +52,6 @@ def kernel_share(window: Evidence) -> float | None:
     return min(1.0, target.system_s / target.cpu_s)
 
 
-def _signs(window: Evidence, machine: MachineUse) -> list[str]:
-    signs = []
-    if machine.listen_overflows:
-        n = several(machine.listen_overflows, "connection")
-        signs.append(f"{n} found the accept queue full")
-    cores = len(machine.busy_per_core) or 1
-    stolen = (machine.stolen_s or 0.0) / window.seconds / cores
-    if stolen >= STALLED_SOME:
-        signs.append(f"the hypervisor gave {share(stolen)} of all cores to others")
-    return signs
-
-
 def _switches(window: Evidence, machine: MachineUse) -> str:
     parts = []
     if machine.context_switches is not None:
@@ -61,7 +60,3 @@ def _switches(window: Evidence, machine: MachineUse) -> str:
     if machine.run_queue is not None:
         parts.append(f"{machine.run_queue:.1f} tasks ran or wanted to")
     return ", ".join(parts) or "nothing was refused"
-
-
-def _found(grade: Grade, text: str) -> Finding:
-    return Finding(Resource.OPERATING_SYSTEM, grade, text)

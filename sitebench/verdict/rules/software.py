@@ -7,6 +7,7 @@ waiting for something that is not a resource of the machine: locks, timers, a po
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
@@ -14,7 +15,9 @@ from sitebench.verdict.rules.operating_system import kernel_share
 from sitebench.verdict.rules.thresholds import USED_UP
 from sitebench.verdict.rules.wording import cores, share
 
-TURNED_AWAY = (
+_found = partial(Finding, Resource.SOFTWARE)
+
+_REJECTED = (
     *("connect-refused", "connect-timeout"),
     *("result:busy", "result:unavailable", "status:429", "status:503"),
 )
@@ -26,7 +29,7 @@ _SEVERAL_CORES = 1.5
 
 def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
     """Return whether the target's own program limits it, given the other findings."""
-    if away := sum(window.failures.get(kind, 0) for kind in TURNED_AWAY):
+    if away := sum(window.failures.get(kind, 0) for kind in _REJECTED):
         return _found(Grade.POSSIBLE, f"the target rejected {away:,} operations")
     if (busiest := _one_thread(window)) is not None:
         text = (
@@ -43,7 +46,11 @@ def _by_the_others(window: Evidence, others: Sequence[Finding]) -> Finding:
     """Conclude from the resources that the target uses up, or does not."""
     used_up = [each.resource for each in others if each.grade == Grade.PRIMARY]
     if Resource.CPU in used_up:
-        return _code(window)
+        kernel = kernel_share(window)
+        if kernel is None:
+            return _found(Grade.UNKNOWN, "its own share of the CPU is not known")
+        own = f"{share(1 - kernel)} of the target's CPU is its own code"
+        return _found(Grade.POSSIBLE if kernel < USED_UP else Grade.NO, own)
     if used_up:
         return _found(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
     if any(each.grade == Grade.UNKNOWN for each in others):
@@ -64,16 +71,3 @@ def _one_thread(window: Evidence) -> float | None:
         return None
     busiest = target.busiest_thread_s / window.seconds
     return busiest if busiest >= USED_UP else None
-
-
-def _code(window: Evidence) -> Finding:
-    """Say how much of a used up CPU is the program's own work."""
-    kernel = kernel_share(window)
-    if kernel is None:
-        return _found(Grade.UNKNOWN, "its own share of the CPU is not known")
-    own = f"{share(1 - kernel)} of the target's CPU is its own code"
-    return _found(Grade.POSSIBLE if kernel < USED_UP else Grade.NO, own)
-
-
-def _found(grade: Grade, text: str) -> Finding:
-    return Finding(Resource.SOFTWARE, grade, text)
