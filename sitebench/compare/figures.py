@@ -8,17 +8,25 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison, Run
-from sitebench.report.charts import AXES, DASHES, Chart, Columns, Spec, names, short
-from sitebench.report.figures.rates import series_scale, shown
-from sitebench.report.figures.spectrum import levels
+from sitebench.report.charts import (
+    Chart,
+    Columns,
+    Spec,
+    names,
+    quantity,
+    short,
+    tell_apart,
+    transposed,
+)
+from sitebench.report.sections.spectrum import levels, spectrum_spec
 from sitebench.runs.repeats import median_interval
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import counted_steps
 
 REPEATS_CHOOSER, SPECTRA_CHOOSER = "choose-repeats", "choose-spectra"
-SIDES = ("A", "B")
-ANSWER, NULL = "B/A", "A/A null"
-PERCENT = "datum.value ? format(datum.value, '+~r') + '%' : '0%'"
+_SIDES = ("A", "B")
+_ANSWER, _NULL = "B/A", "A/A null"
+_PERCENT = "datum.value ? format(datum.value, '+~r') + '%' : '0%'"
 
 
 def ratio_chart(points: Sequence[Compared]) -> Chart:
@@ -27,12 +35,12 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
     for point in points:
         for row in point.rows:
             label = f"{point.title}: {row.measure.title}" if several else row.measure.title
-            for series, effect in ((ANSWER, row.effect), (NULL, row.null)):
+            for series, effect in ((_ANSWER, row.effect), (_NULL, row.null)):
                 if effect is not None:
                     ratio = effect.ratio
                     marks = (_change(ratio.value), _change(ratio.low), _change(ratio.high))
-                    said = row.verdict if series == ANSWER else "the same side twice"
-                    rows.append((label, series, *marks, said))
+                    answer = row.verdict if series == _ANSWER else "the same side twice"
+                    rows.append((label, series, *marks, answer))
     columns = list(zip(*rows, strict=True))
     dataset = {
         "label": names(columns[0]),
@@ -40,7 +48,7 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
         "change": list(columns[2]),
         "low": list(columns[3]),
         "high": list(columns[4]),
-        "said": names(columns[5]),
+        "answer": names(columns[5]),
     }
     return Chart(
         id="ratios",
@@ -55,25 +63,14 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
     )
 
 
-def _scale(channel: str, order: Sequence[str]) -> Spec:
-    """Return a channel that tells series apart: colour, shape and dash go together."""
-    found = series_scale(list(order))
-    if channel == "strokeDash":
-        found["scale"] |= {"range": [list(dash) for dash in DASHES[: len(order)]]}
-    return found
-
-
 def _change(ratio: float | None) -> float | None:
     return None if ratio is None else short((ratio - 1) * 100)
 
 
 def _ratio_spec() -> Spec:
-    order = [ANSWER, NULL]
-    x = {
-        "field": "change",
-        "type": "quantitative",
-        "axis": {"title": "B's value against A's", "labelExpr": PERCENT, "tickCount": 7},
-    }
+    order = [_ANSWER, _NULL]
+    axis = {"title": "B's value against A's", "labelExpr": _PERCENT, "tickCount": 7}
+    x = quantity("change", axis=axis)
     y = {
         "field": "label",
         "type": "nominal",
@@ -84,12 +81,12 @@ def _ratio_spec() -> Spec:
     tooltip = [
         {"field": "label", "title": "of"},
         {"field": "series", "title": "is"},
-        {"field": "change", "title": "change, %", "format": "+.3~r", "type": "quantitative"},
-        {"field": "low", "title": "from, %", "format": "+.3~r", "type": "quantitative"},
-        {"field": "high", "title": "to, %", "format": "+.3~r", "type": "quantitative"},
-        {"field": "said", "title": "B is"},
+        quantity("change", title="change, %", format="+.3~r"),
+        quantity("low", title="from, %", format="+.3~r"),
+        quantity("high", title="to, %", format="+.3~r"),
+        {"field": "answer", "title": "B is"},
     ]
-    places = {"y": y, "yOffset": offset, "color": _scale("color", order)}
+    places = {"y": y, "yOffset": offset, "color": tell_apart("color", order)}
     data = {"data": {"name": "ratios"}}
     return {
         "width": "container",
@@ -114,7 +111,7 @@ def _ratio_spec() -> Spec:
                 "encoding": {
                     **places,
                     "x": x,
-                    "shape": _scale("shape", order),
+                    "shape": tell_apart("shape", order),
                     "tooltip": tooltip,
                 },
             },
@@ -161,7 +158,7 @@ def _repeats(row: Row) -> Columns:
 def _middle(row: Row) -> Columns:
     around = [median_interval(values) for _, values in _sides(row)]
     return {
-        "series": names(SIDES),
+        "series": names(_SIDES),
         "median": [short(row.median_a, 5), short(row.median_b, 5)],
         "low": [None if each is None else short(each.low, 5) for each in around],
         "high": [None if each is None else short(each.high, 5) for each in around],
@@ -169,28 +166,26 @@ def _middle(row: Row) -> Columns:
 
 
 def _sides(row: Row) -> list[tuple[str, tuple[float, ...]]]:
-    return list(zip(SIDES, (row.a, row.b), strict=True))
+    return list(zip(_SIDES, (row.a, row.b), strict=True))
 
 
 def _repeats_spec() -> Spec:
-    turn = {
-        "field": "repeat",
-        "type": "quantitative",
-        "scale": {"padding": 12, "zero": False, "nice": False},
-    }
-    x = {**turn, "axis": {"title": "repeat", "grid": False, "tickMinStep": 1, "format": "d"}}
-    y: Spec = {
-        "field": "value",
-        "type": "quantitative",
-        "scale": {"zero": False, "padding": 12},
-        "axis": {"title": None, "format": "~s"},
-    }
+    x = quantity(
+        "repeat",
+        scale={"padding": 12, "zero": False, "nice": False},
+        axis={"title": "repeat", "grid": False, "tickMinStep": 1, "format": "d"},
+    )
+    y = quantity(
+        "value",
+        scale={"zero": False, "padding": 12},
+        axis={"title": None, "format": "~s"},
+    )
     tooltip = [
         {"field": "series", "title": "side"},
-        {"field": "repeat", "title": "repeat", "type": "quantitative"},
-        {"field": "value", "title": "value", "format": ",.5~r", "type": "quantitative"},
+        quantity("repeat", title="repeat"),
+        quantity("value", title="value", format=",.5~r"),
     ]
-    color = _scale("color", SIDES)
+    color = tell_apart("color", _SIDES)
     color["legend"] |= {"symbolOpacity": 1}
     middle = {"data": {"name": "middle"}}
     return {
@@ -209,7 +204,7 @@ def _repeats_spec() -> Spec:
                 "encoding": {
                     "y": {**y, "field": "median"},
                     "color": color,
-                    "strokeDash": {**_scale("strokeDash", SIDES), "legend": None},
+                    "strokeDash": {**tell_apart("strokeDash", _SIDES), "legend": None},
                 },
             },
             {
@@ -219,7 +214,7 @@ def _repeats_spec() -> Spec:
                     "x": x,
                     "y": y,
                     "color": color,
-                    "shape": _scale("shape", SIDES),
+                    "shape": tell_apart("shape", _SIDES),
                     "tooltip": tooltip,
                 },
             },
@@ -245,7 +240,13 @@ def spectra_chart(comparison: Comparison) -> Chart:
             "Latency of all repeats together against the share of operations that were at most "
             "as slow, on a logarithmic axis of one over the share that was slower."
         ),
-        spec=_spectra_spec(),
+        spec=spectrum_spec(
+            "spectra",
+            [{"field": "series", "title": "side"}],
+            colour=tell_apart("color", _SIDES),
+            dash=tell_apart("strokeDash", _SIDES),
+            shape=tell_apart("shape", _SIDES),
+        ),
         choices=choices,
         chooser=SPECTRA_CHOOSER,
         titles=titles,
@@ -270,58 +271,12 @@ def _merged(run: Run, file: RunFile, keys: set[str]) -> Histogram:
 def _spectra(merged: Sequence[Histogram]) -> Columns:
     rows: list[tuple[Any, ...]] = [
         (name, x, value)
-        for name, histogram in zip(SIDES, merged, strict=True)
+        for name, histogram in zip(_SIDES, merged, strict=True)
         for x, value in levels(histogram)
     ]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 3
+    columns = transposed(rows, 3)
     return {
         "series": names(columns[0]),
         "x": [short(x, 5) for x in columns[1]],
         "latency": [short(value) for value in columns[2]],
-    }
-
-
-def _spectra_spec() -> Spec:
-    label = "format(100 - 100 / datum.value, '.10~f') + '%'"
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "domainMin": 1},
-        "axis": {
-            "title": "share of operations at most as slow",
-            "labelExpr": label,
-            "values": [1, 2, 4, 10, 20, 100, 1_000, 10_000, 100_000, 1_000_000],
-            "labelOverlap": True,
-        },
-    }
-    y = {
-        "field": "latency",
-        "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "padding": 8},
-        "axis": AXES["us"] | {"title": "latency"},
-    }
-    tooltip = [
-        {"field": "series", "title": "side"},
-        {"field": "share", "title": "at most as slow"},
-        {"field": "latency", "title": "us", "format": ",.4~r", "type": "quantitative"},
-    ]
-    faded = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
-    return {
-        "data": {"name": "spectra"},
-        "transform": [{"calculate": label.replace("datum.value", "datum.x"), "as": "share"}],
-        "width": "container",
-        "height": 320,
-        "usermeta": {"series": "series"},
-        "encoding": {"x": x, "y": y, "color": _scale("color", SIDES), "opacity": faded},
-        "layer": [
-            {
-                "params": [shown("series")],
-                "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
-                "encoding": {"strokeDash": _scale("strokeDash", SIDES)},
-            },
-            {
-                "mark": {"type": "point", "size": 34, "filled": True},
-                "encoding": {"shape": _scale("shape", SIDES), "tooltip": tooltip},
-            },
-        ],
     }

@@ -23,7 +23,7 @@ from sitebench.report.sections import (
 )
 from sitebench.report.table import Table, plain
 
-SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
+_SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     verdict.section,
     rates.section,
     bottlenecks.section,
@@ -38,7 +38,7 @@ SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     manifest.section,
 )
 
-TABLES: tuple[Callable[[Report], list[Table]], ...] = (
+_TABLES: tuple[Callable[[Report], list[Table]], ...] = (
     bottlenecks.tables,
     papers.tables,
     operations.tables,
@@ -50,19 +50,15 @@ TABLES: tuple[Callable[[Report], list[Table]], ...] = (
 
 def sections(report: Report) -> list[Section]:
     """Return every section that has content."""
-    return [made for make in SECTIONS if (made := make(report)) is not None]
+    return [made for make in _SECTIONS if (made := make(report)) is not None]
 
 
-def title(report: Report) -> str:
+def _title(report: Report) -> str:
     return ", ".join(run.label for run in report.runs)
 
 
-def lead(report: Report) -> str:
-    """Return the target, machine and start of each run."""
-    return "".join(f'<p class="facts">{escape(_facts(run))}</p>' for run in report.runs)
-
-
 def _facts(run: Run) -> str:
+    """Return the target, machine and start of a run."""
     manifest = run.manifest
     cpu = manifest.get("cpu") or {}
     target = manifest.get("target")
@@ -77,16 +73,17 @@ def _facts(run: Run) -> str:
 
 
 def html(report: Report, made: Sequence[Section]) -> str:
-    return page(title(report), made, lead(report))
+    lead = "".join(f'<p class="facts">{escape(_facts(run))}</p>' for run in report.runs)
+    return page(_title(report), made, lead)
 
 
 def markdown(report: Report) -> str:
     """Return headlines, warnings and tables as Markdown."""
-    parts = [f"# {plain(title(report))}\n"]
+    parts = [f"# {plain(_title(report))}\n"]
     for run in report.runs:
         parts.append(f"**{plain(run.label)}**: {plain(verdict.headline(report, run))}\n")
         parts += [_warning(each) for each in verdict.warned(report, run)]
-    parts += [table.to_markdown() for make in TABLES for table in make(report)]
+    parts += [table.to_markdown() for make in _TABLES for table in make(report)]
     return "\n".join(parts)
 
 

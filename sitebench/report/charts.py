@@ -21,8 +21,8 @@ Columns = Mapping[str, Any]
 """A dataset by column: a list, one value for all rows, or codes into a list of names."""
 
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#6b6b6b")
-DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (1, 3), (12, 4), (3, 3, 8, 3))
-SHAPES = (
+_DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (5, 2), (1, 3), (12, 4), (3, 3, 8, 3))
+_SHAPES = (
     *("circle", "square", "triangle-up", "diamond"),
     *("cross", "triangle-down", "triangle-right"),
 )
@@ -37,12 +37,20 @@ INK = {
 }
 """By the names of the page's variables."""
 
-BESIDE = "beside"
+_BESIDE = "beside"
 """Range of colours with 1997's two machines first: grey and brown in every figure."""
 
 _AXIS_WIDTH = 58
 """Width of the labels of a y axis: equal in all charts, so that stacked charts align."""
 
+SHOWN: Spec = {
+    "name": "shown",
+    "select": {"type": "point", "fields": ["series"]},
+    "bind": "legend",
+}
+"""The parameter that a click in the legend sets: the series to be seen."""
+FADED: Spec = {"condition": {"param": "shown", "value": 1}, "value": 0.12}
+"""The opacity of a series that is not the one to be seen."""
 
 _US = "(datum.value < 1e3 ? format(datum.value, '~r') + ' us' : datum.value < 1e6 ? "
 _MS = "format(datum.value / 1e3, '~r') + ' ms' : format(datum.value / 1e6, '~r') + ' s')"
@@ -99,6 +107,71 @@ def short(value: float | None, digits: int = 4) -> float | None:
     return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
 
 
+def transposed(rows: Sequence[Sequence[Any]], width: int) -> list[Sequence[Any]]:
+    """Return the columns of some rows; without rows as many empty ones."""
+    return list(zip(*rows, strict=True)) if rows else [()] * width
+
+
+def quantity(field: str, **more: Any) -> Spec:
+    """Return a channel, or a line of a tooltip, for a field of numbers."""
+    return {"field": field, "type": "quantitative", **more}
+
+
+def series_scale(domain: Any) -> Spec:
+    """Return a channel that tells series apart by colour, dash or shape; a legend names them."""
+    return {
+        "field": "series",
+        "type": "nominal",
+        "scale": {"domain": domain},
+        "legend": {"title": None, "columns": 1, "symbolStrokeWidth": 2},
+    }
+
+
+def tell_apart(channel: str, today: Sequence[str], then: Sequence[str] = ()) -> Spec:
+    """Return a channel that tells series apart: colour, dash and shape go together.
+
+    The series of 1997 (`then`) look the same in every figure; today's follow.
+    """
+    n, kept = len(today), len(then)
+    ranges: dict[str, Any] = {
+        "color": _BESIDE if then else "category",
+        "strokeDash": [list(dash) for dash in _after(_DASHES, kept, n)],
+        "shape": _after(_SHAPES, kept, n),
+    }
+    made = series_scale([*then, *today])
+    made["scale"]["range"] = ranges[channel]
+    made["legend"]["values"] = [*today, *then]
+    return made
+
+
+def _after(all_of_them: Sequence[Any], kept: int, n: int) -> list[Any]:
+    """Return what the kept ones have, the second and so on, then `n` that they have not."""
+    others = [all_of_them[0], *all_of_them[1 + kept :]]
+    return [*all_of_them[1 : 1 + kept], *(others[k % len(others)] for k in range(n))]
+
+
+def marks(shape: Spec, tooltip: Sequence[Spec]) -> list[Spec]:
+    """Return the layers of marks: filled where a point is sound, hollow with a word where not."""
+    encoding = {"shape": shape, "tooltip": list(tooltip)}
+    return [
+        {
+            "transform": [{"filter": "datum.invalid === ''"}],
+            "mark": {"type": "point", "size": 70, "filled": True, "opacity": 1},
+            "encoding": encoding,
+        },
+        {
+            "transform": [{"filter": "datum.invalid !== ''"}],
+            "mark": {"type": "point", "size": 80, "filled": False, "style": "hollow"},
+            "encoding": encoding,
+        },
+        {
+            "transform": [{"filter": "datum.invalid !== ''"}],
+            "mark": {"type": "text", "dy": -13, "fontSize": 11, "fontWeight": "bold"},
+            "encoding": {"text": {"value": "invalid"}},
+        },
+    ]
+
+
 def rows(columns: Columns) -> list[dict[str, Any]]:
     """Return a dataset as rows, as Vega reads it; the page's script does the same."""
     spread = {name: _spread(column) for name, column in columns.items()}
@@ -133,15 +206,9 @@ def _listed(part: Any, found: Sequence[Any]) -> Any:
     return found if part == ALL_SERIES else part
 
 
-def colours(count: int, *, css: bool) -> list[str]:
-    """Return a colour per series, as CSS variables or as values."""
-    each = [f"var(--series-{n + 1})" for n in range(len(SERIES))] if css else list(SERIES)
-    return [each[n % len(each)] for n in range(count)]
-
-
 def theme(*, css: bool) -> Spec:
     """Return the configuration of every chart: for the page, or for an image."""
-    each = colours(len(SERIES), css=css)
+    each = [f"var(--series-{n})" if css else value for n, value in enumerate(SERIES, 1)]
     ink = {name: f"var(--{name})" if css else colour for name, colour in INK.items()}
     font = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
     return {
@@ -174,8 +241,8 @@ def theme(*, css: bool) -> Spec:
         "text": {"color": ink["ink"]},
         "range": {
             "category": each,
-            "symbol": list(SHAPES),
-            BESIDE: [each[-1], each[-2], *each[:-2]],
+            "symbol": list(_SHAPES),
+            _BESIDE: [each[-1], each[-2], *each[:-2]],
         },
         "style": {
             "ink": {"color": ink["ink"]},

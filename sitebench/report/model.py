@@ -22,22 +22,13 @@ from sitebench.runs.timeline import Slot, counted_steps, slots
 from sitebench.suite import suites
 from sitebench.units import format_rate, format_size
 
-SLOTS = 2_400
+_SLOTS = 2_400
 """Slots of all timelines together: one point shows at most a twentieth of them, and forty points
 still fit a page of 2 MB."""
-MOST_SLOTS, LEAST_SLOTS = 120, 12
+_MOST_SLOTS, _LEAST_SLOTS = 120, 12
 
 Lane = list[tuple[int, float]]
 """Values of one figure over time: (t_ns, value); of a counter, its rate."""
-
-
-@dataclass(frozen=True)
-class Clocks:
-    """The measured window's histograms of the operations that count."""
-
-    service: Histogram
-    latency: Histogram
-    lag: Histogram
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,9 @@ class Point:
     id: str
     run: str
     result: PointResult
-    clocks: Clocks
+    service: Histogram
+    latency: Histogram
+    """Over the measured window, of the operations that count."""
     slots: Sequence[Slot]
     lanes: Mapping[tuple[str, str], Lane]
 
@@ -107,6 +100,25 @@ class Report:
         found = dict.fromkeys(each.spec.half for _, each in self.measured)
         return [self.suite(name) for name in found]
 
+    def operations(self, suite: ReportSuite) -> list[str]:
+        """Return the operations of a suite that were measured."""
+        specs = (each.spec for _, each in self.measured)
+        return list(dict.fromkeys(spec.operation for spec in specs if spec.half == suite.name))
+
+    def titled(self, title: str, run: Run) -> str:
+        """Return the title of a table of this run, which names the run if there are several."""
+        return title if len(self.runs) == 1 else f"{title}: {run.label}"
+
+    def name(self, spec: PointSpec) -> str:
+        """Return a point's operation and size."""
+        suite = self.suite(spec.half)
+        return f"{suite.title_of(spec.operation)}, {format_size(spec.entries)} {suite.people}"
+
+    def distinct_name(self, spec: PointSpec, run: Run) -> str:
+        """Return a point's name among the others of its run."""
+        others = (p.spec for p in run.points if p.spec.operation == spec.operation)
+        return ", ".join(filter(None, (self.name(spec), distinguishing_label(others)(spec))))
+
 
 def load(paths: Sequence[Path]) -> Report:
     """Read run files; refuses those without a measured point."""
@@ -115,12 +127,19 @@ def load(paths: Sequence[Path]) -> Report:
         files = [stack.enter_context(RunFile(path)) for path in paths]
         stored = [_stored(file) for file in files]
         done = sum(each.status == "done" for points in stored for each in points)
-        most = max(LEAST_SLOTS, min(MOST_SLOTS, SLOTS // done))
-        runs = [
-            _run(file, f"r{n}", label, points, most)
-            for n, (file, label, points) in enumerate(zip(files, labels, stored, strict=True))
-        ]
-    return Report(runs)
+        most = max(_LEAST_SLOTS, min(_MOST_SLOTS, _SLOTS // done))
+        return Report(
+            [
+                Run(
+                    label,
+                    file.path,
+                    file.manifest(),
+                    [_point(file, f"r{n}", p, most) for p in points if p.status == "done"],
+                    points,
+                )
+                for n, (file, label, points) in enumerate(zip(files, labels, stored, strict=True))
+            ]
+        )
 
 
 def _stored(file: RunFile) -> list[StoredPoint]:
@@ -135,27 +154,20 @@ def _stored(file: RunFile) -> list[StoredPoint]:
     return stored
 
 
-def _run(file: RunFile, name: str, label: str, stored: Sequence[StoredPoint], most: int) -> Run:
-    done = [each for each in stored if each.status == "done"]
-    points = [_point(file, name, each, most) for each in done]
-    return Run(label, file.path, file.manifest(), points, stored)
-
-
 def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
     assert stored.result is not None
-    result = stored.result
-    counted = counted_steps(result)
-    clocks = Clocks(Histogram(), Histogram(), Histogram())
+    counted = counted_steps(stored.result)
+    service, latency = Histogram(), Histogram()
     for step in file.histograms(stored.id):
         if (step.program, step.step) in counted:
-            clocks.service.add(step.service)
-            clocks.latency.add(step.latency)
-            clocks.lag.add(step.lag)
+            service.add(step.service)
+            latency.add(step.latency)
     return Point(
         f"{run}p{stored.id}",
         run,
-        result,
-        clocks,
+        stored.result,
+        service,
+        latency,
         slots(file.timeline(stored.id, counted), counted, most),
         rates(file.samples(stored.id)),
     )
@@ -173,7 +185,7 @@ _LOAD = ("entries", "users", "rate", "target", "client", "warmup", "measure")
 """Settings that are fields of a point already."""
 
 
-def labels(spec: PointSpec) -> dict[str, str]:
+def _labels_of(spec: PointSpec) -> dict[str, str]:
     """Return what a point was, in addition to its operation and size, by name."""
     kept = {name: value for name, value in spec.settings.items() if name not in _LOAD}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
@@ -197,7 +209,7 @@ def distinguishing_label(
     specs: Iterable[PointSpec], ignoring: Sequence[str] = ()
 ) -> Callable[[PointSpec], str]:
     """Return a function that labels each of these points as briefly as distinguishes them."""
-    known = [(spec, labels(spec)) for spec in specs]
+    known = [(spec, _labels_of(spec)) for spec in specs]
     every = dict.fromkeys(name for _, mine in known for name in mine if name not in ignoring)
     differ = [name for name in every if len({mine.get(name) for _, mine in known}) > 1]
     wanted = [name for name in differ if name not in _SPARE]
@@ -210,18 +222,26 @@ def distinguishing_label(
             wanted.append(name)
 
     def call(spec: PointSpec) -> str:
-        mine = labels(spec)
+        mine = _labels_of(spec)
         words = [mine[n] if n in _BARE else f"{n}={mine[n]}" for n in wanted if n in mine]
         return ", ".join(words)
 
     return call
 
 
-def display_name(spec: PointSpec, people: str, operation: str) -> str:
-    return f"{operation}, {format_size(spec.entries)} {people}"
-
-
 def variant_name(spec: PointSpec) -> str:
     """Return the key that points share if they differ only in size and load."""
-    kept = {k: v for k, v in labels(spec).items() if k not in HOW_HARD}
+    kept = {k: v for k, v in _labels_of(spec).items() if k not in HOW_HARD}
     return json.dumps({"half": spec.half, "operation": spec.operation, **kept}, sort_keys=True)
+
+
+def load_key(spec: PointSpec) -> str:
+    """Return the key that points share if they were measured as hard and as long."""
+    return json.dumps([spec.users, spec.rate, spec.warmup_s, spec.measure_s])
+
+
+def load_name(spec: PointSpec) -> str:
+    """Return a point's load in words."""
+    if spec.rate is None:
+        return f"{spec.users:,}\u00a0user{'s' if spec.users > 1 else ''}"
+    return f"{format_rate(spec.rate)}/s asked for"

@@ -7,19 +7,26 @@ from a run file can neither run nor load anything.
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
+import importlib.metadata
 import json
+import os
+import tempfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from sitebench.report.bundle import bundle
 from sitebench.report.charts import Chart, theme
 
-ASSETS = Path(__file__).parent / "assets"
+_ASSETS = Path(__file__).parent / "assets"
+
+# Wrapped in a function: the bundle's global names would clash with those of other scripts.
+_OPEN, _CLOSE = "(()=>{", "})();"
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
     parts = "".join(_section(each) for each in sections)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy(scripts)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>{escape(title)}</title><style>{asset('report.css')}</style></head><body>"
@@ -62,7 +69,7 @@ def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
     )
 
 
-def policy(scripts: Sequence[str]) -> str:
+def _policy(scripts: Sequence[str]) -> str:
     """Return the content security policy: these scripts and no connections."""
     digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
     return (
@@ -77,7 +84,32 @@ def _digest(script: str) -> str:
 
 @functools.cache
 def asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def bundle() -> str:
+    """Return the chart library as the script that defines `vegaEmbed`, bundled by vl-convert.
+
+    Bundling takes a second, so the script is kept in the user's cache, by version. If the cache
+    cannot be written, it is bundled each time.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sitebench"
+    kept = cache / f"charts-{importlib.metadata.version('vl-convert-python')}.js"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        script = kept.read_text(encoding="utf-8")
+        # A file that was only partly written is made again.
+        if script.startswith(_OPEN) and script.endswith(_CLOSE):
+            return script
+    from vl_convert import javascript_bundle
+
+    script = _OPEN + javascript_bundle(snippet=_SNIPPET) + _CLOSE
+    with contextlib.suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=cache, delete=False, encoding="utf-8") as file:
+            file.write(script)
+        Path(file.name).replace(kept)
+    return script
 
 
 def figure(chart: Chart) -> str:

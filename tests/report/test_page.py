@@ -11,9 +11,9 @@ import pytest
 
 from benches import long_run
 from sitebench.report import build
-from sitebench.report.bundle import bundle
 from sitebench.report.charts import names, rows
 from sitebench.report.model import Report, load
+from sitebench.report.page import bundle
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Histogram
-from sitebench.report.figures.spectrum import levels
-from sitebench.report.figures.strips import thinned
+from sitebench.report.sections.spectrum import levels
+from sitebench.report.sections.strips import thinned
 from sitebench.runs.runfile import TimelineRow
 from sitebench.runs.timeline import PER_DECADE, cell_of, cells, slots
 

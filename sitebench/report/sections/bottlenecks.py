@@ -1,8 +1,8 @@
-"""Who was the bottleneck: Tables 10, 11, 15 and 16 of the paper, for every point of today."""
+"""What was the bottleneck: Tables 10, 11, 15 and 16 of the paper, for every point of today."""
 
 from __future__ import annotations
 
-from sitebench.report.model import Report, Run, display_name, distinguishing_label
+from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import Cell, Mark, Row, Table
@@ -10,7 +10,7 @@ from sitebench.runs.repeats import Series
 from sitebench.tables.bottlenecks import TITLES, WORDS, worst_findings
 from sitebench.verdict.finding import Finding, Grade
 
-MARKS = {
+_MARKS = {
     Grade.PRIMARY: Mark.PRIMARY,
     Grade.POSSIBLE: Mark.POSSIBLE,
     Grade.NO: Mark.NO,
@@ -39,21 +39,11 @@ def section(report: Report) -> Section | None:
 
 
 def _overview(report: Report, run: Run) -> Table:
-    title = "Bottlenecks" if len(report.runs) == 1 else f"Bottlenecks: {run.label}"
     rows: list[Row] = [
-        [called(report, run, each), *_grades(each), _bound(each)] for each in run.series
+        [report.distinct_name(each.spec, run), *_grades(each), _bound(each)] for each in run.series
     ]
-    return Table(title, ("Point", *TITLES.values(), "Verdict"), rows, left=2 + len(TITLES))
-
-
-def called(report: Report, run: Run, each: Series) -> str:
-    """Return a series' name among the others of its run."""
-    suite = report.suite(each.spec.half)
-    call = distinguishing_label(
-        s.spec for s in run.series if s.spec.operation == each.spec.operation
-    )
-    words = display_name(each.spec, suite.people, suite.title_of(each.spec.operation))
-    return ", ".join(filter(None, (words, call(each.spec))))
+    columns = ("Point", *TITLES.values(), "Verdict")
+    return Table(report.titled("Bottlenecks", run), columns, rows, left=len(columns))
 
 
 def _grades(each: Series) -> list[Cell]:
@@ -65,14 +55,14 @@ def _cell(finding: Finding | None) -> Cell:
     if finding is None:
         return Cell(WORDS[Grade.UNKNOWN], Mark.UNKNOWN, "this run file does not say")
     grade = Grade(finding.grade)
-    return Cell(WORDS[grade], MARKS[grade], finding.evidence)
+    return Cell(WORDS[grade], _MARKS[grade], finding.evidence)
 
 
 def _bound(each: Series) -> Cell:
     verdicts = {r.verdict.bound: r.verdict for r in each.results}
-    said = "; ".join(dict.fromkeys(v.evidence for v in verdicts.values()))
+    evidence = "; ".join(dict.fromkeys(v.evidence for v in verdicts.values()))
     mark = Mark.PLAIN if each.valid else Mark.INVALID
-    return Cell(", ".join(verdicts), mark, why(each) or said)
+    return Cell(", ".join(verdicts), mark, why(each) or evidence)
 
 
 def _comments(report: Report, run: Run, each: Series) -> Table:
@@ -85,7 +75,7 @@ def _comments(report: Report, run: Run, each: Series) -> Table:
         rows.append((title, Cell(cell.text, cell.mark), finding.evidence if finding else cell.why))
     evidence = "; ".join(dict.fromkeys(r.verdict.evidence for r in each.results))
     return Table(
-        called(report, run, each),
+        report.distinct_name(each.spec, run),
         ("Resource", "Bottleneck", "Comment"),
         rows,
         left=3,

@@ -1,27 +1,213 @@
-"""Latency against operations per second, where more than one load was measured."""
+"""Throughput against latency: points that differ in load only, and the knee of their curve."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
-from sitebench.report.figures.curves import CHOOSER, curve_chart, curves
-from sitebench.report.model import Report
+from sitebench.report.charts import (
+    AXES,
+    FADED,
+    SHOWN,
+    Chart,
+    Columns,
+    Spec,
+    marks,
+    names,
+    quantity,
+    short,
+    tell_apart,
+    transposed,
+)
+from sitebench.report.model import (
+    HOW_HARD,
+    Report,
+    Run,
+    distinguishing_label,
+    load_name,
+    variant_name,
+)
 from sitebench.report.page import Section, chooser, figure
+from sitebench.report.paper import why
+from sitebench.runs.point import PointSpec
+from sitebench.runs.repeats import Series
+from sitebench.tables.tables import percentile, rate_of
+from sitebench.units import format_rate
+
+_QUANTILES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
+_CHOOSER = "choose-curve"
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """One run's points of one operation, size, target and schedule, least load first."""
+
+    id: str
+    run: Run
+    series: Sequence[Series]
+    peaks: Sequence[Mapping[str, Any]]
+    """The answers of the searches for this group's peak, one per objective."""
+
+    @property
+    def spec(self) -> PointSpec:
+        """The first of its points."""
+        return self.series[0].spec
+
+
+def _curves(report: Report) -> list[_Curve]:
+    """Return every group of points that were measured at more than one load."""
+    found: dict[tuple[str, str], list[Series]] = {}
+    runs = {run.label: run for run in report.runs}
+    for run, each in report.measured:
+        closed = each.spec.rate is None
+        key = json.dumps([variant_name(each.spec), each.spec.entries, closed])
+        found.setdefault((run.label, key), []).append(each)
+    chosen = [(runs[label], group) for (label, _), group in found.items() if len(group) > 1]
+    return [
+        _Curve(f"c{n}", run, sorted(group, key=_load), _peaks(run, group[0].spec))
+        for n, (run, group) in enumerate(chosen)
+    ]
+
+
+def _load(each: Series) -> tuple[float, int]:
+    return each.spec.rate or 0.0, each.spec.users
+
+
+def _peaks(run: Run, spec: PointSpec) -> list[Mapping[str, Any]]:
+    """Return what the manifest has of this group: clients are swept closed, objectives open."""
+    same = ("half", "operation", "entries", "target", "client")
+    return [
+        peak
+        for peak in run.manifest.get("peaks", ())
+        if all(peak.get(name) == getattr(spec, name) for name in same)
+        and (peak.get("objective") is None) == (spec.rate is None)
+    ]
+
+
+def _titles(report: Report, found: Sequence[_Curve]) -> dict[str, str]:
+    """Return each curve's title in the list."""
+    call = distinguishing_label((curve.spec for curve in found), ignoring=HOW_HARD)
+    made = {}
+    for curve in found:
+        words = [
+            report.name(curve.spec),
+            call(curve.spec),
+            "" if curve.spec.rate is None else "at set rates",
+            curve.run.label if len(report.runs) > 1 else "",
+        ]
+        made[curve.id] = ", ".join(filter(None, words))
+    return made
 
 
 def section(report: Report) -> Section | None:
     """Return the curve of each group, and the answer of the search for its peak."""
-    chart = curve_chart(report)
-    if chart is None:
+    found = _curves(report)
+    if not found:
         return None
+    chart = Chart(
+        id="curve",
+        title="Latency against operations per second",
+        description=(
+            "Latency, median and high percentiles, on a logarithmic axis against the operations "
+            "per second reached, one mark per load, joined in the order of the loads."
+        ),
+        spec=_spec(),
+        choices={curve.id: _datasets(curve) for curve in found},
+        chooser=_CHOOSER,
+        titles=_titles(report, found),
+    )
     answers = "".join(
-        f'<p data-chosen-by="{CHOOSER}" data-choice="{curve.id}" hidden>{escape(peak["said"])}</p>'
-        for curve in curves(report)
+        f'<p data-chosen-by="{_CHOOSER}" data-choice="{curve.id}" hidden>{escape(peak["said"])}</p>'
+        for curve in found
         for peak in curve.peaks
     )
-    body = chooser(CHOOSER, "Points", [("", list(chart.titles.items()))]) + answers + figure(chart)
+    body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + answers + figure(chart)
     note = (
         '<p class="note">One mark per load, joined from the least to the greatest. A hollow mark '
         "is a point that is not valid.</p>"
     )
     return Section("curve", "Latency against load", body + note, (chart,), short="Load")
+
+
+def _datasets(curve: _Curve) -> dict[str, Columns]:
+    rows = []
+    for turn, each in enumerate(curve.series):
+        rate = each.median(rate_of)
+        for name, title in _QUANTILES.items():
+            latency = each.median(percentile(name))
+            if latency is not None:
+                rows.append((title, turn, load_name(each.spec), rate, latency, each.n, why(each)))
+    columns = transposed(rows, 7)
+    return {
+        "curve": {
+            "series": names(columns[0]),
+            "turn": list(columns[1]),
+            "load": names(columns[2]),
+            "rate": [short(rate, 5) for rate in columns[3]],
+            "latency": [short(latency) for latency in columns[4]],
+            "repeats": list(columns[5]),
+            "invalid": names(columns[6]),
+        },
+        "knee": _knee(curve),
+    }
+
+
+def _knee(curve: _Curve) -> Columns:
+    knees = {(each["knee"]["load"], each["knee"]["rate"]) for each in curve.peaks if each["knee"]}
+    closed = curve.spec.rate is None
+    return {
+        "rate": [short(rate, 5) for _, rate in knees],
+        "label": [
+            f"knee: {format_rate(rate)}/s{f' with {load:,.0f} clients' if closed else ''}"
+            for load, rate in knees
+        ],
+    }
+
+
+def _spec() -> Spec:
+    series = list(_QUANTILES.values())
+    x = quantity(
+        "rate",
+        scale={"zero": True, "nice": True},
+        axis=AXES["count"] | {"title": "operations/s", "tickCount": 6},
+    )
+    y = quantity("latency", scale={"type": "log"}, axis=AXES["us"] | {"title": "latency"})
+    tooltip = [
+        {"field": "load", "title": "load"},
+        {"field": "series", "title": "percentile"},
+        quantity("latency", title="latency, us", format=",.4~r"),
+        quantity("rate", title="operations/s", format=",.4~r"),
+        quantity("repeats", title="repeats"),
+        {"field": "invalid", "title": "invalid"},
+    ]
+    places = {"x": x, "y": y, "color": tell_apart("color", series), "opacity": FADED}
+    symbols = marks(tell_apart("shape", series), tooltip)
+    curve: Spec = {"data": {"name": "curve"}, "encoding": places}
+    return {
+        "width": "container",
+        "height": 320,
+        "usermeta": {"series": "series"},
+        "layer": [
+            {
+                **curve,
+                "params": [SHOWN],
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": places
+                | {"order": quantity("turn"), "strokeDash": tell_apart("strokeDash", series)},
+            },
+            *({**curve, **layer, "encoding": places | layer["encoding"]} for layer in symbols),
+            {
+                "data": {"name": "knee"},
+                "mark": {"type": "rule", "strokeDash": [6, 4], "style": "ink"},
+                "encoding": {"x": x},
+            },
+            {
+                "data": {"name": "knee"},
+                "mark": {"type": "text", "align": "right", "dx": -6, "baseline": "top"},
+                "encoding": {"x": x, "y": {"value": 4}, "text": {"field": "label"}},
+            },
+        ],
+    }

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from sitebench.report.model import Report, Run, display_name
+from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
 from sitebench.report.table import Row, Table
 
 
 def tables(report: Report) -> list[Table]:
     """Return operations that failed by kind, and points without a result."""
-    made = [_by_kind(report, run) for run in report.runs] + [
-        _points(report, run) for run in report.runs
-    ]
+    made = [make(report, run) for make in (_by_kind, _points) for run in report.runs]
     return [table for table in made if table.rows]
 
 
@@ -22,29 +20,21 @@ def section(report: Report) -> Section | None:
     return Section("failures", "Failures", body or "<p>No operation failed, and no point.</p>")
 
 
-def _title(report: Report, run: Run, title: str) -> str:
-    return title if len(report.runs) == 1 else f"{title}: {run.label}"
-
-
 def _by_kind(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for point in run.points:
-        suite = report.suite(point.spec.half)
-        name = display_name(point.spec, suite.people, suite.title_of(point.spec.operation))
-        done = point.result.operations
+        ended = point.result.operations + point.result.failures
         for kind, n in sorted(point.result.failures_by_kind.items()):
-            share = n / (done + point.result.failures)
-            rows.append([name, kind, f"{n:,}", f"{share:.3%}"])
-    title = _title(report, run, "Failed operations by kind")
+            rows.append([report.name(point.spec), kind, f"{n:,}", f"{n / ended:.3%}"])
+    title = report.titled("Failed operations by kind", run)
     return Table(title, ("Point", "Kind", "count", "share"), rows, left=2)
 
 
 def _points(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for each in run.missing:
-        suite = report.suite(each.spec.half)
-        name = display_name(each.spec, suite.people, suite.title_of(each.spec.operation))
         why = each.error or {"message": "", "remedy": "the same command goes on with the run"}
-        rows.append([name, each.status, why.get("message", ""), why.get("remedy", "")])
-    title = _title(report, run, "Points without a result")
+        what = (each.status, why.get("message", ""), why.get("remedy", ""))
+        rows.append([report.name(each.spec), *what])
+    title = report.titled("Points without a result", run)
     return Table(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)

@@ -23,11 +23,11 @@ def _run(run: Run) -> str:
     return (
         f"<h3>{escape(run.label)}</h3><pre>{escape(shown)}</pre>"
         "<details data-print><summary>Everything that is known of the run</summary>"
-        f"{table(run).to_html()}</details>"
+        f"{_table(run).to_html()}</details>"
     )
 
 
-def table(run: Run) -> Table:
+def _table(run: Run) -> Table:
     """Return every fact, one per row."""
     rows: list[Row] = [
         [name, value]

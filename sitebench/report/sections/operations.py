@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from sitebench.report.figures.curves import load_of
-from sitebench.report.model import Report, Run, distinguishing_label
+from sitebench.report.model import Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import why
 from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
 from sitebench.runs.repeats import Of, Series
-from sitebench.tables.tables import around
+from sitebench.tables.tables import around, percentile, rate_of
 from sitebench.units import format_ns, format_rate, format_size
 
-PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
+_PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
 
 
 def tables(report: Report) -> list[Table]:
@@ -28,14 +27,10 @@ def section(report: Report) -> Section | None:
     return Section("operations", "Operation by operation", "".join(parts), short="Operations")
 
 
-def _title(report: Report, run: Run, title: str) -> str:
-    return title if len(report.runs) == 1 else f"{title}: {run.label}"
-
-
 def _operations(report: Report, run: Run) -> Table:
     columns = (
         *("Operation", "Size", "Load", "Verdict", "n", "operations/s", "interval"),
-        *PERCENTILES.values(),
+        *_PERCENTILES.values(),
         *("failed", "us/op", "headroom"),
     )
     rows = [_row(report, run, each) for each in run.series]
@@ -45,14 +40,14 @@ def _operations(report: Report, run: Run) -> Table:
         notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
     notes += ["n/a: fewer than 100 samples beyond the percentile. us/op: the generator's own CPU."]
     notes.append("Headroom: share of time that the busiest thread of the tester had left.")
-    return Table(_title(report, run, "Operations"), columns, rows, left=4, notes=notes)
+    return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 
 def _row(report: Report, run: Run, each: Series) -> Row:
     suite = report.suite(each.spec.half)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
     how = distinguishing_label(others, ignoring=("load", "lanes"))(each.spec)
-    rate = each.median(lambda r: r.ops_per_s)
+    rate = each.median(rate_of)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
     spoiled = why(each)
     shown = NOTHING if rate is None else format_rate(rate)
@@ -61,20 +56,16 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     return [
         ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
         format_size(each.spec.entries),
-        load_of(each.spec),
+        load_name(each.spec),
         Cell(bounds, Mark.INVALID, spoiled) if spoiled else bounds,
         f"{each.n}",
         Cell(shown, Mark.INVALID, spoiled) if spoiled else shown,
-        around(each, lambda r: r.ops_per_s, format_rate) if each.n > 1 else "",
-        *(_micros(each, _percentile(name)) for name in PERCENTILES),
+        around(each, rate_of, format_rate) if each.n > 1 else "",
+        *(_micros(each, percentile(name)) for name in _PERCENTILES),
         f"{each.failures:,}",
         NOTHING if cpu is None else f"{cpu:.3g}",
         NOTHING if headroom is None else f"{headroom:.0%}",
     ]
-
-
-def _percentile(name: str) -> Of:
-    return lambda result: result.latency.percentiles[name]
 
 
 def _micros(each: Series, of: Of) -> str | Cell:
@@ -104,4 +95,4 @@ def _steps(report: Report, run: Run) -> Table:
                     *(format_rate(step.per_s), *shown),
                 ]
             )
-    return Table(_title(report, run, "Steps"), columns, rows, left=3)
+    return Table(report.titled("Steps", run), columns, rows, left=3)

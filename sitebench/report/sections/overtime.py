@@ -1,38 +1,278 @@
-"""One point over time."""
+"""One point over time: heat map of latencies, operations per second, and what was used meanwhile.
+
+Everything stands on one axis of time, warm-up shaded. The heat map's cells hold counts of merged
+histograms; the lanes are means of the monitor's rates.
+"""
 
 from __future__ import annotations
 
-from sitebench.report.figures.overtime import CHOOSER, overtime_chart
-from sitebench.report.model import Point, Report, Run, distinguishing_label
+from collections.abc import Sequence
+
+from sitebench.report.charts import (
+    AXES,
+    Chart,
+    Columns,
+    Spec,
+    names,
+    quantity,
+    short,
+    transposed,
+)
+from sitebench.report.model import Point, Report, Run
 from sitebench.report.page import Section, chooser, figure
-from sitebench.units import format_size
+from sitebench.report.sections.strips import STRIPS, Strip, thinned
+from sitebench.runs.timeline import MEASURED, PER_DECADE, cells
+
+_CHOOSER = "choose-moment"
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure, with a list of all points."""
+    """Return the figure of one point at a time, with a list of all points."""
     options = [
         (run.label, [(p.id, _name(report, run, p)) for p in run.points]) for run in report.runs
     ]
-    titles = {identity: title for _, each in options for identity, title in each}
-    chart = overtime_chart(report, titles)
+    choices = {point.id: _datasets(point) for point in report.points}
+    present = {name for sets in choices.values() for name in sets["lanes"]["lane"].get("names", ())}
+    chart = Chart(
+        id="over-time",
+        title="One point over time",
+        description=(
+            "Latencies as a heat map, operations per second, and lanes of CPU, run queue, "
+            "pressure, disk, network and memory, on one axis of seconds; warm-up is shaded."
+        ),
+        spec=_spec([strip for strip in STRIPS if strip.id in present]),
+        choices=choices,
+        chooser=_CHOOSER,
+        titles={identity: title for _, each in options for identity, title in each},
+    )
     note = (
         '<p class="note screen-only">Drag moves in time, Shift and the wheel zoom, a double click '
         "goes back. The warm-up, before the measured window, is shaded: it is in no figure. In a "
         "long point neighbouring drains are merged, bucket by bucket.</p>"
     )
-    body = chooser(CHOOSER, "Point", options) + figure(chart) + note
+    body = chooser(_CHOOSER, "Point", options) + figure(chart) + note
     return Section("over-time", "Over time", body, (chart,))
 
 
 def _name(report: Report, run: Run, point: Point) -> str:
-    spec = point.spec
-    suite = report.suite(spec.half)
-    call = distinguishing_label(p.spec for p in run.points if p.spec.operation == spec.operation)
-    words = [
-        suite.title_of(spec.operation),
-        f"{format_size(spec.entries)} {suite.people}",
-        call(spec),
-        f"repeat {spec.repeat + 1}" if any(p.spec.repeat for p in run.points) else "",
+    name = report.distinct_name(point.spec, run)
+    if any(each.spec.repeat for each in run.points):
+        name += f", repeat {point.spec.repeat + 1}"
+    return name if point.result.verdict.valid else f"{name} (invalid)"
+
+
+def _datasets(point: Point) -> dict[str, Columns]:
+    slots = [slot for slot in point.slots if slot.seconds > 0]
+    origin = slots[0].t0_ns if slots else 0
+    starts = [short((slot.t0_ns - origin) / 1e9, 5) for slot in slots]
+    ends = [short((slot.t1_ns - origin) / 1e9, 5) for slot in slots]
+    heat = [
+        (n, cell, count)
+        for n, slot in enumerate(slots)
+        for cell, count in sorted(cells(slot.latency).items())
     ]
-    mark = "" if point.result.verdict.valid else " (invalid)"
-    return ", ".join(filter(None, words)) + mark
+    which = [n for n, _, _ in heat]
+    return {
+        "heat": {
+            "t": {"codes": which, "names": starts},
+            "u": {"codes": which, "names": ends},
+            "cell": [cell for _, cell, _ in heat],
+            "n": [count for _, _, count in heat],
+            "apart": {"codes": which, "names": [slot.phase != MEASURED for slot in slots]},
+        },
+        "slots": {
+            "t": starts,
+            "u": ends,
+            "phase": names(slot.phase for slot in slots),
+            "rate": [short(slot.ops_per_s) for slot in slots],
+            "failed": [short(slot.failures / slot.seconds) for slot in slots],
+            "p50": [short(slot.percentile(50.0)) for slot in slots],
+            "p99": [short(slot.percentile(99.0)) for slot in slots],
+        },
+        "shade": _shade(point, origin),
+        "lanes": _lanes(point, origin),
+    }
+
+
+def _shade(point: Point, origin: int) -> Columns:
+    """Return what is not measured: one block before, one after."""
+    blocks: list[tuple[str, float, float]] = []
+    for slot in point.slots:
+        t0, t1 = (slot.t0_ns - origin) / 1e9, (slot.t1_ns - origin) / 1e9
+        if slot.phase == MEASURED:
+            continue
+        if blocks and blocks[-1][0] == slot.phase:
+            t0 = blocks.pop()[1]
+        blocks.append((slot.phase, t0, t1))
+    return {
+        "phase": [phase for phase, _, _ in blocks],
+        "t": [short(t0, 5) for _, t0, _ in blocks],
+        "u": [short(t1, 5) for _, _, t1 in blocks],
+    }
+
+
+def _lanes(point: Point, origin: int) -> Columns:
+    rows = [
+        (strip.id, called, short((t_ns - origin) / 1e9, 4), strip.shown(value))
+        for strip in STRIPS
+        for called, lane in strip.take(point.lanes).items()
+        for t_ns, value in thinned(lane)
+    ]
+    columns = transposed(rows, 4)
+    return {
+        "lane": names(columns[0]),
+        "series": names(columns[1]),
+        "t": list(columns[2]),
+        "v": list(columns[3]),
+    }
+
+
+_ZOOM: Spec = {
+    "name": "zoom",
+    "select": {
+        "type": "interval",
+        "encodings": ["x"],
+        "zoom": "wheel![event.shiftKey]",
+        "clear": "dblclick",
+    },
+    "bind": "scales",
+}
+"""Dragging moves in time; the wheel zooms with Shift, as it scrolls the page without."""
+
+
+def _x(*, title: bool = False) -> Spec:
+    axis = {"title": "seconds"} if title else {"title": None, "labels": False, "ticks": False}
+    return quantity(
+        "t",
+        scale={"nice": False, "zero": True},
+        axis={**axis, "grid": False, "tickCount": 10},
+    )
+
+
+def _spec(strips: Sequence[Strip]) -> Spec:
+    lanes = [_strip(strip, last=strip is strips[-1]) for strip in strips]
+    return {
+        "spacing": 6,
+        "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
+        "vconcat": [_heat(), _throughput(last=not lanes), *lanes],
+    }
+
+
+def _shaded() -> Spec:
+    return {
+        "data": {"name": "shade"},
+        "mark": {"type": "rect", "clip": True, "style": "shade"},
+        "encoding": {"x": _x(), "x2": {"field": "u"}, "tooltip": {"field": "phase"}},
+    }
+
+
+def _heat() -> Spec:
+    y = quantity(
+        "low",
+        scale={"type": "log", "nice": False},
+        axis=AXES["us"] | {"title": "latency", "grid": False},
+    )
+    legend = {"title": "operations in a cell", "format": "~s"}
+    color = quantity(
+        "n",
+        scale={"type": "log", "scheme": "viridis"},
+        legend=legend | {"gradientLength": 160, "tickCount": 3},
+    )
+    tooltip = [
+        quantity("t", title="from, s"),
+        quantity("u", title="to, s"),
+        quantity("low", title="latency from, us", format=",.3~r"),
+        quantity("high", title="to, us", format=",.3~r"),
+        quantity("n", title="operations", format=","),
+    ]
+    return {
+        "width": "container",
+        "height": 210,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "heat"},
+                "params": [_ZOOM],
+                "transform": [
+                    {"calculate": f"pow(10, datum.cell / {PER_DECADE} - 3)", "as": "low"},
+                    {"calculate": f"pow(10, (datum.cell + 1) / {PER_DECADE} - 3)", "as": "high"},
+                ],
+                "mark": {"type": "rect", "clip": True},
+                "encoding": {
+                    "x": _x(),
+                    "x2": {"field": "u"},
+                    "y": y,
+                    "y2": {"field": "high"},
+                    "color": color,
+                    "opacity": {"condition": {"test": "datum.apart", "value": 0.4}, "value": 1},
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    }
+
+
+def _throughput(*, last: bool) -> Spec:
+    tooltip = [
+        {"field": "phase"},
+        quantity("t", title="from, s"),
+        quantity("u", title="to, s"),
+        quantity("rate", title="operations/s", format=",.4~r"),
+        quantity("failed", title="failed/s", format=",.3~r"),
+        quantity("p50", title="median, us", format=",.3~r"),
+        quantity("p99", title="99 %, us", format=",.3~r"),
+    ]
+    axis = AXES["count"] | {"title": "ops/s", "tickCount": 3}
+    rate, failed = (quantity(each, scale={"zero": True}, axis=axis) for each in ("rate", "failed"))
+    return {
+        "width": "container",
+        "height": 90,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "slots"},
+                "mark": {"type": "line", "interpolate": "step-after", "clip": True},
+                "encoding": {"x": _x(title=last), "y": rate, "tooltip": tooltip},
+            },
+            {
+                "data": {"name": "slots"},
+                "transform": [{"filter": "datum.failed > 0"}],
+                "mark": {"type": "point", "shape": "cross", "filled": True, "style": "failed"},
+                "encoding": {"x": _x(title=last), "y": failed},
+            },
+        ],
+    }
+
+
+def _strip(strip: Strip, *, last: bool) -> Spec:
+    legend = {"title": None, "orient": "right", "columns": 1, "offset": 6, "labelLimit": 110}
+    series = {"field": "series", "type": "nominal", "sort": None, "legend": legend}
+    scale: Spec = {"zero": strip.id != "available"}
+    if strip.most is not None:
+        scale["domain"] = [0, strip.most]
+    labels = {"format": strip.format} if strip.format != "~s" else AXES["count"]
+    axis = {"title": strip.title, **labels, "tickCount": 3, "titleAnchor": "middle"}
+    tooltip = [
+        {"field": "series", "title": strip.title},
+        quantity("t", title="at, s"),
+        quantity("v", title="value", format=strip.format),
+    ]
+    return {
+        "width": "container",
+        "height": 62,
+        "layer": [
+            _shaded(),
+            {
+                "data": {"name": "lanes"},
+                "transform": [{"filter": f"datum.lane === '{strip.id}'"}],
+                "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
+                "encoding": {
+                    "x": _x(title=last),
+                    "y": quantity("v", scale=scale, axis=axis),
+                    "color": series,
+                    "strokeDash": series,
+                    "tooltip": tooltip,
+                },
+            },
+        ],
+    }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sitebench.report.figures.rates import caller, lines
 from sitebench.report.model import Report
 from sitebench.report.page import Section
+from sitebench.report.sections.rates import caller, lines
 from sitebench.report.table import Table
 
 
@@ -14,10 +14,7 @@ def tables(report: Report) -> list[Table]:
     for suite in report.present:
         if suite.paper_table is None:
             continue
-        operations = dict.fromkeys(
-            each.spec.operation for _, each in report.measured if each.spec.half == suite.name
-        )
-        for operation in operations:
+        for operation in report.operations(suite):
             measured = lines(report, suite.name, operation)
             name = caller(report, measured)
             for line in measured:

@@ -1,20 +1,88 @@
-"""Operations per second against size."""
+"""Operations per second against size: Figures 1 to 4, with 1997's machines beside today's."""
 
 from __future__ import annotations
 
-from sitebench.report.figures.rates import rate_chart
-from sitebench.report.model import Report
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench.report.charts import (
+    AXES,
+    FADED,
+    SHOWN,
+    Chart,
+    Columns,
+    Spec,
+    marks,
+    names,
+    quantity,
+    short,
+    tell_apart,
+    transposed,
+)
+from sitebench.report.model import Report, Run, distinguishing_label, load_key, variant_name
 from sitebench.report.page import Section, figure
+from sitebench.report.paper import why
+from sitebench.report.suite import RateFigure, ReportSuite
+from sitebench.runs.point import PointSpec
+from sitebench.runs.repeats import Series
+from sitebench.units import format_size
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One series of the figure: the sizes of one run, target and load."""
+
+    run: Run
+    series: Sequence[Series]
+
+    @property
+    def spec(self) -> PointSpec:
+        """The first of its points."""
+        return self.series[0].spec
+
+
+def lines(report: Report, suite: str, operation: str) -> list[_Line]:
+    """Return what was measured over sizes: per run and target, at the load that has most sizes.
+
+    Of loads that have as many, the one that did most: the papers raised the number of clients
+    until the server did no more, and printed that.
+    """
+    found: dict[tuple[str, str], dict[str, list[Series]]] = {}
+    runs = {run.label: run for run in report.runs}
+    for run, each in report.measured:
+        if (each.spec.half, each.spec.operation) == (suite, operation):
+            loads = found.setdefault((run.label, variant_name(each.spec)), {})
+            loads.setdefault(load_key(each.spec), []).append(each)
+    best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}
+    return [
+        _Line(runs[label], sorted(chosen, key=lambda each: each.spec.entries))
+        for (label, _), chosen in best.items()
+    ]
+
+
+def _worth(found: list[Series]) -> tuple[int, bool, float]:
+    rates = [each.median(lambda r: r.ops_per_s) or 0.0 for each in found]
+    return len({each.spec.entries for each in found}), all(e.valid for e in found), max(rates)
+
+
+def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
+    """Return how to call each line: today's machine, and what tells it from the others."""
+    call = distinguishing_label(line.spec for line in found)
+
+    def name(line: _Line) -> str:
+        words = [line.run.label] if len(report.runs) > 1 else []
+        words += [call(line.spec)] if call(line.spec) else []
+        return ", ".join(words) or f"today: {line.spec.target}"
+
+    return name
 
 
 def section(report: Report) -> Section | None:
     """Return a figure per operation, a row of them per suite."""
     parts, charts = [], []
     for suite in report.present:
-        operations = dict.fromkeys(
-            each.spec.operation for _, each in report.measured if each.spec.half == suite.name
-        )
-        found = [rate_chart(report, suite, each) for each in suite.figures(list(operations))]
+        found = [_chart(report, suite, each) for each in suite.figures(report.operations(suite))]
         drawings = "".join(figure(chart) for chart in found)
         parts.append(f'<h3>{suite.title}</h3><div class="grid">{drawings}</div>')
         charts += found
@@ -23,10 +91,98 @@ def section(report: Report) -> Section | None:
         "a hollow mark is a point that is not valid. A click on a name in a legend, "
         "or the arrow keys on a figure, show one series alone.</p>"
     )
-    return Section(
-        "rates",
-        "Operations per second by size",
-        "".join(parts) + note,
-        tuple(charts),
-        short="Rates",
+    body = "".join(parts) + note
+    return Section("rates", "Operations per second by size", body, tuple(charts), short="Rates")
+
+
+def _chart(report: Report, suite: ReportSuite, shown: RateFigure) -> Chart:
+    found = lines(report, suite.name, shown.operation)
+    name = caller(report, found)
+    then = [each.machine for each in shown.printed]
+    points = _columns(found, name, shown)
+    beside = f", beside {' and '.join(then)}" if then else ""
+    return Chart(
+        id=f"rate-{suite.name}-{shown.name}",
+        title=shown.title,
+        description=(
+            f"{shown.title}: operations per second against {suite.size_title.lower()}, both axes "
+            f"logarithmic{beside}."
+        ),
+        spec=_spec(suite, list(dict.fromkeys(map(name, found))), then, sorted(set(points["size"]))),
+        choices={"": {"points": points}},
     )
+
+
+def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateFigure) -> Columns:
+    rows: list[tuple[Any, ...]] = []
+    for line in found:
+        for each in line.series:
+            rate = each.median(figure.of)
+            if rate is not None:
+                around = each.interval(figure.of)
+                bounds = (around.low, around.high) if around else each.spread(figure.of)
+                low, high = bounds if bounds and each.n > 1 else (None, None)
+                rows.append((name(line), each.spec.entries, rate, low, high, each.n, why(each)))
+    for printed in figure.printed:
+        pairs = zip(printed.sizes, printed.rates, strict=True)
+        rows += [(printed.machine, size, rate, None, None, None, "") for size, rate in pairs]
+    columns = transposed(rows, 7)
+    return {
+        "series": names(columns[0]),
+        "size": list(columns[1]),
+        "people": names(format_size(size) for size in columns[1]),
+        "rate": [short(rate, 5) for rate in columns[2]],
+        "low": [short(low, 5) for low in columns[3]],
+        "high": [short(high, 5) for high in columns[4]],
+        "repeats": list(columns[5]),
+        "invalid": names(columns[6]),
+    }
+
+
+def _spec(
+    suite: ReportSuite, today: Sequence[str], then: Sequence[str], sizes: Sequence[int]
+) -> Spec:
+    x = quantity(
+        "size",
+        scale={"type": "log", "nice": False, "padding": 14},
+        axis={
+            "title": suite.size_title,
+            "labelExpr": "lower(format(datum.value, '~s'))",
+            "grid": False,
+            "values": list(sizes),
+        },
+    )
+    y = quantity(
+        "rate",
+        scale={"type": "log", "nice": False, "padding": 22},
+        axis=AXES["count, log"] | {"title": "operations/s"},
+    )
+    tooltip = [
+        {"field": "series", "title": "machine"},
+        {"field": "people", "title": suite.people},
+        quantity("rate", title="operations/s", format=",.4~r"),
+        quantity("low", title="from", format=",.4~r"),
+        quantity("high", title="to", format=",.4~r"),
+        quantity("repeats", title="repeats"),
+        {"field": "invalid", "title": "invalid"},
+    ]
+    return {
+        "data": {"name": "points"},
+        "width": "container",
+        "height": 250,
+        "usermeta": {"series": "series"},
+        "encoding": {"x": x, "y": y, "color": tell_apart("color", today, then), "opacity": FADED},
+        "layer": [
+            {
+                "params": [SHOWN],
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {"strokeDash": tell_apart("strokeDash", today, then)},
+            },
+            {
+                "transform": [{"filter": "datum.low !== null"}],
+                "mark": {"type": "rule", "strokeWidth": 5, "opacity": 0.35},
+                "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            },
+            *marks(tell_apart("shape", today, then), tooltip),
+        ],
+    }

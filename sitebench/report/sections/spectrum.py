@@ -1,16 +1,217 @@
-"""The percentile spectrum of every operation."""
+"""The percentile spectrum: every latency there was, out to where 100 samples remain beyond.
+
+The axis is 1 / (1 - p), logarithmic, so that the tail has as much room as the rest. Repeats are
+merged bucket by bucket; no percentile is ever averaged.
+"""
 
 from __future__ import annotations
 
-from sitebench.report.figures.spectrum import CHOOSER, spectrum_chart
-from sitebench.report.model import Report
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.counts.durations import LEAST_BEYOND
+from sitebench.report.charts import (
+    ALL_SERIES,
+    AXES,
+    FADED,
+    SHOWN,
+    Chart,
+    Columns,
+    Spec,
+    names,
+    quantity,
+    series_scale,
+    short,
+    transposed,
+)
+from sitebench.report.model import (
+    Point,
+    Report,
+    distinguishing_label,
+    load_key,
+    load_name,
+    variant_name,
+)
 from sitebench.report.page import Section, chooser, figure
+from sitebench.units import format_size
+
+_PER_DECADE = 16
+_CHOOSER = "choose-spectrum"
+_LATENCY, _SERVICE = "latency", "service time"
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Points drawn together: one operation at several sizes, or at several loads."""
+
+    id: str
+    title: str
+    series: Mapping[str, Sequence[Point]]
+    """Repeats by the name of the series."""
+
+
+def _groups(report: Report) -> list[_Group]:
+    """Return what to choose from: per operation by size, then per size by load."""
+    found: dict[tuple[str, ...], list[Point]] = {}
+    for point in report.points:
+        spec = point.spec
+        found.setdefault((point.run, variant_name(spec), "sizes", load_key(spec)), []).append(point)
+        loads = json.dumps([spec.entries, spec.rate is None])
+        found.setdefault((point.run, variant_name(spec), "loads", loads), []).append(point)
+    made = []
+    for (run, _, kind, _), points in found.items():
+        group = _group(report, run, kind, points)
+        if len(group.series) > 1 or kind == "sizes":
+            made.append(group)
+    alone = {id(p) for g in made if len(g.series) > 1 for each in g.series.values() for p in each}
+    kept = [
+        g
+        for g in made
+        if len(g.series) > 1 or not all(id(p) in alone for e in g.series.values() for p in e)
+    ]
+    return [_Group(f"s{n}", g.title, g.series) for n, g in enumerate(kept)]
+
+
+def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Group:
+    spec = points[0].spec
+    suite = report.suite(spec.half)
+    call = distinguishing_label(
+        point.spec for point in report.points if point.spec.operation == spec.operation
+    )
+    series: dict[str, list[Point]] = {}
+    for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
+        name = (
+            f"{format_size(point.spec.entries)} {suite.people}"
+            if kind == "sizes"
+            else load_name(point.spec)
+        )
+        series.setdefault(name, []).append(point)
+    words = [suite.title_of(spec.operation)]
+    words += [f"{format_size(spec.entries)} {suite.people}"] if kind == "loads" else []
+    words += [call(spec)] if kind == "sizes" and call(spec) else []
+    by = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
+    words += [by] if len(series) > 1 else []
+    if len(report.runs) > 1:
+        words += [each.label for each in report.runs if any(p.run == run for p in each.points)]
+    return _Group("", ", ".join(words), series)
 
 
 def section(report: Report) -> Section | None:
-    """Return the figure, with a list of groups to draw."""
-    chart = spectrum_chart(report)
-    if chart is None:
+    """Return the figure, one group at a time; None where nothing was answered."""
+    found = _groups(report)
+    if not found:
         return None
-    body = chooser(CHOOSER, "Points", [("", list(chart.titles.items()))]) + figure(chart)
+    chart = Chart(
+        id="spectrum",
+        title="Percentile spectrum",
+        description=(
+            "Latency against the share of operations that were at most as slow, on a logarithmic "
+            "axis of one over the share that was slower; solid: latency, dashed: service time."
+        ),
+        spec=_spec(),
+        choices={group.id: {"spectrum": _columns(group)} for group in found},
+        chooser=_CHOOSER,
+        titles={group.id: group.title for group in found},
+        key={
+            "solid": "latency, from the intended start; in a closed schedule the two are one",
+            "dashed": "service time, from the request's first byte sent",
+            "end": f"a line ends where fewer than {LEAST_BEYOND} samples remain beyond it",
+        },
+    )
+    body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + figure(chart)
     return Section("spectrum", "Percentile spectrum", body, (chart,), short="Percentiles")
+
+
+def _columns(group: _Group) -> Columns:
+    rows: list[tuple[Any, ...]] = []
+    for name, points in group.series.items():
+        latency, service = Histogram(), Histogram()
+        for point in points:
+            latency.add(point.latency)
+            service.add(point.service)
+        invalid = any(not point.result.verdict.valid for point in points)
+        marked = f"{name} (invalid)" if invalid else name
+        rows += [(marked, _LATENCY, x, value) for x, value in levels(latency)]
+        if service != latency:
+            rows += [(marked, _SERVICE, x, value) for x, value in levels(service)]
+    columns = transposed(rows, 4)
+    return {
+        "series": names(columns[0]),
+        "clock": names(columns[1]),
+        "x": [short(x, 5) for x in columns[2]],
+        "latency": [short(value) for value in columns[3]],
+    }
+
+
+def levels(histogram: Histogram) -> list[tuple[float, float]]:
+    """Return (1 / (1 - p), microseconds) with at least 100 samples beyond the last of them."""
+    furthest = histogram.count / LEAST_BEYOND
+    if furthest < 1.0:
+        return []
+    last = math.log10(furthest) * _PER_DECADE
+    steps = [10 ** (n / _PER_DECADE) for n in range(math.floor(last) + 1)]
+    if steps[-1] < furthest * 0.999:
+        steps.append(furthest)
+    found = [(x, histogram.percentile(100.0 * (1.0 - 1.0 / x)) / 1e3) for x in steps]
+    return [(x, value) for x, value in found if value > 0]
+
+
+def _spec() -> Spec:
+    clock = {
+        "field": "clock",
+        "type": "nominal",
+        "scale": {"domain": [_LATENCY, _SERVICE], "range": [[1, 0], [6, 4]]},
+        "legend": None,
+    }
+    tooltip = [{"field": "series", "title": "point"}, {"field": "clock", "title": "clock"}]
+    colour = series_scale(ALL_SERIES)
+    return spectrum_spec("spectrum", tooltip, colour=colour, dash=clock, shape=colour)
+
+
+def spectrum_spec(
+    dataset: str, tooltip: Sequence[Spec], *, colour: Spec, dash: Spec, shape: Spec
+) -> Spec:
+    """Return a drawing of `levels`: latency over 1 / (1 - p); `tooltip` says whose."""
+    label = "format(100 - 100 / datum.value, '.10~f') + '%'"
+    x = quantity(
+        "x",
+        scale={"type": "log", "nice": False, "domainMin": 1},
+        axis={
+            "title": "share of operations at most as slow",
+            "labelExpr": label,
+            "values": [1, 2, 4, 10, 20, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000],
+            "labelOverlap": True,
+        },
+    )
+    y = quantity(
+        "latency",
+        scale={"type": "log", "nice": False, "padding": 12},
+        axis=AXES["us"] | {"title": "latency"},
+    )
+    values = [
+        {"field": "share", "title": "at most as slow"},
+        quantity("latency", title="us", format=",.4~r"),
+    ]
+    return {
+        "data": {"name": dataset},
+        "transform": [{"calculate": label.replace("datum.value", "datum.x"), "as": "share"}],
+        "width": "container",
+        "height": 340,
+        "usermeta": {"series": "series"},
+        "encoding": {"x": x, "y": y, "color": colour, "opacity": FADED},
+        "layer": [
+            {
+                "params": [SHOWN],
+                "mark": {"type": "line", "strokeWidth": 2, "interpolate": "monotone"},
+                "encoding": {"strokeDash": dash},
+            },
+            {
+                "mark": {"type": "point", "size": 34, "filled": True},
+                "encoding": {"shape": shape, "tooltip": [*tooltip, *values]},
+            },
+        ],
+    }

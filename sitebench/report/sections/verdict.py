@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from sitebench.report.figures.rates import lines
-from sitebench.report.model import Report, Run, display_name
+from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
+from sitebench.report.sections.rates import lines
 from sitebench.report.suite import RateFigure, ReportSuite
 from sitebench.runs.repeats import Series
+from sitebench.tables.tables import percentile
 from sitebench.units import format_ns, format_rate, format_size
 
 _BOUNDS = {
@@ -29,7 +30,7 @@ _BOUNDS = {
 }
 """What limited a point, in a sentence; any other verdict is shown by its name."""
 
-AT_ONCE = {True: 3, False: 1}
+_AT_ONCE = {True: 3, False: 1}
 """Messages shown at once for errors and for warnings; the rest can be unfolded."""
 
 
@@ -55,8 +56,11 @@ def section(report: Report) -> Section | None:
         parts.append(
             f'{heading}<p class="headline">{stamp(run)} {escape(headline(report, run))}</p>'
         )
-    cards = "".join(_card(report, suite) for suite in report.present)
-    parts.append(f'<div class="cards">{cards}</div>')
+    parts.append('<div class="cards">')
+    for suite in report.present:
+        rows = "".join(_best(report, suite, figure) for figure in _figures(report, suite))
+        parts.append(f'<div class="card"><h3>{escape(suite.title)}</h3><dl>{rows}</dl></div>')
+    parts.append("</div>")
     parts += [_warnings(report, run) for run in report.runs]
     return Section("verdict", "Verdict", "".join(parts))
 
@@ -91,11 +95,8 @@ def _found(report: Report, run: Run) -> str:
 
 def _figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
     """Return one figure per operation: the first that the papers have of it."""
-    operations = dict.fromkeys(
-        each.spec.operation for _, each in report.measured if each.spec.half == suite.name
-    )
     found: dict[str, RateFigure] = {}
-    for figure in suite.figures(list(operations)):
+    for figure in suite.figures(report.operations(suite)):
         found.setdefault(figure.operation, figure)
     return list(found.values())
 
@@ -146,12 +147,6 @@ def _trust(run: Run) -> str:
     return f"{text}."
 
 
-def _card(report: Report, suite: ReportSuite) -> str:
-    rows = "".join(_best(report, suite, figure) for figure in _figures(report, suite))
-    title = escape(suite.title)
-    return f'<div class="card"><h3>{title}</h3><dl>{rows}</dl></div>'
-
-
 def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
     """Return an operation's highest valid rate, its size, its p99, and its ratio to 1997."""
     series = [
@@ -166,24 +161,17 @@ def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
         return f"<div><dt>{escape(figure.title)}</dt><dd>{none}</dd></div>"
     best = max(series, key=lambda each: each.median(figure.of) or 0.0)
     rate = best.median(figure.of) or 0.0
-    p99 = best.median(lambda result: result.latency.percentiles["p99"])
+    p99 = best.median(percentile("p99"))
     remarks = [f"{format_size(best.spec.entries)} {suite.people}"]
     remarks += [f"99 % within {format_ns(p99 * 1e3)}"] if p99 is not None else []
-    remarks += _times(figure, best.spec.entries, rate)
+    last = figure.printed[-1] if figure.printed else None
+    if last is not None and best.spec.entries in last.sizes:
+        then = last.rates[list(last.sizes).index(best.spec.entries)]
+        remarks.append(f"{rate / then:,.0f} times a {last.machine}")
     return (
         f"<div><dt>{escape(figure.title)}</dt><dd><b>{format_rate(rate)}<small>/s</small></b>"
         f"<small>{escape(', '.join(remarks))}</small></dd></div>"
     )
-
-
-def _times(figure: RateFigure, size: int, rate: float) -> list[str]:
-    if not figure.printed:
-        return []
-    last = figure.printed[-1]
-    if size not in last.sizes:
-        return []
-    then = last.rates[list(last.sizes).index(size)]
-    return [f"{rate / then:,.0f} times a {last.machine}"]
 
 
 def warned(report: Report, run: Run) -> list[Warned]:
@@ -195,8 +183,7 @@ def warned(report: Report, run: Run) -> list[Warned]:
     )
     found: dict[tuple[str, str], Warned] = {}
     for point in run.points:
-        suite = report.suite(point.spec.half)
-        name = display_name(point.spec, suite.people, suite.title_of(point.spec.operation))
+        name = report.name(point.spec)
         verdict = point.result.verdict
         if not verdict.valid:
             why = f"{verdict.bound}: {verdict.evidence}"
@@ -214,10 +201,8 @@ def _missing(report: Report, run: Run) -> Warned:
     remedy = f"continue with `sitebench resume {run.path}`"
     warning = Warned("Points without a result", remedy, bad=True)
     for each in run.missing:
-        suite = report.suite(each.spec.half)
         why = (each.error or {}).get("message", f"{each.status}, according to the file")
-        name = display_name(each.spec, suite.people, suite.title_of(each.spec.operation))
-        warning.messages.setdefault(why, []).append(name)
+        warning.messages.setdefault(why, []).append(report.name(each.spec))
     return warning
 
 
@@ -226,7 +211,7 @@ def _warnings(report: Report, run: Run) -> str:
     if not found:
         return ""
     items = "".join(_item(each) for each in found)
-    title = "Warnings" if len(report.runs) == 1 else f"Warnings: {run.label}"
+    title = report.titled("Warnings", run)
     return f'<h3>{escape(title)}</h3><ul class="warnings">{items}</ul>'
 
 
@@ -235,7 +220,7 @@ def _item(warning: Warned) -> str:
         f'<div>{escape(message)} <span class="where">({escape(_where(names))})</span></div>'
         for message, names in warning.messages.items()
     ]
-    most = AT_ONCE[warning.bad]
+    most = _AT_ONCE[warning.bad]
     first, rest = "".join(each[:most]), each[most:]
     if rest:
         first += f"<details><summary>{len(rest)} more</summary>{''.join(rest)}</details>"

@@ -5,12 +5,11 @@ from __future__ import annotations
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.sections.bottlenecks import called
 from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
 from sitebench.runs.point import PointResult
 from sitebench.units import format_ns, format_rate
 
-COLUMNS = (
+_COLUMNS = (
     *("Point", "Worker", "At", "Client", "Ended"),
     *("operations/s", "failed", "CPU cores", "round trip", "clock skew"),
 )
@@ -31,17 +30,16 @@ def section(report: Report) -> Section | None:
 
 def _workers(report: Report, run: Run) -> Table:
     rows = [
-        _row(called(report, run, each), result, worker)
+        _row(report.distinct_name(each.spec, run), result, worker)
         for each in run.series
         for result in each.results
         for worker in result.workers
     ]
-    title = "Workers" if len(report.runs) == 1 else f"Workers: {run.label}"
     notes = [
         "Operations are those of every step within the measured window. CPU: of the worker's own "
         "threads. Skew: its wall clock less the master's; timelines do not depend on it."
     ]
-    return Table(title, COLUMNS, rows, left=5, notes=notes)
+    return Table(report.titled("Workers", run), _COLUMNS, rows, left=5, notes=notes)
 
 
 def _row(point: str, result: PointResult, worker: WorkerSeen) -> Row:

@@ -1,4 +1,4 @@
-"""What the monitor's samples are drawn as: perfmon's lanes, and what systems tell since."""
+"""Lanes of the monitor's samples: perfmon's of 1997, and what newer systems report."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from sitebench.report.charts import short
 from sitebench.report.model import Lane
 
-MOST = 120
+_MOST = 120
 """Values of a lane: more than a screen has room for."""
 
-Lanes = Mapping[tuple[str, str], Lane]
-Drawn = dict[str, Lane]
-"""Values over time by what the line is called."""
+_Lanes = Mapping[tuple[str, str], Lane]
+_Drawn = dict[str, Lane]
+"""Values over time by the name of the line."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Strip:
     id: str
     title: str
     format: str
-    take: Callable[[Lanes], Drawn]
+    take: Callable[[_Lanes], _Drawn]
     most: float | None = None
 
     def shown(self, value: float) -> float | None:
@@ -32,14 +32,14 @@ class Strip:
         return short(value if self.most is None else min(value, self.most), 3)
 
 
-def _one(called: str, who: str, what: str) -> Callable[[Lanes], Drawn]:
+def _one(called: str, who: str, what: str) -> Callable[[_Lanes], _Drawn]:
     return lambda lanes: {called: lanes[who, what]} if (who, what) in lanes else {}
 
 
-def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[Lanes], Drawn]:
+def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[_Lanes], _Drawn]:
     """Take every lane of a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
 
-    def take(lanes: Lanes) -> Drawn:
+    def take(lanes: _Lanes) -> _Drawn:
         start = f"{stem}."
         found = [w for (of, w) in lanes if of == who and w.startswith(start)]
         return {title.format(w.removeprefix(start)): lanes[who, w] for w in found}
@@ -47,10 +47,10 @@ def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[Lanes
     return take
 
 
-def _sum(called: str, stem: str, who: str = "machine") -> Callable[[Lanes], Drawn]:
+def _sum(called: str, stem: str, who: str = "machine") -> Callable[[_Lanes], _Drawn]:
     """Add up every lane of a stem."""
 
-    def take(lanes: Lanes) -> Drawn:
+    def take(lanes: _Lanes) -> _Drawn:
         totals: dict[int, float] = {}
         for each in _each(stem, who)(lanes).values():
             for t_ns, value in each:
@@ -60,9 +60,9 @@ def _sum(called: str, stem: str, who: str = "machine") -> Callable[[Lanes], Draw
     return take
 
 
-def _all(*takers: Callable[[Lanes], Drawn]) -> Callable[[Lanes], Drawn]:
-    def take(lanes: Lanes) -> Drawn:
-        found: Drawn = {}
+def _all(*takers: Callable[[_Lanes], _Drawn]) -> Callable[[_Lanes], _Drawn]:
+    def take(lanes: _Lanes) -> _Drawn:
+        found: _Drawn = {}
         for taker in takers:
             found |= taker(lanes)
         return found
@@ -73,7 +73,7 @@ def _all(*takers: Callable[[Lanes], Drawn]) -> Callable[[Lanes], Drawn]:
 _CORES_SHOWN = 8
 
 
-def _cores(lanes: Lanes) -> Drawn:
+def _cores(lanes: _Lanes) -> _Drawn:
     """Take every core; of many, the busiest and the idlest at each instant, and their mean."""
     each = _each("core_busy_s", title="core {}")(lanes)
     if len(each) <= _CORES_SHOWN:
@@ -114,7 +114,7 @@ STRIPS = (
         "~s",
         _all(_sum("read", "disk_read_bytes"), _sum("written", "disk_written_bytes")),
     ),
-    Strip("busy", "disk busy", "~%", _each("disk_busy_s", title="{}"), 1.0),
+    Strip("busy", "disk busy", "~%", _each("disk_busy_s"), 1.0),
     Strip(
         "network",
         "network, B/s",
@@ -132,10 +132,10 @@ STRIPS = (
     ),
     Strip("available", "available, B", "~s", _one("machine", "machine", "available_bytes")),
 )
-"""From what the papers watched to what only newer systems tell, top to bottom."""
+"""From what the papers monitored to what only newer systems report, top to bottom."""
 
 
-def thinned(lane: Lane, most: int = MOST) -> Lane:
+def thinned(lane: Lane, most: int = _MOST) -> Lane:
     """Return at most `most` values: means of as many neighbours each."""
     each = -(-len(lane) // most)
     if each <= 1:

@@ -1,1 +1,0 @@
-"""One kind of figure per module: its data from the model, and its drawing."""
