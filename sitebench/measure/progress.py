@@ -6,8 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -15,10 +14,11 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from sitebench.measure.objective import Objective
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
+from sitebench.system.closing import Closing
 from sitebench.units import format_rate, format_size
 
 
-class JsonLines:
+class JsonLines(Closing):
     """Prints one JSON object per point as soon as it is done; standard output is for results."""
 
     def __init__(self, objective: Objective | None = None) -> None:
@@ -28,23 +28,13 @@ class JsonLines:
     def seeding(self, done: int, total: int) -> None: ...
     def started(self, spec: PointSpec) -> None: ...
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
+    def close(self) -> None: ...
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
         more: dict[str, Any] = {"resumed": resumed}
         if self._objective is not None:
             more["objective"] = self._objective.judge(result).to_json()
         print(json.dumps(result.to_json() | more), flush=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
 
 
 def counting(repeats: int) -> Callable[[PointSpec], str]:
@@ -57,11 +47,11 @@ def counting(repeats: int) -> Callable[[PointSpec], str]:
     return named
 
 
-class Live:
+class Live(Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
     def __init__(self, named: Callable[[PointSpec], str]) -> None:
-        self.console = Console(stderr=True)
+        self._console = Console(stderr=True)
         self._named = named
         self._bars = Progress(
             SpinnerColumn(),
@@ -69,22 +59,13 @@ class Live:
             BarColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
-            console=self.console,
+            console=self._console,
             transient=True,
             disable=not sys.stderr.isatty(),
         )
         self._task: TaskID | None = None
 
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._bars.stop()
 
     def opening(self, title: str) -> None:
@@ -111,20 +92,21 @@ class Live:
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
         mark = "[green]ok[/]" if verdict.valid and not result.failures else "[yellow]look[/]"
-        self.console.print(
+        self._console.print(
             f"{mark} {self._named(spec)}: "
             f"[bold]{format_rate(result.ops_per_s)}/s[/], {result.failures:,} failures, "
             f"{verdict.bound}{' (measured before)' if resumed else ''}",
             highlight=False,
         )
         if not verdict.valid or result.failures:
-            self.console.print(f"   {verdict.evidence}", highlight=False, style="dim")
+            self._console.print(f"   {verdict.evidence}", highlight=False, style="dim")
 
     def _replace(self, description: str, total: float | None) -> None:
         if self._task is not None:
             self._bars.remove_task(self._task)
             self._task = None
         if description:
+            self._bars.start()
             self._task = self._bars.add_task(description, total=total, rate="")
 
 

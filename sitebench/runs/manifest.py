@@ -47,11 +47,11 @@ def collect(argv: Sequence[str], more: Mapping[str, Any] | None = None) -> dict[
     return {
         "command": ["sitebench", *argv],
         "started": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "versions": versions(),
+        "versions": _versions(),
         "cpu": cpu(),
         "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "system": _system(),
-        "virtualisation": virtualisation(),
+        "system": (_field("/etc/os-release", "PRETTY_NAME", "=") or "").strip('"') or None,
+        "virtualisation": _virtualisation(),
         "memory_bytes": _memory_bytes(),
         "limits": {
             "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
@@ -79,7 +79,7 @@ def continued(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, An
     return known | {"earlier": [*before.get("earlier", []), changed]}
 
 
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     """Return the versions of all software that influences the figures."""
     found = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
     for name in (*_PACKAGES, *(name for each in suites() for name in each.packages)):
@@ -95,38 +95,29 @@ def cpu() -> dict[str, Any]:
 
     A fact that the machine does not report is None: a virtual machine does not see the frequency.
     """
-    model = platform.processor()
-    for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
-        if line.startswith("model name"):
-            model = line.partition(":")[2].strip()
-            break
+    stopped = _switch(_CPU / "intel_pstate/no_turbo")
     longest = _read(_CPU / "cpu0/cpufreq/cpuinfo_max_freq")
     return {
-        "model": model,
+        "model": _field("/proc/cpuinfo", "model name", ":") or platform.processor(),
         "cores": os.cpu_count(),
         "usable": usable_cores(),
         "siblings": _switch(_CPU / "smt/active"),
         "governor": _read(_CPU / "cpu0/cpufreq/scaling_governor"),
-        "turbo": _turbo(),
+        "turbo": _switch(_CPU / "cpufreq/boost") if stopped is None else not stopped,
         "most_mhz": None if longest is None else int(longest) / 1e3,
         "mitigations": _mitigations(),
     }
 
 
-def virtualisation() -> dict[str, Any]:
+def _virtualisation() -> dict[str, Any]:
     """Return whether this is a virtual machine or a container, and the product name."""
-    flags = (_read(Path("/proc/cpuinfo")) or "").partition("\nflags")[2].partition("\n")[0].split()
+    flags = (_field("/proc/cpuinfo", "flags", ":") or "").split()
     container = next((name for mark, name in _CONTAINERS.items() if mark.exists()), None)
     return {
         "hypervisor": "hypervisor" in flags if flags else None,
         "product": _read(Path("/sys/class/dmi/id/product_name")),
         "container": container,
     }
-
-
-def _turbo() -> bool | None:
-    stopped = _switch(_CPU / "intel_pstate/no_turbo")
-    return _switch(_CPU / "cpufreq/boost") if stopped is None else not stopped
 
 
 def _mitigations() -> dict[str, str]:
@@ -136,10 +127,12 @@ def _mitigations() -> dict[str, str]:
     return {name: text for name, text in found.items() if text and text != "Not affected"}
 
 
-def _system() -> str | None:
-    for line in (_read(Path("/etc/os-release")) or "").splitlines():
-        if line.startswith("PRETTY_NAME="):
-            return line.partition("=")[2].strip('"')
+def _field(path: str, name: str, sign: str) -> str | None:
+    """Return what a file has behind a name and this sign, in the first line that does."""
+    for line in (_read(Path(path)) or "").splitlines():
+        found, _, value = line.partition(sign)
+        if found.strip() == name:
+            return value.strip()
     return None
 
 

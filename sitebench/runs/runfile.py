@@ -19,17 +19,17 @@ import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
 from sitebench.runs import schema
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.system.closing import Closing
 from sitebench.system.scratch import scratch
 
 _MAGIC = b"SQLite format 3\0"
-BEGIN = "BEGIN"
+_BEGIN = "BEGIN"
 _NOT_AS_WRITTEN = (
     ValueError,
     TypeError,
@@ -99,7 +99,7 @@ class _StepHistograms:
     censored: Histogram
 
 
-class RunFile:
+class RunFile(Closing):
     """One run file, open for reading."""
 
     def __init__(self, path: Path | str) -> None:
@@ -142,7 +142,7 @@ class RunFile:
         else:
             self._db = _connect(self._copied(place), "mode=ro")
         # One transaction from here to the end: it shows one state of the file.
-        self._rows(BEGIN)
+        self._rows(_BEGIN)
         marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
         self._rows("SELECT count(*) FROM sqlite_schema")
         if refused := schema.foreign(*marks):
@@ -174,7 +174,7 @@ class RunFile:
             self.close()
             self._open()
             # Opening began a transaction of its own.
-            return [] if query == BEGIN else self._rows(query, *values)
+            return [] if query == _BEGIN else self._rows(query, *values)
         if error is not None:
             raise self._damaged(str(error)) from error
         return rows
@@ -196,17 +196,6 @@ class RunFile:
             self._db.close()
         self._copy.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def manifest(self) -> dict[str, Any]:
         """Return every fact about the run."""
         return {key: self._json(value) for key, value in self._rows("SELECT * FROM manifest")}
@@ -216,17 +205,16 @@ class RunFile:
         rows = self._rows(
             "SELECT id, spec, status, result, error, started, finished FROM points ORDER BY id"
         )
-        return [self._point(*row) for row in rows]
-
-    def _point(
-        self, identity: int, spec: str, status: str, result: str, error: str, *when: float
-    ) -> StoredPoint:
-        found = None if result is None else self._json(result)
-        why = None if error is None else self._json(error)
-        with self.reading(f"point {identity}"):
-            planned = PointSpec.read(spec)
-            measured = None if found is None else PointResult.read(found)
-            return StoredPoint(identity, planned, status, measured, why, *when)
+        points = []
+        for point, spec, status, result, error, *when in rows:
+            found = None if result is None else self._json(result)
+            why = None if error is None else self._json(error)
+            with self.reading(f"point {point}"):
+                measured = None if found is None else PointResult.read(found)
+                points.append(
+                    StoredPoint(point, PointSpec.read(spec), status, measured, why, *when)
+                )
+        return points
 
     def results(self) -> list[PointResult]:
         """Return the result of every point that is done, in the order they were planned."""
@@ -236,13 +224,12 @@ class RunFile:
         self, point_id: int, steps: Collection[tuple[str, str]] | None = None
     ) -> list[TimelineRow]:
         """Return the drains of a point: of all steps, or of some (program, step)."""
-        if steps is None:
-            found = self._rows(_select(TimelineRow, "timeline"), point_id)
-        else:
+        narrower, names = "", [name for step in steps or () for name in step]
+        if steps is not None:
             values = ", ".join(["(?, ?)"] * len(steps)) or "(NULL, NULL)"
-            query = _select(TimelineRow, "timeline", f"AND (program, step) IN (VALUES {values})")
-            found = self._rows(query, point_id, *(name for step in steps for name in step))
-        return list(map(TimelineRow._make, found))
+            narrower = f"AND (program, step) IN (VALUES {values})"
+        query = _select(TimelineRow, "timeline", narrower)
+        return list(map(TimelineRow._make, self._rows(query, point_id, *names)))
 
     def samples(self, point_id: int) -> list[SampleRow]:
         """Return the monitor's readings of a point."""

@@ -22,7 +22,7 @@ errors.
 
 from __future__ import annotations
 
-APPLICATION_ID = 0x53424E52
+_APPLICATION_ID = 0x53424E52
 """`PRAGMA application_id`: "SBNR"."""
 
 VERSION = 2
@@ -59,20 +59,20 @@ CREATE TABLE samples (
     t_ns INTEGER NOT NULL, who TEXT NOT NULL, what TEXT NOT NULL, value REAL NOT NULL
 ) STRICT;
 CREATE INDEX samples_by_point ON samples (point, t_ns);
-PRAGMA application_id = {APPLICATION_ID};
+PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {VERSION};
 """
 
 OTHER_FILE = "name a run file that sitebench wrote"
-_NEWER_SITEBENCH = "use the newer sitebench that wrote it"
-_OLDER_SCHEMA = "measure again: no release wrote that schema"
 
 
 def foreign(application: int, version: int) -> tuple[str, str] | None:
     """Return why a database with these two marks cannot be read, and the remedy; or None."""
-    if application != APPLICATION_ID:
+    if application != _APPLICATION_ID:
         return "is a database of another program", OTHER_FILE
     if version != VERSION:
-        remedy = _NEWER_SITEBENCH if version > VERSION else _OLDER_SCHEMA
-        return f"has schema {version}, this sitebench reads schema {VERSION}", remedy
+        newer = "use the newer sitebench that wrote it"
+        older = "measure again: no release wrote that schema"
+        message = f"has schema {version}, this sitebench reads schema {VERSION}"
+        return message, newer if version > VERSION else older
     return None

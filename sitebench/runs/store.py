@@ -16,8 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
@@ -25,6 +24,7 @@ from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
 from sitebench.runs import schema
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.system.closing import Closing
 
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "make room, then run the same command again: what is done is kept",
@@ -33,7 +33,7 @@ _REMEDIES = {
 }
 
 
-class RunStore:
+class RunStore(Closing):
     """One open run file."""
 
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
@@ -101,17 +101,6 @@ class RunStore:
             )
         remedy = _REMEDIES.get(kind, "look at the disk it is on, then run the same command again")
         return CannotRecord(f"cannot write run file {self.path}: {error}", remedy)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file; calling it again does nothing."""

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
+from sitebench.system.closing import Closing
 from sitebench.system.native_errors import translated
-from sitebench.targets.open_target import Closing
 from sitebench.targets.tls import ServerTls, Trust, ca_file
 
 

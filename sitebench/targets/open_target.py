@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
+from sitebench.system.closing import Closing
 from sitebench.targets import ownership
 from sitebench.targets.tls import SYSTEM, Trust
 from sitebench.verdict.warning import PointWarning
@@ -27,25 +27,6 @@ class Address(Protocol):
 
 
 A = TypeVar("A", bound=Address)
-
-
-class Closing:
-    """A context manager that closes itself."""
-
-    def close(self) -> None:
-        """End what was opened; calling it again does nothing."""
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 @dataclass(frozen=True)

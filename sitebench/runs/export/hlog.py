@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from sitebench._engine import Histogram
 from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
-LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
+_LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
 _NS_PER_MS = 1e6
 """The unit of the maximum that a log names in plain digits."""
 
@@ -35,7 +35,7 @@ def write(run: RunFile) -> Iterator[str]:
     yield "#[Histogram log format version 1.3]"
     date = (_EPOCH + timedelta(seconds=start)).strftime("%a %b %d %H:%M:%S UTC %Y")
     yield f"#[StartTime: {start:.3f} (seconds since epoch), {date}]"
-    yield LEGEND
+    yield _LEGEND
     for point in begun:
         yield from _intervals(point, run.timeline(point.id), (point.started or 0.0) - start)
 

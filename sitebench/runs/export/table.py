@@ -7,7 +7,6 @@ A point's row has every figure of its result: names of nested figures are joined
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -17,92 +16,88 @@ from sitebench._engine import Histogram
 from sitebench.counts.durations import Durations
 from sitebench.runs.runfile import RunFile, StoredPoint
 
-Row = Mapping[str, Any]
+_Row = Mapping[str, Any]
 _CLOCKS = ("service", "latency", "lag", "censored")
 
 
-def points(run: RunFile) -> Iterator[Row]:
+def _points(run: RunFile) -> Iterator[_Row]:
     """Yield a row per point, also of those that are not done."""
     for point in run.points():
         result = {} if point.result is None else point.result.to_json()
         for repeated in ("operation", "entries", "spec", "steps"):
             result.pop(repeated, None)
-        error = None if point.error is None else point.error.get("message")
         yield {
-            **_whose(point),
+            **_point_columns(point),
             "target.name": point.spec.target,
             "users": point.spec.users,
             "rate": point.spec.rate,
             "status": point.status,
             **dict(_flat("", result)),
-            "error": error,
+            "error": None if point.error is None else point.error.get("message"),
             "started": point.started,
             "finished": point.finished,
             **dict(_flat("settings", point.spec.settings)),
         }
 
 
-def steps(run: RunFile) -> Iterator[Row]:
+def _steps(run: RunFile) -> Iterator[_Row]:
     """Yield a row per step of each measured window, with all four clocks."""
     for point in run.points():
         for step in run.histograms(point.id):
-            totals = {"program": step.program, "step": step.step, "count": step.count}
             clocks = {name: getattr(step, name) for name in _CLOCKS}
             yield {
-                **_whose(point),
-                **totals,
+                **_point_columns(point),
+                "program": step.program,
+                "step": step.step,
+                "count": step.count,
                 "failures": sum(step.failures.values()),
                 "failures_by_kind": json.dumps(step.failures),
                 **{k: v for name, clock in clocks.items() for k, v in _summary(name, clock)},
             }
 
 
-def timeline(run: RunFile) -> Iterator[Row]:
+def _timeline(run: RunFile) -> Iterator[_Row]:
     """Yield a row per step and drain; percentiles are empty where too few operations ended."""
     for point in run.points():
         for row in run.timeline(point.id):
             plain = row._asdict()
             took = Histogram.from_bytes(plain.pop("latency"))
-            yield _whose(point) | plain | dict(_summary("latency", took))
+            yield _point_columns(point) | plain | dict(_summary("latency", took))
 
 
-def samples(run: RunFile) -> Iterator[Row]:
+def _samples(run: RunFile) -> Iterator[_Row]:
     """Yield a row per value the monitor read and found changed; counters are cumulative."""
     for point in run.points():
-        whose = _whose(point)
+        of_point = _point_columns(point)
         for row in run.samples(point.id):
-            yield whose | row._asdict()
+            yield of_point | row._asdict()
 
 
-ROWS: dict[str, Callable[[RunFile], Iterable[Row]]] = {
-    "points": points,
-    "steps": steps,
-    "timeline": timeline,
-    "samples": samples,
+ROWS: dict[str, Callable[[RunFile], Iterable[_Row]]] = {
+    "points": _points,
+    "steps": _steps,
+    "timeline": _timeline,
+    "samples": _samples,
 }
 
 
-def write(rows: Iterable[Row]) -> Iterator[str]:
+class _Echo:
+    """A "file" that gives the line back, which `csv` returns to its caller."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def write(rows: Iterable[_Row]) -> Iterator[str]:
     """Yield the header and every row, without the ends of the lines."""
     rows = list(rows)
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    line = io.StringIO()
-    writer = csv.DictWriter(line, columns, lineterminator="")
-    writer.writeheader()
-    yield _taken(line)
-    for row in rows:
-        writer.writerow(row)
-        yield _taken(line)
+    writer = csv.DictWriter(_Echo(), columns, lineterminator="")
+    yield writer.writeheader()
+    yield from map(writer.writerow, rows)
 
 
-def _taken(line: io.StringIO) -> str:
-    text = line.getvalue()
-    line.seek(0)
-    line.truncate()
-    return text
-
-
-def _whose(point: StoredPoint) -> dict[str, Any]:
+def _point_columns(point: StoredPoint) -> dict[str, Any]:
     spec = point.spec
     return {
         "point": point.id,

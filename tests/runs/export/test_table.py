@@ -1,7 +1,6 @@
 """CSV: every figure in a column of its own, and nothing made up where nothing is known."""
 
 import csv
-from collections.abc import Iterable
 
 import pytest
 
@@ -10,19 +9,19 @@ from sitebench.runs.runfile import RunFile
 from tests.support.points import a_result
 
 
-def read(rows: Iterable[table.Row]) -> list[dict[str, str]]:
-    return list(csv.DictReader(table.write(rows)))
+def read(run: RunFile, what: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(table.write(table.ROWS[what](run))))
 
 
 def test_a_point_has_a_row_whatever_became_of_it(run: RunFile) -> None:
-    done, failed, planned = read(table.points(run))
+    done, failed, planned = read(run, "points")
     assert [row["status"] for row in (done, failed, planned)] == ["done", "failed", "pending"]
     assert failed["error"] == 'it "died", so'
     assert (planned["operation"], planned["rate"], planned["repeat"]) == ("add", "5000.0", "1")
 
 
 def test_every_figure_of_a_result_is_in_its_row(run: RunFile) -> None:
-    (done, *_) = read(table.points(run))
+    (done, *_) = read(run, "points")
     result = a_result()
     assert float(done["ops_per_s"]) == result.ops_per_s
     assert float(done["latency_us.p99"]) == result.latency.percentiles["p99"]
@@ -32,26 +31,26 @@ def test_every_figure_of_a_result_is_in_its_row(run: RunFile) -> None:
 
 
 def test_what_is_not_known_is_an_empty_field(run: RunFile) -> None:
-    done, failed, _ = read(table.points(run))
+    done, failed, _ = read(run, "points")
     assert done["lag_us.p99"] == ""
     assert failed["ops_per_s"] == ""
 
 
 def test_a_step_has_a_row_with_its_clocks(run: RunFile) -> None:
-    (row,) = read(table.steps(run))
+    (row,) = read(run, "steps")
     assert (row["step"], row["count"], row["service_us.n"]) == ("lookup", "20000", "20000")
     assert float(row["service_us.p99"]) == pytest.approx(50.0, rel=0.001)
 
 
 def test_a_drain_has_a_row_and_no_percentile_of_three_operations(run: RunFile) -> None:
-    rows = read(table.timeline(run))
+    rows = read(run, "timeline")
     assert [row["step"] for row in rows] == ["lookup", "bind, simple"] * 3
     assert {row["latency_us.p50"] for row in rows} == {""}
     assert [row["latency_us.n"] for row in rows] == ["2", "2", "3", "3", "4", "4"]
 
 
 def test_a_reading_has_a_row(run: RunFile) -> None:
-    rows = read(table.samples(run))
+    rows = read(run, "samples")
     assert {row["who"] for row in rows} == {"generator", "machine"}
     assert all(float(row["value"]) >= 0 for row in rows)
 
