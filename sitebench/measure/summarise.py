@@ -50,7 +50,7 @@ def summarise(
         operations=counted.count - counted.failed,
         failures=dict(sum((totals.failures for totals in steps), Counter[str]())),
         # The portable client is the whole process; the engine is its threads alone.
-        generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator_cpu_s,),
+        generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
         target_cores=target_cores,
         rate=spec.rate,

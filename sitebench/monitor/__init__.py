@@ -4,9 +4,8 @@ A `Monitor` takes a `Sample` of cumulative counters; `use_between` turns two of 
 of a window. `figures` is the table of all names. docs/monitor.md has the source of each figure.
 """
 
-from sitebench.monitor.background import Probe
 from sitebench.monitor.between import use_between
-from sitebench.monitor.monitor import Monitor
+from sitebench.monitor.monitor import Monitor, Probe
 from sitebench.monitor.sample import Changes, MachineSample, ProcessSample, Row, Sample
 from sitebench.monitor.use import DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 

@@ -50,7 +50,7 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
     target = None
     if start.target is not None and end.target is not None:
         target = _process_between(start.target, end.target)
-    round_trip_s, idle_round_trip_s = _round_trips(start, end)
+    before, after = start.round_trips, end.round_trips
     return Use(
         seconds=seconds,
         target=target,
@@ -60,8 +60,8 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
         target_is_local=end.target is not None,
         directory=_directory(start.directory, end.directory),
         gaps=_gaps(start, end, seconds),
-        round_trip_s=round_trip_s,
-        idle_round_trip_s=idle_round_trip_s,
+        round_trip_s=after.mean_since(before) if before and after else None,
+        idle_round_trip_s=after.least_s if before and after else None,
     )
 
 
@@ -88,7 +88,10 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     del used["runnable"], used["blocked"]
     return MachineUse(
         **used,
-        busy_per_core=_busy(start, end, seconds),
+        busy_per_core=tuple(
+            _share(after.busy_s - before.busy_s, seconds)
+            for before, after in zip(start.cores, end.cores, strict=False)
+        ),
         run_queue=(end.runnable_sum - start.runnable_sum) / readings if readings else None,
         pressure={
             name: _share(stalled_s - start.pressure_s[name], seconds)
@@ -100,17 +103,9 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     )
 
 
-def _busy(start: MachineSample, end: MachineSample, seconds: float) -> tuple[float, ...]:
-    """Return each core's busy share of the window.
-
-    The kernel counts in ticks of its own while the window is the clock's: a core that was busy
-    throughout may have a tick more.
-    """
-    pairs = zip(start.cores, end.cores, strict=False)
-    return tuple(_share(after.busy_s - before.busy_s, seconds) for before, after in pairs)
-
-
 def _share(part_s: float, seconds: float) -> float:
+    # The kernel counts in ticks of its own while the window is the clock's: a core that was busy
+    # throughout may have a tick more.
     return min(1.0, max(0.0, part_s / seconds))
 
 
@@ -171,12 +166,6 @@ def _directory(
         what: value - start.get(what, 0.0) if what.endswith("_total") else value
         for what, value in end.items()
     }
-
-
-def _round_trips(start: Sample, end: Sample) -> tuple[float | None, float | None]:
-    if start.round_trips is None or end.round_trips is None:
-        return None, None
-    return end.round_trips.mean_since(start.round_trips), end.round_trips.least_s
 
 
 def _gaps(start: Sample, end: Sample, seconds: float) -> tuple[Gap, ...]:

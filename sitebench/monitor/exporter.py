@@ -25,7 +25,7 @@ from sitebench.monitor.sample import (
 if TYPE_CHECKING:
     from prometheus_client.samples import Sample as Metric
 
-TIMEOUT_S = 1.0
+_TIMEOUT_S = 1.0
 _LARGEST = 8 << 20
 """Usual pages have 60 KB; no more than this is read."""
 
@@ -33,14 +33,14 @@ _COLLECTORS = (
     *("cpu", "diskstats", "meminfo", "netclass", "netdev", "netstat"),
     *("pressure", "sockstat", "stat", "vmstat"),
 )
-PRESSURES = {
+_PRESSURES = {
     "cpu.some": "node_pressure_cpu_waiting_seconds_total",
     "io.some": "node_pressure_io_waiting_seconds_total",
     "io.full": "node_pressure_io_stalled_seconds_total",
     "memory.some": "node_pressure_memory_waiting_seconds_total",
     "memory.full": "node_pressure_memory_stalled_seconds_total",
 }
-SOCKETS = {
+_SOCKETS = {
     "in_use": ("node_sockstat_TCP_inuse", "node_sockstat_TCP6_inuse"),
     "orphan": ("node_sockstat_TCP_orphan",),
     "time_wait": ("node_sockstat_TCP_tw",),
@@ -58,18 +58,18 @@ _SPEED = "node_network_speed_bytes"
 _VIRTUAL = ("lo", "veth", "docker", "br-", "virbr", "tap", "tun", "ifb", "dummy", "cni", "flannel")
 """Interfaces that report a made-up speed, by the beginnings of their names."""
 
-CPU, SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
-RUNNING, BLOCKED = "node_procs_running", "node_procs_blocked"
-AVAILABLE, TOTAL = "node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"
-PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
-TCP = ("Tcp_OutSegs", "Tcp_RetransSegs", "TcpExt_ListenOverflows", "TcpExt_ListenDrops")
+_CPU, _SWITCHES = "node_cpu_seconds_total", "node_context_switches_total"
+_RUNNING, _BLOCKED = "node_procs_running", "node_procs_blocked"
+_AVAILABLE, _TOTAL = "node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"
+_PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
+_TCP = ("Tcp_OutSegs", "Tcp_RetransSegs", "TcpExt_ListenOverflows", "TcpExt_ListenDrops")
 _WANTED = frozenset(
     (
-        *(CPU, SWITCHES, RUNNING, BLOCKED, AVAILABLE, TOTAL, _SPEED, *_DISKS, *_INTERFACES),
-        *PRESSURES.values(),
-        *(name for names in SOCKETS.values() for name in names),
-        *(f"node_vmstat_{name}" for name in PAGING),
-        *(f"node_netstat_{name}" for name in TCP),
+        *(_CPU, _SWITCHES, _RUNNING, _BLOCKED, _AVAILABLE, _TOTAL, _SPEED, *_DISKS, *_INTERFACES),
+        *_PRESSURES.values(),
+        *(name for names in _SOCKETS.values() for name in names),
+        *(f"node_vmstat_{name}" for name in _PAGING),
+        *(f"node_netstat_{name}" for name in _TCP),
     )
 )
 
@@ -77,7 +77,7 @@ _WANTED = frozenset(
 class Exporter:
     """A node_exporter, read over one persistent connection."""
 
-    def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, url: str, timeout_s: float = _TIMEOUT_S) -> None:
         self.url = url
         parts = urllib.parse.urlsplit(url)
         secure = parts.scheme == "https"
@@ -112,38 +112,38 @@ class Exporter:
         self._connection.close()
 
     def _sample(self, found: Mapping[str, list[Metric]]) -> MachineSample:
-        if CPU not in found or AVAILABLE not in found:
+        if _CPU not in found or _AVAILABLE not in found:
             raise ValueError(
                 "it is not a node_exporter, or one without its cpu and meminfo collectors"
             )
-        running = _whole(found, RUNNING)
+        running = _whole(found, _RUNNING)
         # The exporter itself runs while it counts.
         runnable = None if running is None else max(0, running - 1)
         if runnable is not None:
             self._runnable_sum += runnable
             self._readings += 1
         swapped_in, swapped_out, faults, major_faults = (
-            _whole(found, f"node_vmstat_{name}") for name in PAGING
+            _whole(found, f"node_vmstat_{name}") for name in _PAGING
         )
         return MachineSample(
             at_s=time.monotonic(),
-            cores=_cores(found[CPU]),
-            available_bytes=_whole(found, AVAILABLE) or 0,
-            total_bytes=_whole(found, TOTAL),
+            cores=_cores(found[_CPU]),
+            available_bytes=_whole(found, _AVAILABLE) or 0,
+            total_bytes=_whole(found, _TOTAL),
             runnable=runnable,
-            blocked=_whole(found, BLOCKED),
+            blocked=_whole(found, _BLOCKED),
             runnable_sum=self._runnable_sum,
             readings=self._readings,
             pressure_s={
                 name: found[metric][0].value
-                for name, metric in PRESSURES.items()
+                for name, metric in _PRESSURES.items()
                 if metric in found
             },
             swapped_in_pages=swapped_in,
             swapped_out_pages=swapped_out,
             faults=faults,
             major_faults=major_faults,
-            context_switches=_whole(found, SWITCHES),
+            context_switches=_whole(found, _SWITCHES),
             disks=_disks(found),
             network=_network(found),
         )
@@ -217,7 +217,7 @@ def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
         if v[2] or v[3]
     }
     segments, retransmits, overflows, drops = (
-        _whole(found, f"node_netstat_{name}") for name in TCP
+        _whole(found, f"node_netstat_{name}") for name in _TCP
     )
     return NetworkSample(
         interfaces,
@@ -227,7 +227,7 @@ def _network(found: Mapping[str, list[Metric]]) -> NetworkSample:
         drops,
         {
             state: sum(_whole(found, name) or 0 for name in names)
-            for state, names in SOCKETS.items()
+            for state, names in _SOCKETS.items()
             if names[0] in found
         },
         {

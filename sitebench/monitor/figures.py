@@ -12,7 +12,7 @@ any of its values is there; the others had their last value then.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
 
@@ -105,11 +105,7 @@ def describe(what: str) -> Figure:
     if known is None:
         title = what.removesuffix("_total").replace("_", " ")
         return _counter(title, "") if what.endswith("_total") else _gauge(title, "")
-    return (
-        Figure(f"{known.title} {which}", known.unit, known.counter, known.rate_unit)
-        if which
-        else known
-    )
+    return replace(known, title=f"{known.title} {which}") if which else known
 
 
 def rates(samples: Iterable[SampleRow]) -> dict[tuple[str, str], list[tuple[int, float]]]:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from sitebench.monitor import texts
 from sitebench.monitor.sample import InterfaceSample, MachineSample, NetworkSample
 
-MEMORY = ("MemTotal", "MemAvailable")
-PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
-PRESSURES = ("cpu", "io", "memory")
-TCP = ("OutSegs", "RetransSegs")
+_MEMORY = ("MemTotal", "MemAvailable")
+_PAGING = ("pswpin", "pswpout", "pgfault", "pgmajfault")
+_PRESSURES = ("cpu", "io", "memory")
+_TCP = ("OutSegs", "RetransSegs")
 _TCP_EXTENDED = ("ListenOverflows", "ListenDrops")
 
 
@@ -31,7 +31,7 @@ class NetworkReader:
     def read(self, *, thorough: bool = False) -> NetworkSample:
         """Return the counters now; `thorough` also counts sockets by state, of this namespace."""
         interfaces = texts.interfaces(self._file("dev"))
-        tcp = texts.protocol(self._file("snmp"), "Tcp", TCP)
+        tcp = texts.protocol(self._file("snmp"), "Tcp", _TCP)
         extended = texts.protocol(self._file("netstat"), "TcpExt", _TCP_EXTENDED)
         open_sockets = texts.sockets(self._file("sockstat"), self._file("sockstat6"))
         if thorough and self._own:
@@ -73,8 +73,8 @@ class MachineReader:
         """Return every counter now."""
         at_s = time.monotonic()
         stat = texts.stat(texts.read("/proc/stat") or "")
-        memory = texts.keyed(texts.read("/proc/meminfo") or "", MEMORY)
-        paging = texts.keyed(texts.read("/proc/vmstat") or "", PAGING)
+        memory = texts.keyed(texts.read("/proc/meminfo") or "", _MEMORY)
+        paging = texts.keyed(texts.read("/proc/vmstat") or "", _PAGING)
         # This reader runs while it reads: it is not part of the queue (vmstat does so too).
         runnable = None if stat.runnable is None else max(0, stat.runnable - 1)
         if runnable is not None:
@@ -103,10 +103,9 @@ class MachineReader:
 def _pressure() -> dict[str, float]:
     """Return stalled seconds; "cpu.full" is left out: all tasks cannot wait for a core at once."""
     found = {}
-    for resource in PRESSURES:
-        for kind, stalled_s in texts.pressure(
-            texts.read(f"/proc/pressure/{resource}") or ""
-        ).items():
+    for resource in _PRESSURES:
+        text = texts.read(f"/proc/pressure/{resource}") or ""
+        for kind, stalled_s in texts.pressure(text).items():
             if (resource, kind) != ("cpu", "full"):
                 found[f"{resource}.{kind}"] = stalled_s
     return found
@@ -120,7 +119,7 @@ def network_namespace(pid: int | str) -> str | None:
         return None
 
 
-STATES = {
+_STATES = {
     1: "established",
     2: "syn_sent",
     3: "syn_received",
@@ -139,11 +138,11 @@ STATES = {
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
 _NLM_F_REQUEST_DUMP = 0x01 | 0x300
-NLMSG_ERROR, NLMSG_DONE = 2, 3
-HEADER = struct.Struct("=IHHII")
-REQUEST = struct.Struct("=BBBBI48x")
-_STATE_AT = HEADER.size + 1
-_WANTED_STATES = sum(1 << state for state, name in STATES.items() if name != "time_wait")
+_NLMSG_ERROR, _NLMSG_DONE = 2, 3
+_HEADER = struct.Struct("=IHHII")
+_REQUEST = struct.Struct("=BBBBI48x")
+_STATE_AT = _HEADER.size + 1
+_WANTED_STATES = sum(1 << state for state, name in _STATES.items() if name != "time_wait")
 _NETLINK_BUFFER = 1 << 18
 _NETLINK_TIMEOUT_S = 1.0
 
@@ -168,9 +167,9 @@ def sockets_by_state() -> dict[str, int]:
 
 
 def _netlink_request(family: int) -> bytes:
-    body = REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _WANTED_STATES)
-    length = HEADER.size + len(body)
-    return HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 0, 0) + body
+    body = _REQUEST.pack(family, socket.IPPROTO_TCP, 0, 0, _WANTED_STATES)
+    length = _HEADER.size + len(body)
+    return _HEADER.pack(length, _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST_DUMP, 0, 0) + body
 
 
 def _count_sockets(kernel: socket.socket, found: Counter[str]) -> None:
@@ -179,9 +178,9 @@ def _count_sockets(kernel: socket.socket, found: Counter[str]) -> None:
         at = 0
         while at < len(data):
             length, kind = struct.unpack_from("=IH", data, at)
-            if kind == NLMSG_DONE:
+            if kind == _NLMSG_DONE:
                 return
-            if kind == NLMSG_ERROR or length < HEADER.size:
+            if kind == _NLMSG_ERROR or length < _HEADER.size:
                 raise OSError("the kernel has no sock_diag for TCP")
-            found[STATES.get(data[at + _STATE_AT], "unknown")] += 1
+            found[_STATES.get(data[at + _STATE_AT], "unknown")] += 1
             at += (length + 3) & ~3

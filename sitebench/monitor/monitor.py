@@ -1,22 +1,107 @@
-"""The monitor: which sources are read once a second."""
+"""The monitor: which sources are read once a second, each slow one in a thread of its own.
+
+Sampling takes a slow source's last answer at once: one that does not answer loses its figures and
+delays nothing, except the first answer, before the load begins. In a process that gevent has
+patched the thread is a greenlet, and the hub runs while it waits.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
+from typing import Generic, Protocol, TypeVar
 
-from sitebench.monitor.background import Background, Probe
 from sitebench.monitor.exporter import Exporter
 from sitebench.monitor.handshake import Handshakes
 from sitebench.monitor.machine import MachineReader, NetworkReader, network_namespace
 from sitebench.monitor.process import ProcessReader, Stalls
-from sitebench.monitor.sample import MachineSample, ProcessSample, Sample
+from sitebench.monitor.sample import Answers, MachineSample, ProcessSample, Sample
+
+T = TypeVar("T")
+_PERIOD_S = 1.0
 
 _STALLS_S = 0.1
 """How often the states of the target's threads are read, to see those that wait for a disk."""
 
 _FIRST_ANSWER_S = 2.0
 """Time limit for a first answer from other machines, before the load begins."""
+
+
+class Probe(Protocol):
+    """Counters that a target reports of itself; a suite knows how to read them."""
+
+    @property
+    def source(self) -> str:
+        """Its name in messages."""
+
+    def read(self) -> Mapping[str, float] | None:
+        """Read now: names that end in `_total` are counters, others gauges.
+
+        None if the target does not offer them, or not to this user: it is not asked again. Any
+        exception counts as a missing answer.
+        """
+
+    def close(self) -> None: ...
+
+
+class _Background(Generic[T]):
+    """One source and its last answer."""
+
+    def __init__(
+        self,
+        source: str,
+        ask: Callable[[], T | None],
+        hang_up: Callable[[], None],
+        period_s: float = _PERIOD_S,
+    ) -> None:
+        self.latest: T | None = None
+        self.offered = True
+        self._source = source
+        self._ask = ask
+        self._hang_up = hang_up
+        self._period_s = period_s
+        self._asked = self._missing = 0
+        self._reason = ""
+        self._stop = threading.Event()
+        self._first = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="monitor", daemon=True)
+        self._thread.start()
+
+    @property
+    def answers(self) -> Answers:
+        """Requests so far, how many were not answered, and why the last one was not."""
+        return Answers(self._source, self._asked, self._missing, self._reason)
+
+    def wait_first(self) -> None:
+        self._first.wait(_FIRST_ANSWER_S)
+
+    def close(self) -> None:
+        self._stop.set()
+        self._thread.join(2 * self._period_s)
+
+    def _run(self) -> None:
+        try:
+            while self._ask_once() and not self._stop.wait(self._period_s):
+                pass
+        finally:
+            self._hang_up()
+
+    def _ask_once(self) -> bool:
+        """Ask once; return whether to ask again."""
+        self._asked += 1
+        try:
+            answer = self._ask()
+            if answer is None:
+                self.offered = False
+                return False
+            self.latest = answer
+        except Exception as error:  # a fault of another machine must not end the run
+            self._missing += 1
+            self._reason = str(error) or type(error).__name__
+        finally:
+            self._first.set()
+        return True
 
 
 class Monitor:
@@ -39,14 +124,21 @@ class Monitor:
         self._machine = MachineReader()
         self._target_network = _other_network(target_pid)
         self._handshakes = None if address is None else Handshakes(*address)
-        self._remote = None if exporter is None else _asking(Exporter(exporter))
-        self._probe = None if probe is None else Background(probe.source, probe.read, probe.close)
-        self._stalls = None if self._target is None else _stalls(self._target)
+        self._remote: _Background[MachineSample] | None = None
+        if exporter is not None:
+            remote = Exporter(exporter)
+            name = f"node_exporter at {remote.url}"
+            self._remote = _Background(name, remote.read, remote.close)
+        self._probe = None if probe is None else _Background(probe.source, probe.read, probe.close)
+        self._stalls: _Background[Stalls] | None = None
+        if self._target is not None:
+            look = self._target.stalls.look
+            self._stalls = _Background("the target's threads", look, lambda: None, _STALLS_S)
         for source in self._sources:
-            source.wait_first(_FIRST_ANSWER_S)
+            source.wait_first()
 
     @property
-    def _sources(self) -> list[Background[MachineSample] | Background[Mapping[str, float]]]:
+    def _sources(self) -> list[_Background[MachineSample] | _Background[Mapping[str, float]]]:
         return [each for each in (self._remote, self._probe) if each is not None]
 
     def sample(self, *, thorough: bool = False) -> Sample:
@@ -73,14 +165,6 @@ class Monitor:
             self._stalls.close()
         for source in self._sources:
             source.close()
-
-
-def _stalls(target: ProcessReader) -> Background[Stalls]:
-    return Background("the target's threads", target.stalls.look, lambda: None, _STALLS_S)
-
-
-def _asking(exporter: Exporter) -> Background[MachineSample]:
-    return Background(f"node_exporter at {exporter.url}", exporter.read, exporter.close)
 
 
 def _other_network(pid: int | None) -> NetworkReader | None:

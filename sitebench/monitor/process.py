@@ -6,11 +6,12 @@ wait(2) for it, what a child used since the last sample is lost; the sum then st
 and never falls.
 
 The kernel counts context switches and waiting for a core per thread only. Reading a thread takes
-some 30 us; with more than `THREADS` threads these two are left out.
+some 30 us; with more than `_THREADS` threads these two are left out.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,10 +22,10 @@ from sitebench.monitor import texts
 from sitebench.monitor.sample import ProcessSample
 from sitebench.monitor.throttle import Throttle
 
-THREADS = 128
+_THREADS = 128
 _STALL_THREADS = 32
 """Threads whose state is read ten times a second: 10 us each."""
-CPU, SYSTEM, MINOR, MAJOR, READ, WRITTEN = range(6)
+_CPU, _SYSTEM, _MINOR, _MAJOR, _READ, _WRITTEN = range(6)
 _DEAD = ("Z", "X")
 
 
@@ -46,14 +47,14 @@ class Rising:
         return tuple(after + gone for after, gone in zip(now, self._lost, strict=True))
 
 
-class Threads:
+class _Threads:
     """Counters of threads, added up; threads that ended stay in the sum."""
 
     def __init__(self) -> None:
-        self._last: dict[int, Thread] = {}
-        self._ended = Thread("", 0, 0)
+        self._last: dict[int, _Thread] = {}
+        self._ended = _Thread("", 0, 0)
 
-    def of(self, now: Mapping[int, Thread]) -> Thread:
+    def of(self, now: Mapping[int, _Thread]) -> _Thread:
         for tid, was in self._last.items():
             if tid not in now:
                 self._ended = self._ended.plus(was)
@@ -65,7 +66,7 @@ class Threads:
 
 
 @dataclass(frozen=True)
-class Thread:
+class _Thread:
     """One thread: its context switches, and its time on a core and waiting for one."""
 
     name: str
@@ -74,9 +75,9 @@ class Thread:
     ran_s: float | None = 0.0
     waited_s: float | None = 0.0
 
-    def plus(self, other: Thread) -> Thread:
+    def plus(self, other: _Thread) -> _Thread:
         """Add two threads; a figure that one lacks is unknown for both."""
-        return Thread(
+        return _Thread(
             "",
             self.voluntary + other.voluntary,
             self.involuntary + other.involuntary,
@@ -99,7 +100,7 @@ class _Family:
     peak: int = 0
     descriptors: int = 0
     disks_known: bool = True
-    by_thread: dict[int, Thread] = field(default_factory=dict)
+    by_thread: dict[int, _Thread] = field(default_factory=dict)
     places: list[str] = field(default_factory=list)
 
 
@@ -118,13 +119,9 @@ class Stalls:
 
     def look(self) -> Stalls:
         self.looked += 1
-        self.stalled += any(_waits_for_disk(place) for place in self.places)
+        stats = (texts.read(place) or "" for place in self.places)
+        self.stalled += any(stat[stat.rfind(")") + 2 :].startswith("D") for stat in stats)
         return self
-
-
-def _waits_for_disk(place: str) -> bool:
-    text = texts.read(place) or ""
-    return text[text.rfind(")") + 2 :].startswith("D")
 
 
 class ProcessReader:
@@ -134,7 +131,7 @@ class ProcessReader:
         self.pid = pid
         self._with_children = family
         self._rising = Rising()
-        self._threads = Threads()
+        self._threads = _Threads()
         self._throttle = Throttle(pid)
         self.stalls = Stalls()
         root = _stat(pid)
@@ -155,7 +152,7 @@ class ProcessReader:
 
     def _sample(self, family: _Family) -> ProcessSample:
         cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
-        detailed = family.threads <= THREADS
+        detailed = family.threads <= _THREADS
         self.stalls.places = tuple(family.places[:_STALL_THREADS])
         threads = self._threads.of(family.by_thread) if detailed else None
         return ProcessSample(
@@ -186,36 +183,31 @@ class ProcessReader:
 
     def _add(self, pid: int, stat: texts.ProcessStat, family: _Family) -> None:
         waited = self._with_children
-        family.sums[CPU] += stat.user_s + stat.system_s
-        family.sums[SYSTEM] += stat.system_s
-        family.sums[MINOR] += stat.minor_faults
-        family.sums[MAJOR] += stat.major_faults
+        family.sums[_CPU] += stat.user_s + stat.system_s
+        family.sums[_SYSTEM] += stat.system_s
+        family.sums[_MINOR] += stat.minor_faults
+        family.sums[_MAJOR] += stat.major_faults
         if waited:
-            family.sums[CPU] += stat.waited_user_s + stat.waited_system_s
-            family.sums[SYSTEM] += stat.waited_system_s
-            family.sums[MINOR] += stat.waited_minor_faults
-            family.sums[MAJOR] += stat.waited_major_faults
+            family.sums[_CPU] += stat.waited_user_s + stat.waited_system_s
+            family.sums[_SYSTEM] += stat.waited_system_s
+            family.sums[_MINOR] += stat.waited_minor_faults
+            family.sums[_MAJOR] += stat.waited_major_faults
         if stat.state in _DEAD:
             return
         family.rss += stat.rss
         family.threads += stat.threads
-        family.descriptors += _open_descriptors(pid)
-        self._add_disks(pid, family)
-        self._add_threads(pid, family)
-
-    def _add_disks(self, pid: int, family: _Family) -> None:
-        text = texts.read(f"/proc/{pid}/io")
-        if text is None:  # another user's process
-            family.disks_known = False
-            return
-        found = texts.keyed(text, ("read_bytes", "write_bytes"))
-        family.sums[READ] += found.get("read_bytes", 0)
-        family.sums[WRITTEN] += found.get("write_bytes", 0)
-
-    def _add_threads(self, pid: int, family: _Family) -> None:
+        with contextlib.suppress(OSError):
+            # The number of open descriptors, since Linux 6.2. (Path is slower, as in texts.names.)
+            family.descriptors += os.stat(f"/proc/{pid}/fd").st_size  # noqa: PTH116
+        if (text := texts.read(f"/proc/{pid}/io")) is None:
+            family.disks_known = False  # another user's process
+        else:
+            found = texts.keyed(text, ("read_bytes", "write_bytes"))
+            family.sums[_READ] += found.get("read_bytes", 0)
+            family.sums[_WRITTEN] += found.get("write_bytes", 0)
         status = texts.keyed(texts.read(f"/proc/{pid}/status") or "", texts.STATUS)
         family.peak += status.get("VmHWM", 0)
-        if family.threads > THREADS:
+        if family.threads > _THREADS:
             return
         for tid in map(int, texts.names(f"/proc/{pid}/task")):
             if (thread := _thread(pid, tid, status if tid == pid else None)) is not None:
@@ -223,21 +215,19 @@ class ProcessReader:
                 family.places.append(f"/proc/{pid}/task/{tid}/stat")
 
 
-def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> Thread | None:
+def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> _Thread | None:
     place = f"/proc/{pid}/task/{tid}"
     if status is None:
         status = texts.keyed(texts.read(f"{place}/status") or "", texts.SWITCHES)
     switches = texts.switches(status)
     if switches is None:
         return None
-    scheduled = texts.schedstat(texts.read(f"{place}/schedstat") or "")
     name = (texts.read(f"{place}/comm") or "").strip()
-    if scheduled is None:
-        return Thread(name, *switches, None, None)
-    return Thread(name, *switches, scheduled.ran_s, scheduled.waited_s)
+    ran_s, waited_s = texts.schedstat(texts.read(f"{place}/schedstat") or "") or (None, None)
+    return _Thread(name, *switches, ran_s, waited_s)
 
 
-def _by_name(threads: Mapping[int, Thread]) -> dict[str, float]:
+def _by_name(threads: Mapping[int, _Thread]) -> dict[str, float]:
     """Return CPU by the name that each thread was given; equal names get numbers."""
     found: dict[str, float] = {}
     for tid in sorted(threads):
@@ -262,22 +252,9 @@ def _descendants(pid: int) -> list[int]:
     for tid in texts.names(f"/proc/{pid}/task"):
         text = texts.read(f"/proc/{pid}/task/{tid}/children")
         if text is None:  # a kernel without CONFIG_PROC_CHILDREN
-            return _descendants_by_parents(pid)
+            with contextlib.suppress(psutil.Error):
+                return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+            return []
         for child in map(int, text.split()):
             found += [child, *_descendants(child)]
     return found
-
-
-def _descendants_by_parents(pid: int) -> list[int]:
-    try:
-        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
-    except psutil.Error:
-        return []
-
-
-def _open_descriptors(pid: int) -> int:
-    """Return how many descriptors are open: one call since Linux 6.2."""
-    try:
-        return os.stat(f"/proc/{pid}/fd").st_size  # noqa: PTH116 (as in texts.names)
-    except OSError:
-        return 0

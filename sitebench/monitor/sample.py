@@ -185,11 +185,6 @@ class Sample:
     answers: tuple[Answers, ...] = ()
     round_trips: RoundTrips | None = None
 
-    @property
-    def available(self) -> int:
-        """Available memory of the machine that makes the load."""
-        return self.machine.available_bytes
-
     def rows(self) -> Iterator[Row]:
         """Yield (who, what, value), the shape in which the run file keeps samples."""
         if self.target is not None:

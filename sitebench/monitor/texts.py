@@ -19,9 +19,6 @@ _SECTOR = 512
 """Bytes of a sector in /proc/diskstats, whatever the disk's own are."""
 
 
-_ENOUGH = 1 << 16
-
-
 def read(path: str) -> str | None:
     """Return a file's text, or None if it does not exist or may not be read."""
     try:
@@ -31,7 +28,7 @@ def read(path: str) -> str | None:
     try:
         parts = []
         # A short read is not the end: the kernel hands out lists a page at a time.
-        while part := os.read(descriptor, _ENOUGH):
+        while part := os.read(descriptor, 1 << 16):
             parts.append(part)
         return b"".join(parts).decode(errors="replace")
     except OSError:
@@ -201,20 +198,10 @@ def process_stat(text: str) -> ProcessStat:
     )
 
 
-@dataclass(frozen=True)
-class _Scheduled:
-    """What a thread's schedstat says; None where the kernel keeps no such count."""
-
-    ran_s: float
-    waited_s: float
-
-
-def schedstat(text: str) -> _Scheduled | None:
-    """Read /proc/PID/task/TID/schedstat: nanoseconds on a core, and runnable without one."""
+def schedstat(text: str) -> tuple[float, float] | None:
+    """Read /proc/PID/task/TID/schedstat: seconds on a core, and runnable without one."""
     fields = text.split()
-    if len(fields) < 3:
-        return None
-    return _Scheduled(int(fields[0]) / 1e9, int(fields[1]) / 1e9)
+    return (int(fields[0]) / 1e9, int(fields[1]) / 1e9) if len(fields) >= 3 else None
 
 
 def throttled(text: str) -> float | None:

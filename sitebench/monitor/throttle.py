@@ -22,7 +22,11 @@ class Throttle:
 
         Call `read` first: it finds the process's group.
         """
-        found = [texts.quota_cores(*map(texts.read, _quota_files(stat))) for stat in self._stats]
+        files = ("cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us")
+        groups = [stat.removesuffix("cpu.stat") for stat in self._stats]
+        found = [
+            texts.quota_cores(*(texts.read(group + file) for file in files)) for group in groups
+        ]
         return min((each for each in found if each is not None), default=None)
 
     def read(self) -> float | None:
@@ -42,11 +46,6 @@ class Throttle:
             self._sum += max(0.0, now - self._last)
         self._last = now
         return self._sum
-
-
-def _quota_files(stat: str) -> tuple[str, str, str]:
-    group = stat.removesuffix("cpu.stat")
-    return f"{group}cpu.max", f"{group}cpu.cfs_quota_us", f"{group}cpu.cfs_period_us"
 
 
 def _stats(groups: str) -> list[str]:

@@ -153,19 +153,9 @@ class Use:
         return self.target.cpu_s / self.seconds * 100.0
 
     @property
-    def generator_cpu_s(self) -> float:
-        """CPU seconds of the whole process that made the load."""
-        return self.generator.cpu_s
-
-    @property
     def available(self) -> int:
         """Available memory at the end on the target's machine, as the papers report it."""
         return (self.target_machine or self.machine).available_bytes
-
-    @property
-    def busy_cores(self) -> float:
-        """How many cores of the generator's machine were busy."""
-        return self.machine.busy_cores
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON; what is not known is left out, and read as None again."""

@@ -172,7 +172,7 @@ class PointResult:
                 "cpu_us_per_op": self.cpu_us_per_op,
                 "headroom": self.headroom,
                 "cpu_s_per_thread": list(self.engine_cpu_s),
-                "process_cpu_s": use.generator_cpu_s,
+                "process_cpu_s": use.generator.cpu_s,
             },
             "target": {
                 "name": spec.target,
@@ -180,7 +180,7 @@ class PointResult:
                 "cpu_s": use.target_cpu_s,
                 "resident_bytes": use.target_rss,
             },
-            "machine": {"available_bytes": use.available, "busy_cores": use.busy_cores},
+            "machine": {"available_bytes": use.available, "busy_cores": use.machine.busy_cores},
             "resources": use.to_json(),
             **self.verdict.to_json(),
             **({"workers": [each.to_json() for each in self.workers]} if self.workers else {}),

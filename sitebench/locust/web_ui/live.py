@@ -195,7 +195,7 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
         (busy(now) - busy(before)) / seconds,
         None if now.target is None else now.target.resident_bytes,
         now.generator.resident_bytes,
-        now.available,
+        now.machine.available_bytes,
     )
 
 
