@@ -26,9 +26,8 @@ from ils_bench.targets.address import Address, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.probe import connected, exists
-from seeders.contents import contents_meanwhile
 from seeders.ldif import write_ldif
-from seeders.people import Spec, generate
+from seeders.people import Spec, contents_meanwhile, generate
 from sitebench._engine import seed_directory
 from sitebench.errors import ProgramMissing
 

@@ -27,7 +27,7 @@ from sitebench.options.convert import command_options
 from sitebench.options.option import OneOf
 from sitebench.suites import commands
 
-app = typer.Typer(help=SUITE.help, no_args_is_help=True)
+app = typer.Typer()
 
 OPERATION = commands.operation_argument(SUITE)
 OPERATIONS = commands.operations_option(SUITE)
@@ -200,8 +200,9 @@ def ui(options: UiOptions) -> None:
     sitebench ils ui --web-host 0.0.0.0 --web-login --login-file login --no-browser
     """
     from ils_bench.targets.identity import password_asked
+    from sitebench.locust.web_ui.starting import become_locust
 
-    commands.open_ui(SUITE, password_asked(options), LocustOptions)
+    become_locust(SUITE.locustfile_path(), password_asked(options), LocustOptions)
 
 
 @app.command(rich_help_panel="Directories")

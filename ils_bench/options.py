@@ -20,11 +20,10 @@ from sitebench.suites.options import (
     port_option,
     target_option,
 )
-from sitebench.system import secret
+from sitebench.system.secret import BIND_PASSWORD
 
-PASSWORD_VARIABLE = secret.BIND_PASSWORD
-EXTERNAL, PLAIN = "external", "plain"
-PROFILES = ("paper", "small", "ils")
+EXTERNAL = "external"
+_PROFILES = ("paper", "small", "ils")
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class DirectoryOptions(EndpointOptions):
         None, "DN to bind with (default: anonymous).", "DN", panel="Target"
     )
     password_file: str | None = option.file(
-        f"File with the password in its first line (default: ${PASSWORD_VARIABLE}, or a prompt).",
+        f"File with the password in its first line (default: ${BIND_PASSWORD}, or a prompt).",
         panel="Target",
         identity=False,
         form=False,
@@ -55,14 +54,14 @@ class DirectoryOptions(EndpointOptions):
         "paper",
         "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
         "or ils (an Internet Locator Server's).",
-        *PROFILES,
+        *_PROFILES,
         panel="People",
     )
     sasl: str | None = option.choice(
         None,
         "SASL mechanism to bind with over TLS: external (the identity in --tls-cert) or plain "
         "(default: simple bind).",
-        *(EXTERNAL, PLAIN),
+        *(EXTERNAL, "plain"),
         panel="TLS",
     )
     start_tls: bool = option.flag("StartTLS on an ldap:// connection.", panel="TLS")
@@ -134,10 +133,6 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
     tls_resume: bool = option.flag("For tests only.", hidden=True)
 
 
-def _size_or_zero(text: str) -> int:
-    return 0 if text.strip() == "0" else units.parse_size(text)
-
-
 @dataclass(frozen=True)
 class ServeOptions(ServerOptions):
     """What `sitebench ils serve` takes."""
@@ -146,14 +141,14 @@ class ServeOptions(ServerOptions):
     entries: int | None = option.parsed(
         None,
         "People in the directory (default: 10k, or those of --ldif); 0 for an empty one.",
-        parse=_size_or_zero,
+        parse=lambda text: 0 if text.strip() == "0" else units.parse_size(text),
         metavar="SIZE",
         panel="People",
     )
     profile: str = option.choice(
         "paper",
         "Kind of people: paper, small, or ils, with an Internet Locator Server's protocol.",
-        *PROFILES,
+        *_PROFILES,
         panel="People",
     )
     ldif: str | None = option.file("LDIF file to load.", panel="People")
@@ -162,7 +157,7 @@ class ServeOptions(ServerOptions):
         None, "DN of the administrator (default: everyone may write).", "DN", panel="Target"
     )
     admin_password_file: str | None = option.file(
-        f"File with that DN's password in its first line (default: ${PASSWORD_VARIABLE}).",
+        f"File with that DN's password in its first line (default: ${BIND_PASSWORD}).",
         panel="Target",
     )
     read_only: bool = option.flag("Refusal of every write.", panel="Target")

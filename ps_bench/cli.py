@@ -25,7 +25,7 @@ from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
 from sitebench.suites import commands
 
-app = typer.Typer(help=SUITE.help, no_args_is_help=True)
+app = typer.Typer()
 
 OPERATION = commands.operation_argument(SUITE)
 
@@ -156,7 +156,9 @@ def ui(options: UiOptions) -> None:
 
     sitebench ps ui --target http://127.0.0.1:8000 --scenario site.toml --no-browser
     """
-    commands.open_ui(SUITE, options, LocustOptions)
+    from sitebench.locust.web_ui.starting import become_locust
+
+    become_locust(SUITE.locustfile_path(), options, LocustOptions)
 
 
 @app.command(rich_help_panel="Sites")

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Literal
 
 from seeders import DEFAULT_BASE
 from seeders.pools import PoolsFile, Progress, pools
-from sitebench._engine import Population
+from sitebench._engine import Contents, Population
 from sitebench.errors import BadInput
 from sitebench.suites.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 Profile = Literal["paper", "small", "ils"]
+
+_PEOPLE_AT_A_TIME = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +80,25 @@ def no_people_or_seed_below_zero(size: int, seed: int) -> None:
     """Refuse numbers that no population can have."""
     if size < 0 or seed < 0:
         raise BadInput("a population has a negative size or seed", "use whole numbers from 0 on")
+
+
+@contextmanager
+def contents_meanwhile(population: Population) -> Iterator[Future[Contents]]:
+    """Digest the whole population in a thread; an exception in the block ends it early."""
+    left = Event()
+
+    def count() -> Contents:
+        contents = population.contents(0, 0)
+        for start in range(0, population.size, _PEOPLE_AT_A_TIME):
+            if left.is_set():
+                break
+            contents += population.contents(start, min(start + _PEOPLE_AT_A_TIME, population.size))
+        return contents
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(count)
+        try:
+            yield future
+        except BaseException:
+            left.set()
+            raise

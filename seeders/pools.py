@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
 from sitebench.suites.options import DEFAULT_LOCALES
+from sitebench.system.files import atomic_write
 
 if TYPE_CHECKING:
     from faker import Faker
@@ -73,7 +73,13 @@ def pools(
         content = path.read_bytes()
     except FileNotFoundError:
         content = harvest(locales, progress=progress).encode()
-        _write_atomically(path, content)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Another process may be reading, or harvesting too.
+            with atomic_write(path) as fresh:
+                fresh.write_bytes(content)
+        except OSError as error:
+            raise _no_cache(path, error) from error
     except OSError as error:
         raise _no_cache(path, error) from error
     digest = hashlib.sha256(content).hexdigest()
@@ -207,17 +213,6 @@ def file_name(locales: Sequence[str], faker_version: str) -> str:
     """Return a name that changes whenever the content would."""
     key = hashlib.sha256(" ".join(locales).encode()).hexdigest()[:12]
     return f"pools-{RECIPE}-faker-{faker_version}-{key}.txt"
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write all of it or nothing: another process may be reading, or harvesting too."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-            file.write(content)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise _no_cache(path, error) from error
 
 
 def _no_cache(path: Path, error: OSError) -> BadInput:

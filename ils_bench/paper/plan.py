@@ -99,20 +99,19 @@ def _explain() -> list[str]:
         f"{rate:g}/s (with the rates at {units.format_size(size)})"
         for rate, size in UNPRINTED.values()
     )
+    users_by_column = []
+    for table in (smaller, larger):
+        users = [solve(SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
+        users_by_column.append(f"{round_half_up(min(users)):,} to {round_half_up(max(users)):,}")
     return [
         "It is not the column: our law gives "
-        f"{' and '.join(map(_users_by_column, MACHINES.values()))} simultaneous users with the "
+        f"{' and '.join(users_by_column)} simultaneous users with the "
         "rates of other sizes.",
         f"No mix of the printed rates gives both printed answers: these are {answers_apart:.2f} "
         f"times apart, and the printed rates of the two machines {rates_apart:.2f} times at most.",
         f"An operation that is not printed, once per session at {unprinted}, would give them; "
         "docs/planner.md has the reasons to think so. No formula here was bent to meet them.",
     ]
-
-
-def _users_by_column(table: RateTable) -> str:
-    users = [solve(SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
-    return f"{round_half_up(min(users)):,} to {round_half_up(max(users)):,}"
 
 
 PLAN = PlanSuite(

@@ -12,7 +12,7 @@ from ils_bench.paper.printed import SIZES_1997, TABLES_1997
 from ils_bench.paper.tables import NAMES
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
-from sitebench.report.suite import Printed, RateFigure, ReportSuite, ops_per_s
+from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks, ops_per_s
 from sitebench.report.table import Cell, Mark, Table
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import measurement_rows, repeat_rows
@@ -61,15 +61,6 @@ def paper_table(found: Sequence[Series]) -> Table:
     return beside(title, found, rows, then)
 
 
-def _bottlenecks(number: int, machine: str) -> Table:
-    return Table(
-        f"1997, Table {number}: {machine}, all operations",
-        ("Resource", "Bottleneck", "Comment"),
-        _BOTTLENECKS,
-        left=3,
-    )
-
-
 REPORT = ReportSuite(
     name=SUITE.name,
     title=SUITE.title,
@@ -79,8 +70,8 @@ REPORT = ReportSuite(
     operations=TITLES,
     paper_table=paper_table,
     bottlenecks_1997=[
-        _bottlenecks(10, "ProLiant 2500"),
-        _bottlenecks(11, "ProLiant 7000"),
+        bottlenecks(10, "ProLiant 2500, all operations", _BOTTLENECKS),
+        bottlenecks(11, "ProLiant 7000, all operations", _BOTTLENECKS),
     ],
 )
 """The report's part of the suite."""

@@ -24,9 +24,8 @@ from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.probe import connected, probe
 from ils_bench.targets.target import OpenDirectory
-from seeders.contents import contents_meanwhile
 from seeders.ldif import pieces, write_ldif
-from seeders.people import Spec, generate
+from seeders.people import Spec, contents_meanwhile, generate
 from sitebench._engine import Contents, LdifCount, Population, read_people
 from sitebench.errors import EXIT_FAILED, BadFile, BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.command import say

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ils_bench.options import EXTERNAL, PASSWORD_VARIABLE, DirectoryOptions
+from ils_bench.options import EXTERNAL, DirectoryOptions
 from sitebench.errors import BadInput, WrongPassword
 from sitebench.system import secret
+from sitebench.system.secret import BIND_PASSWORD
 
 T = TypeVar("T", bound=DirectoryOptions)
 
@@ -51,7 +52,7 @@ def identity_of(options: DirectoryOptions) -> Identity:
         return Identity(sasl=EXTERNAL)
     if options.bind_dn is None:
         return ANONYMOUS
-    found = secret.given(options.password_file, "password file", PASSWORD_VARIABLE)
+    found = secret.given(options.password_file, "password file", BIND_PASSWORD)
     if found is None:
         raise _missing(options.bind_dn)
     return Identity(options.bind_dn, found, options.sasl)
@@ -85,12 +86,12 @@ def password_asked(options: T) -> T:
     """
     if options.bind_dn is None or options.sasl == EXTERNAL:
         return options
-    if secret.given(options.password_file, "password file", PASSWORD_VARIABLE) is not None:
+    if secret.given(options.password_file, "password file", BIND_PASSWORD) is not None:
         return options
     if getattr(options, "workers", None) is not None:
         raise BadInput(
             f"workers cannot use a password for {options.bind_dn} that is typed here",
-            f"give each worker --password-file, or ${PASSWORD_VARIABLE}, on its machine",
+            f"give each worker --password-file, or ${BIND_PASSWORD}, on its machine",
         )
     typed = secret.typed(f"Password of {options.bind_dn}: ", _missing(options.bind_dn))
     return replace(options, password_file=typed)
@@ -99,5 +100,5 @@ def password_asked(options: T) -> T:
 def _missing(dn: str) -> WrongPassword:
     return WrongPassword(
         f"no password for {dn}",
-        f"name its file with --password-file, set ${PASSWORD_VARIABLE}, or type it at a terminal",
+        f"name its file with --password-file, set ${BIND_PASSWORD}, or type it at a terminal",
     )

@@ -21,7 +21,6 @@ import psutil
 
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, Address, parse_address
-from ils_bench.targets.certificate import make
 from ils_bench.targets.people import read_spec, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
@@ -60,6 +59,22 @@ index cn eq
 access to * by * write
 {monitor}
 """
+
+_CERTIFICATE = """\
+[req]
+distinguished_name = name
+x509_extensions = extensions
+prompt = no
+[name]
+CN = slapd of a test
+[extensions]
+basicConstraints = critical, CA:FALSE
+subjectKeyIdentifier = hash
+subjectAltName = DNS:localhost, IP:127.0.0.1
+"""
+"""Self-signed: a client that trusts it trusts no other."""
+_CERTIFICATE_DAYS = "30"
+"""Longer than any measurement."""
 
 
 def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenDirectory:
@@ -102,7 +117,7 @@ def start(request: dict[str, Any]) -> Service:
         fill(slapadd, config, ldif)
         ldif.unlink()
         if scheme != "ldap":
-            ca, key = make(folder)
+            ca, key = _certificate(folder)
             shown = f'TLSCertificateFile "{ca}"\nTLSCertificateKeyFile "{key}"\n'
             config.write_text(shown + config.read_text())
         address = Address("127.0.0.1", free_port(), scheme)
@@ -172,6 +187,25 @@ def _monitor(modules: Path | None) -> str:
     done = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
     built_in = "monitor" in (done.stderr + done.stdout).split()
     return "database monitor" if built_in else ""
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate and its key in a folder, and return both files."""
+    openssl = find_program(
+        "openssl", "install it (`apt-get install openssl`), or name an ldaps:// target"
+    )
+    config, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
+    config.write_text(_CERTIFICATE)
+    argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", _CERTIFICATE_DAYS]
+    argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
+    argv += ["-keyout", str(key), "-out", str(cert)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MeasurementFailed(
+            f"cannot make a certificate: {last_line(done.stderr)}",
+            "check the version of OpenSSL, or name an ldaps:// target",
+        )
+    return cert, key
 
 
 def _core_schema() -> Path:

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
+from ils_bench.options import LoadTestOptions, SeedOptions
 from seeders.people import Profile, Spec
 
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 
 
-class _PeopleAsked(Protocol):
-    """Options that say which people."""
-
-    @property
-    def seed(self) -> int: ...
-    @property
-    def profile(self) -> str: ...
-    @property
-    def locales(self) -> tuple[str, ...]: ...
-    @property
-    def base(self) -> str: ...
-
-
-def spec_of(asked: _PeopleAsked, size: int) -> Spec:
+def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
     """Return the people that options ask for."""
     profile = cast("Profile", asked.profile)
     return Spec(size, asked.seed, profile, asked.locales, asked.base)

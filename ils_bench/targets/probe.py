@@ -25,7 +25,7 @@ from sitebench.errors import (
     WrongPassword,
 )
 from sitebench.measure.diagnosis import PORTS_REMEDY
-from sitebench.targets.tls import SYSTEM, Trust, tls_failed
+from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 ANSWER_S = 5
@@ -106,7 +106,7 @@ def connected(
     # ldap3's parser may raise anything on bytes that are not LDAP.
     except Exception as error:
         raise tls_failed(address, error) or TargetTalksNonsense(
-            f"{address} does not answer as an LDAP server does: {_short(error)}",
+            f"{address} does not answer as an LDAP server does: {short(error)}",
             f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
         ) from error
     if not bound:
@@ -162,8 +162,3 @@ def root_dse(
         for name in _ROOT_DSE_ATTRIBUTES
         if found.get(name)
     }
-
-
-def _short(error: BaseException) -> str:
-    text = str(error).splitlines()
-    return text[0][:120] if text else type(error).__name__

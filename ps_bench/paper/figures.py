@@ -12,8 +12,7 @@ from typing import Any
 
 from sitebench.counts.tally import StepTotals, Tally
 from sitebench.http.scenario import Scenario
-
-CONNECT = "connect"
+from sitebench.runs.repeats import Of
 
 
 def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
@@ -26,7 +25,7 @@ def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
             done = totals.count - totals.failed
             operations += done
             pages += done if operation.page else 0
-    connects = measured.counted((scenario.name, CONNECT) for scenario in scenarios)
+    connects = measured.counted((scenario.name, "connect") for scenario in scenarios)
     return {
         "web_pages_per_s": pages / seconds,
         "asp_requests_per_s": operations / seconds,
@@ -35,6 +34,11 @@ def figures(measured: Tally, scenarios: Sequence[Scenario]) -> dict[str, Any]:
         "connect_s": connects.service.mean / 1e9 if connects.service.count else None,
         "mix": {scenario.name: mix(measured, scenario) for scenario in scenarios},
     }
+
+
+def figure_of(name: str) -> Of:
+    """Return a getter for one of these figures."""
+    return lambda result: result.figures.get(name)
 
 
 def mix(measured: Tally, scenario: Scenario) -> dict[str, dict[str, float]]:

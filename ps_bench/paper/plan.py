@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ps_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997
+from ps_bench.paper.figures import figure_of
+from ps_bench.paper.printed import SIZES_1997, TABLES_1997, WORKBOOK_1997, machine_of
 from ps_bench.suite import SUITE
 from sitebench.options import option
 from sitebench.plan.model import Scenario
@@ -19,7 +20,7 @@ _VIEW_S = float(WORKBOOK_1997["view_s"])
 
 MACHINES = {
     preset: RateTable(
-        f"{table.partition(': ')[2]} (1997)",
+        f"{machine_of(table)} (1997)",
         SIZES_1997,
         {PAGES: tuple(map(float, TABLES_1997[table]["Web pages requested/sec"]))},
     )
@@ -65,7 +66,7 @@ PLAN = PlanSuite(
     options=_SitePlanOptions,
     people_in="database",
     operation=lambda each: PAGES if each.spec.operation == "scenario" else None,
-    rate=lambda result: result.figures.get("web_pages_per_s"),
+    rate=figure_of("web_pages_per_s"),
     scenario=Scenario(ACTIVE, _VIEW_S),
     presets=MACHINES,
     size=WORKBOOK_1997["size"],

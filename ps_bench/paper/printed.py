@@ -16,4 +16,10 @@ MEASURE_1997_S: float = float(_PAPER["measure_s"])
 TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
 """By table and row: the cells, over SIZES_1997."""
 
+
+def machine_of(table: str) -> str:
+    """Return the machine in a table's name."""
+    return table.partition(": ")[2]
+
+
 WORKBOOK_1997: dict[str, Any] = _PAPER["workbook"]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ps_bench.paper.printed import SIZES_1997, TABLES_1997
-from ps_bench.paper.tables import measurements
+from ps_bench.paper.figures import figure_of
+from ps_bench.paper.printed import SIZES_1997, TABLES_1997, machine_of
+from ps_bench.paper.tables import as_1997, measurements
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
-from sitebench.report.suite import Printed, RateFigure, ReportSuite
+from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks
 from sitebench.report.table import Cell, Mark, Table
-from sitebench.runs.repeats import Of, Series
+from sitebench.runs.repeats import Series
 from sitebench.tables.tables import repeat_rows
 
 TITLES = {
@@ -35,7 +36,7 @@ _COUNTED = {
 _MAPPED = "Files mapped into memory; the disks read four times as much as they write"
 
 
-def _rows(memory: str) -> Sequence[tuple[str, Cell, str]]:
+def _bottlenecks(memory: str) -> Sequence[tuple[str, Cell, str]]:
     return (
         ("CPU", Cell("No", Mark.NO), "Used less as the database grows"),
         ("Network", Cell("No", Mark.NO), "Less than 15 % of the bandwidth used"),
@@ -50,18 +51,10 @@ def _rows(memory: str) -> Sequence[tuple[str, Cell, str]]:
 def _figure(name: str) -> RateFigure:
     title, row, figure = _COUNTED[name]
     printed = [
-        Printed(f"{_machine(table)}, 1997", SIZES_1997, [float(cell) for cell in rows[row]])
+        Printed(f"{machine_of(table)}, 1997", SIZES_1997, [float(cell) for cell in rows[row]])
         for table, rows in TABLES_1997.items()
     ]
-    return RateFigure(name, title, "scenario", _of(figure), printed)
-
-
-def _of(figure: str) -> Of:
-    return lambda result: result.figures.get(figure)
-
-
-def _machine(table: str) -> str:
-    return table.partition(": ")[2]
+    return RateFigure(name, title, "scenario", figure_of(figure), printed)
 
 
 def paper_table(found: Sequence[Series]) -> Table:
@@ -69,26 +62,11 @@ def paper_table(found: Sequence[Series]) -> Table:
     operation = found[0].spec.operation
     rows = measurements(found) | repeat_rows(found, "ASP requests/sec")
     then = [
-        PaperTable(f"{_machine(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
+        PaperTable(f"{machine_of(name)}, {name.partition(':')[0]}", SIZES_1997, printed)
         for name, printed in TABLES_1997.items()
     ]
-    return beside(TITLES.get(operation, operation), found, rows, then if _as_1997(found) else ())
-
-
-def _as_1997(found: Sequence[Series]) -> bool:
-    """Whether this is the paper's scenario: not one from a file, and not a part of it."""
-    return found[0].spec.operation == "scenario" and all(
-        each.spec.settings.get("scenario") is None for each in found
-    )
-
-
-def _bottlenecks(number: int, machine: str, memory: str) -> Table:
-    return Table(
-        f"1997, Table {number}: {machine}",
-        ("Resource", "Bottleneck", "Comment"),
-        _rows(memory),
-        left=3,
-    )
+    comparable = all(as_1997(each.spec) for each in found)
+    return beside(TITLES.get(operation, operation), found, rows, then if comparable else ())
 
 
 REPORT = ReportSuite(
@@ -100,8 +78,8 @@ REPORT = ReportSuite(
     operations=TITLES,
     paper_table=paper_table,
     bottlenecks_1997=[
-        _bottlenecks(15, "ProLiant 2500", "87 to 96 MB"),
-        _bottlenecks(16, "ProLiant 7000", "Over 200 MB"),
+        bottlenecks(15, "ProLiant 2500", _bottlenecks("87 to 96 MB")),
+        bottlenecks(16, "ProLiant 7000", _bottlenecks("Over 200 MB")),
     ],
 )
 """The report's part of the suite."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Group
 
-from ps_bench.paper.figures import off_by
+from ps_bench.paper.figures import figure_of, off_by
 from ps_bench.paper.printed import SIZES_1997, TABLES_1997
-from sitebench.runs.point import PointResult
-from sitebench.runs.repeats import Of, Series, series
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.tables import (
     by_size,
@@ -32,7 +32,7 @@ def tables(results: Sequence[PointResult]) -> list[Group]:
     """Return every table of a sweep: measurements, 1997's figures, mix, latencies, bottlenecks."""
     operations = list(dict.fromkeys(result.spec.operation for result in results))
     made = [_measurements(each, of_operation(results, each)) for each in operations]
-    if "scenario" in operations and all(r.spec.settings.get("scenario") is None for r in results):
+    if any(as_1997(result.spec) for result in results):
         made += _in_1997([each.spec.entries for each in of_operation(results, "scenario")])
     return [*made, mixes(results), latency_table(results), *bottleneck_tables(results)]
 
@@ -51,18 +51,19 @@ def measurements(found: Sequence[Series]) -> dict[str, list[str]]:
     """Return the eight rows of Tables 13 and 14, in that order."""
     rows = {
         **measurement_rows(found, "ASP requests/sec"),
-        "Web pages requested/sec": medians(found, _figure("web_pages_per_s"), format_rate),
+        "Web pages requested/sec": medians(found, figure_of("web_pages_per_s"), format_rate),
         "Average Connect Time": medians(
-            found, _figure("connect_s"), lambda seconds: format_ns(seconds * 1e9)
+            found, figure_of("connect_s"), lambda seconds: format_ns(seconds * 1e9)
         ),
-        "ASP requests/sec": medians(found, _figure("asp_requests_per_s"), format_rate),
-        "UPD reads/sec": medians(found, _figure("upd_reads_per_s"), format_rate),
+        "ASP requests/sec": medians(found, figure_of("asp_requests_per_s"), format_rate),
+        "UPD reads/sec": medians(found, figure_of("upd_reads_per_s"), format_rate),
     }
     return {name: rows[name] for name in ROWS}
 
 
-def _figure(name: str) -> Of:
-    return lambda result: result.figures.get(name)
+def as_1997(spec: PointSpec) -> bool:
+    """Return whether a point has the paper's scenario: not one from a file, nor a part of it."""
+    return spec.operation == "scenario" and spec.settings.get("scenario") is None
 
 
 def _in_1997(sizes: Sequence[int]) -> list[Group]:

@@ -37,8 +37,8 @@ app = typer.Typer(
 )
 
 
-def _imported_when_used(commands: str) -> type[TyperGroup]:
-    """Return the class of a group whose commands are those of a `typer.Typer` elsewhere."""
+def _add_group(name: str, explanation: str, commands: str) -> None:
+    """Add a group whose commands are those of a `typer.Typer` that is imported when it is used."""
 
     @functools.cache
     def loaded() -> MutableMapping[str, Any]:
@@ -53,11 +53,7 @@ def _imported_when_used(commands: str) -> type[TyperGroup]:
         def commands(self, _: MutableMapping[str, Any]) -> None:
             """Take none: a group is given those of its own `typer.Typer`, which has none."""
 
-    return Group
-
-
-def _add_group(name: str, explanation: str, commands: str) -> None:
-    group = typer.Typer(cls=_imported_when_used(commands), no_args_is_help=True)
+    group = typer.Typer(cls=Group, no_args_is_help=True)
     app.add_typer(group, name=name, help=explanation)
 
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from sitebench.plan.model import Scenario
     from sitebench.plan.rates import RateTable
 
-app = typer.Typer(
-    help="Plan capacity: people per machine, machines per community.", no_args_is_help=True
-)
+app = typer.Typer()
 
 ALONE = (
     "each operation met the objective when measured alone; in a mix they also wait for each other"

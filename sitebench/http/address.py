@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable, UnknownValue
 from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.system import secret
-from sitebench.targets.tls import SYSTEM, Trust, tls_failed
+from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
 ANSWER_S = 5.0
 _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
@@ -70,7 +70,7 @@ def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
                 answer.read()
             return server
         except (OSError, http.client.HTTPException) as error:
-            why = "no answer" if isinstance(error, TimeoutError) else _short(error)
+            why = "no answer" if isinstance(error, TimeoutError) else short(error)
             raise tls_failed(address, error) or TargetTalksNonsense(
                 f"{address} does not answer as a web server does: {why}",
                 "check host and port, whether it is http or https there, and that the site is not "
@@ -90,8 +90,3 @@ def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
             f"nothing answers at {address}: {error.strerror or error}",
             "check host and port, and that the site is running",
         ) from error
-
-
-def _short(error: BaseException) -> str:
-    text = str(error).splitlines()
-    return text[0][:120] if text and text[0] else type(error).__name__

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitebench.options import option
-from sitebench.suites.options import EndpointOptions, SuiteTestOptions, target_option
+from sitebench.suites.options import SuiteTestOptions, target_option
 
 
 @dataclass(frozen=True)
-class _SiteOptions(EndpointOptions):
-    """The site, and what its users do."""
+class SiteTestOptions(SuiteTestOptions):
+    """A test of a site, but for its size."""
 
     target: str = target_option(
         "embedded", "Site to measure: embedded, or the http:// or https:// address of another."
@@ -29,8 +29,3 @@ class _SiteOptions(EndpointOptions):
         *("native", "fasthttp"),
         panel="Advanced",
     )
-
-
-@dataclass(frozen=True)
-class SiteTestOptions(_SiteOptions, SuiteTestOptions):
-    """A test of a site, but for its size."""

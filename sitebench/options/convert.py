@@ -175,12 +175,6 @@ def command_options(cls: type[Any]) -> Callable[[Callable[..., T]], Callable[...
     return decorate
 
 
-def _words(spec: Option) -> Callable[[], list[str]] | None:
-    """Return what the shell completes an option's value to."""
-    words = spec.parse
-    return (lambda: list(words.allowed)) if isinstance(words, OneOf) else None
-
-
 def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
     """Describe one option to typer; its default is text, because typer parses defaults too."""
     import typer
@@ -200,11 +194,12 @@ def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
         )
         annotation, default = Annotated[bool, info], each.default
     else:
+        words = spec.parse
         info = typer.Option(
             long_option(each.name),
             help=spec.help,
             parser=spec.parse,
-            autocompletion=_words(spec),
+            autocompletion=(lambda: list(words.allowed)) if isinstance(words, OneOf) else None,
             metavar=spec.metavar,
             rich_help_panel=spec.panel,
             hidden=spec.hidden,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sitebench.report.table import Table
+from sitebench.report.table import Row, Table
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series
 
@@ -56,6 +56,12 @@ class ReportSuite:
         known = [each for each in self.rates if each.operation in operations]
         others = [name for name in operations if name not in {each.operation for each in known}]
         return known + [RateFigure(name, self.title_of(name), name, ops_per_s) for name in others]
+
+
+def bottlenecks(number: int, title: str, rows: Sequence[Row]) -> Table:
+    """Return one of the paper's tables of bottlenecks."""
+    columns = ("Resource", "Bottleneck", "Comment")
+    return Table(f"1997, Table {number}: {title}", columns, rows, left=3)
 
 
 def ops_per_s(result: PointResult) -> float:

@@ -1,4 +1,4 @@
-"""What the commands of every suite share: arguments, and what peak and ui do.
+"""What the commands of every suite share: arguments, and what peak does.
 
 A suite's own `cli.py` has the commands, their examples, and what only it asks.
 """
@@ -94,10 +94,3 @@ def find_peak(
         afterwards=afterwards,
     )
     command.find_peak(options, job)
-
-
-def open_ui(suite: Suite, options: Any, locust_options: type[Any]) -> None:
-    """Become Locust with its web page, whose form begins with these options."""
-    from sitebench.locust.web_ui.starting import become_locust
-
-    become_locust(suite.locustfile_path(), options, locust_options)

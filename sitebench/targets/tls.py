@@ -12,12 +12,7 @@ from typing import Any
 from sitebench.errors import BadFile, BadInput, TlsFailed
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
-from sitebench.targets.tls_options import (
-    KEY_PASSWORD_VARIABLE,
-    SELF_SIGNED,
-    TlsOptions,
-    TlsServeOptions,
-)
+from sitebench.targets.tls_options import SELF_SIGNED, TlsOptions, TlsServeOptions
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 
@@ -80,9 +75,9 @@ class Trust:
             context.load_cert_chain(self.cert, self.key, lambda: password or "")
         except (OSError, ValueError) as error:
             raise BadFile(
-                f"cannot use certificate {self.cert} with key {self.key}: {_short(error)}",
+                f"cannot use certificate {self.cert} with key {self.key}: {short(error)}",
                 "give a pair in PEM that was made together, and its password in "
-                f"--tls-key-password-file or ${KEY_PASSWORD_VARIABLE}",
+                f"--tls-key-password-file or ${secret.KEY_PASSWORD}",
             ) from error
 
     def warnings(self) -> tuple[PointWarning, ...]:
@@ -118,7 +113,7 @@ def _authorities(path: str) -> str:
 
 def key_password(path: str | None) -> str | None:
     """Read the password of a key from its file or the environment; never from an argument."""
-    return secret.given(path, "key's password file", KEY_PASSWORD_VARIABLE)
+    return secret.given(path, "key's password file", secret.KEY_PASSWORD)
 
 
 @dataclass(frozen=True)
@@ -250,5 +245,7 @@ def tls_failed(address: object, error: BaseException) -> TlsFailed | None:
     )
 
 
-def _short(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def short(error: BaseException) -> str:
+    """Return the first line of an error, or its class if it has no text."""
+    lines = str(error).splitlines()
+    return lines[0][:120] if lines and lines[0] else type(error).__name__

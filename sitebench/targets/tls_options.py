@@ -9,11 +9,10 @@ from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
 
-KEY_PASSWORD_VARIABLE = secret.KEY_PASSWORD
 SELF_SIGNED = "self-signed"
 _KEY_PASSWORD_HELP = (
     f"File with the password of an encrypted key in its first line (default: "
-    f"${KEY_PASSWORD_VARIABLE})."
+    f"${secret.KEY_PASSWORD})."
 )
 
 # The same point whichever file the certificate is in, and no file of a key from a web form.

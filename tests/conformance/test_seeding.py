@@ -5,8 +5,8 @@ import json
 import pytest
 from ldap3 import LEVEL
 
-from ils_bench.options import PASSWORD_VARIABLE
 from sitebench._engine import EngineError, Population, remove_people, seed_directory
+from sitebench.system.secret import BIND_PASSWORD
 from tests.conformance.ldap3_client import Clients, entries
 from tests.conformance.served import Served
 from tests.support.cli import sitebench
@@ -95,7 +95,7 @@ def test_a_person_seeds_and_verifies_with_a_password_from_the_environment(
     server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = ("--bind-dn", server.admin_dn)
-    monkeypatch.setenv(PASSWORD_VARIABLE, server.admin_password)
+    monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
     url = f"{server.url}/ou=People,{scratch}"
     people = ("--entries", "600", "--locales", "en_US")
     seeded = sitebench("ils", "seed", "--to", url, *people, *who)
@@ -117,7 +117,7 @@ def test_a_person_is_told_about_the_password(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if password is not None:
-        monkeypatch.setenv(PASSWORD_VARIABLE, password)
+        monkeypatch.setenv(BIND_PASSWORD, password)
     who = ("--bind-dn", server.admin_dn)
     ran = sitebench("ils", "seed", "--to", server.url, *people_below(scratch), *who)
     assert ran.code == 2
@@ -135,7 +135,7 @@ def test_a_person_is_told_who_may_not_write_and_what_is_not_there(
     assert ran.code == 2
     assert "has no entry" in ran.err
     who = ("--bind-dn", server.admin_dn)
-    monkeypatch.setenv(PASSWORD_VARIABLE, server.admin_password)
+    monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
     ran = sitebench("ils", "seed", "--to", f"{server.url}/dc=example,dc=com", *who)
     assert ran.code == 2
     assert "does not take 'dc=com'" in ran.err
