@@ -26,7 +26,7 @@ from ils_bench.targets.address import Address, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.probe import connected, exists
-from seeders.ldif import write_ldif
+from seeders.ldif import pieces, write_ldif
 from seeders.people import Spec, contents_meanwhile, generate
 from sitebench._engine import seed_directory
 from sitebench.errors import ProgramMissing
@@ -113,7 +113,8 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
 
     with temporary_folder() as folder:
         path = folder / "people.ldif"
-        write_ldif(population, path, containers=False)
+        people = pieces(population, 0, size, containers=False)
+        path.write_bytes(b"".join(piece for _, piece in people))
 
         def add(address: Address) -> object:
             command = [ldapadd, "-x", "-H", str(address), "-f", str(path)]

@@ -149,11 +149,8 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
     def _reserve(self, options: LocustOptions, target: OpenDirectory) -> Reservation:
         reservation = journal.reserve(
             str(target.address),
-            base=options.base,
+            spec_of(options, options.entries),
             bind_dn=options.bind_dn,
-            profile=options.profile,
-            seed=options.seed,
-            locales=options.locales,
             keys=options.ring,
             sparse=any(each.removes for each in self.programs(options)),
         )

@@ -14,9 +14,6 @@ from sitebench._engine import Population
 from sitebench.errors import BadInput
 from sitebench.system.native_errors import translated
 
-Progress = Callable[[int, int], object]
-"""Called with how many people are written, and how many are wanted."""
-
 _PEOPLE_PER_PIECE = 2_000
 """Some 3 MB: large enough that Python's overhead is negligible, small enough for the CPU cache."""
 
@@ -47,36 +44,25 @@ def pieces(
 
 
 def write_ldif(
-    population: Population,
-    path: Path,
-    *,
-    start: int = 0,
-    stop: int | None = None,
-    containers: bool = True,
-    progress: Progress = lambda done, wanted: None,
+    population: Population, path: Path, progress: Callable[[int], object] = lambda done: None
 ) -> int:
-    """Write people [start, stop) to `path` and return the file's bytes; `stop` defaults to all.
+    """Write everyone to `path`, after the entries of the base DN, and return the file's bytes.
 
-    `containers` puts the entries of the base DN first, so that the file loads into an empty
-    directory. The file appears when it is complete: half a file would load as if it were all.
-    An interrupted one leaves a file of that name and `.part`, which is compared with what it should
-    be (quicker than writing it again) and continued from there.
+    `progress` is called with the number of people that are written. The file appears when it is
+    complete: half a file would load as if it were all. An interrupted one leaves a file of that
+    name and `.part`, which is compared with what it should be (quicker than writing it again) and
+    continued from there.
     """
-    end = population.size if stop is None else stop
-    if not 0 <= start <= end:
-        raise BadInput(
-            f"no people from {start} to {end}", "give a range that begins before it ends"
-        )
     with complete_or_resumable(path) as file:
         going_on = True
-        for done, piece in pieces(population, start, end, containers=containers):
+        for done, piece in pieces(population, 0, population.size):
             at = file.tell()
             if going_on and file.read(len(piece)) != piece:
                 going_on = False
                 file.seek(at)
             if not going_on:
                 file.write(piece)
-            progress(done - start, end - start)
+            progress(done)
         return file.truncate()
 
 

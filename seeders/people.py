@@ -12,7 +12,7 @@ from threading import Event
 from typing import Literal
 
 from seeders import DEFAULT_BASE
-from seeders.pools import PoolsFile, Progress, pools
+from seeders.pools import PoolsFile, pools
 from sitebench._engine import Contents, Population
 from sitebench.errors import BadInput
 from sitebench.suites.options import DEFAULT_LOCALES
@@ -67,10 +67,10 @@ class People:
         }
 
 
-def generate(spec: Spec, *, progress: Progress | None = None, cache: Path | None = None) -> People:
+def generate(spec: Spec, *, cache: Path | None = None) -> People:
     """Return the people of `spec`; harvests their pools if this machine has none yet."""
     no_people_or_seed_below_zero(spec.size, spec.seed)
-    source = pools(spec.locales, progress=progress, cache=cache)
+    source = pools(spec.locales, cache=cache)
     with translated():
         population = Population(str(source.path), json.dumps(spec.to_dict()))
     return People(population, spec, source)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,9 +30,6 @@ RECIPE = 1
 # What people have when a provider's values suit no attribute: user names and telephone numbers
 # are ASCII by their syntax.
 _FALLBACK_LOCALE = "en_US"
-
-Progress = Callable[[str, int, int], object]
-"""Called with a locale, how many locales are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +53,7 @@ class PoolsFile:
     locales: tuple[str, ...]
 
 
-def pools(
-    locales: Sequence[str] = DEFAULT_LOCALES,
-    *,
-    progress: Progress | None = None,
-    cache: Path | None = None,
-) -> PoolsFile:
+def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None) -> PoolsFile:
     """Return the pools of `locales`, harvested now if they never were.
 
     The file lies in the user's cache folder (XDG base directories) unless `cache` is another.
@@ -72,7 +64,7 @@ def pools(
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        content = harvest(locales, progress=progress).encode()
+        content = harvest(locales).encode()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Another process may be reading, or harvesting too.
@@ -86,25 +78,15 @@ def pools(
     return PoolsFile(path, digest, faker_version, tuple(locales))
 
 
-def harvest(locales: Sequence[str], *, progress: Progress | None = None) -> str:
+def harvest(locales: Sequence[str]) -> str:
     """Return the text of a pools file."""
     lines = [HEADER, f"faker {version('faker')}"]
-    for done, locale in enumerate(locales):
-        if progress is not None:
-            progress(locale, done, len(locales))
-        lines.extend(_harvest_locale(locale))
-    if progress is not None:
-        progress("", len(locales), len(locales))
+    for locale in locales:
+        lines += [f"[{locale} country]", country(locale)]
+        for field in FIELDS:
+            found = values(locale, field) or values(_FALLBACK_LOCALE, field)
+            lines += [f"[{locale} {field.name}]", *found]
     return "\n".join(lines) + "\n"
-
-
-def _harvest_locale(locale: str) -> Iterator[str]:
-    """Yield the lines of one locale's sections."""
-    yield f"[{locale} country]"
-    yield country(locale)
-    for field in FIELDS:
-        yield f"[{locale} {field.name}]"
-        yield from values(locale, field) or values(_FALLBACK_LOCALE, field)
 
 
 def values(locale: str, field: Field) -> list[str]:

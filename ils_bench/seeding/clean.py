@@ -13,7 +13,7 @@ from collections.abc import Callable
 from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
-from seeders.people import Spec, generate
+from seeders.people import generate
 from sitebench._engine import remove_people
 from sitebench.system.native_errors import translated
 
@@ -41,16 +41,7 @@ def remove(
 
     `added` is how many its run has added, if that is known.
     """
-    profile = reservation.profile
-    population = generate(
-        Spec(
-            reservation.stop,
-            reservation.seed,
-            profile,  # type: ignore[arg-type]
-            reservation.locales,
-            reservation.base,
-        )
-    ).population
+    population = generate(reservation.people).population
     config, removed = target.to_engine(), 0
     scan_to = _scan_to(reservation, added)
     for start in range(reservation.start, reservation.stop, CHUNK):

@@ -49,7 +49,7 @@ def seed_destination(options: SeedOptions, where: str) -> None:
                 message = f"{people.size:,} people written"
             case LdifFile(path):
                 with _resumable_bar(f"writing {path}", people.size) as move:
-                    written = write_ldif(population, path, progress=lambda done, _: move(done))
+                    written = write_ldif(population, path, progress=move)
                 message = f"{people.size:,} people in {path}, {written:,} bytes"
             case SlapdFolder(folder):
                 with _resumable_bar(f"filling {folder}", people.size) as move:
@@ -232,14 +232,7 @@ def _remove_seeded(options: SeedOptions) -> None:
     options = password_asked(options)
     target, people = open_live(options), spec_of(options, options.entries)
     reservation = journal.reserve(
-        str(target.address),
-        base=people.base,
-        bind_dn=target.who.dn,
-        profile=people.profile,
-        seed=people.seed,
-        locales=people.locales,
-        keys=people.size,
-        first=0,
+        str(target.address), people, bind_dn=target.who.dn, keys=people.size, first=0
     )
     with bar(f"emptying {target.address}", people.size) as move:
         removed = clean.remove(reservation, target, move)

@@ -19,6 +19,8 @@ from pathlib import Path
 
 import psutil
 
+from seeders.people import Profile, Spec
+
 FIRST_ADDED = 1_000_000_000
 """Key of the first person a run adds: far beyond any that is seeded."""
 ROOM = 9 * FIRST_ADDED
@@ -33,7 +35,7 @@ class Reservation:
     target: str
     base: str
     bind_dn: str | None
-    profile: str
+    profile: Profile
     seed: int
     locales: tuple[str, ...]
     start: int
@@ -42,6 +44,11 @@ class Reservation:
     began: float
     sparse: bool = False
     """Whether the run also removes people, so that those left may be anywhere among these."""
+
+    @property
+    def people(self) -> Spec:
+        """The population as far as the last of these people."""
+        return Spec(self.stop, self.seed, self.profile, self.locales, self.base)
 
     @property
     def abandoned(self) -> bool:
@@ -71,12 +78,9 @@ def entries() -> Iterator[Reservation]:
 
 def reserve(
     target: str,
+    people: Spec,
     *,
-    base: str,
     bind_dn: str | None,
-    profile: str,
-    seed: int,
-    locales: tuple[str, ...],
     keys: int,
     first: int | None = None,
     sparse: bool = False,
@@ -87,15 +91,15 @@ def reserve(
     """
     process = psutil.Process()
     with _exclusive_lock():
-        start = _first_free(target, base, keys) if first is None else first
+        start = _first_free(target, people.base, keys) if first is None else first
         made = Reservation(
             uuid.uuid4().hex,
             target,
-            base,
+            people.base,
             bind_dn,
-            profile,
-            seed,
-            locales,
+            people.profile,
+            people.seed,
+            people.locales,
             start,
             start + keys,
             process.pid,

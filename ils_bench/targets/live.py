@@ -70,11 +70,8 @@ def seed(
     if not keep:
         reservation = journal.reserve(
             str(target.address),
-            base=people.base,
+            people,
             bind_dn=target.who.dn,
-            profile=people.profile,
-            seed=people.seed,
-            locales=people.locales,
             keys=people.size - present,
             first=present,
         )

@@ -13,22 +13,19 @@ from typing import Any
 
 from ils_bench.targets.target import OpenDirectory
 
-TIMEOUT_S = 1.0
-BASE = "cn=Monitor"
+_TIMEOUT_S = 1.0
+_BASE = "cn=Monitor"
 _STATISTICS = {"bytes": "bytes_total", "pdu": "pdus_total", "entries": "entries_total"}
-THREADS = ("max", "open", "active", "pending", "backload")
-OPERATIONS = ("monitorOpInitiated", "monitorOpCompleted")
-COUNTER, INFO = ("monitorCounter",), ("monitoredInfo",)
-
-Entry = tuple[str, Mapping[str, Any]]
-"""The value of an entry's first cn, in lower case, and its attributes."""
+_THREADS = ("max", "open", "active", "pending", "backload")
+_OPERATIONS = ("monitorOpInitiated", "monitorOpCompleted")
+_COUNTER, _INFO = "monitorCounter", "monitoredInfo"
 
 
 class DirectoryMonitor:
     """Reads cn=Monitor over a connection of its own, which stays."""
 
     def __init__(self, target: OpenDirectory) -> None:
-        self.source = f"{BASE} of {target.address}"
+        self.source = f"{_BASE} of {target.address}"
         self._target = target
         self._connection: Any = None
         self._answered = False
@@ -55,14 +52,14 @@ class DirectoryMonitor:
             self.close()
             return None
         for name, entry in (("connections_total", "Total"), ("connections", "Current")):
-            for _, attributes in self._search(f"cn={entry},cn=Connections", COUNTER, below=False):
-                found |= _value(name, attributes, COUNTER[0])
-        for name, attributes in self._search("cn=Statistics", COUNTER):
+            for _, attributes in self._search(f"cn={entry},cn=Connections", _COUNTER, below=False):
+                found |= _value(name, attributes, _COUNTER)
+        for name, attributes in self._search("cn=Statistics", _COUNTER):
             if name in _STATISTICS:
-                found |= _value(_STATISTICS[name], attributes, COUNTER[0])
-        for name, attributes in self._search("cn=Threads", INFO):
-            if name in THREADS:
-                found |= _value(f"threads_{name}", attributes, INFO[0])
+                found |= _value(_STATISTICS[name], attributes, _COUNTER)
+        for name, attributes in self._search("cn=Threads", _INFO):
+            if name in _THREADS:
+                found |= _value(f"threads_{name}", attributes, _INFO)
         return found
 
     def _connect(self) -> Any:
@@ -71,33 +68,34 @@ class DirectoryMonitor:
 
         from ils_bench.targets.probe import server_of
 
-        server = server_of(self._target.address, self._target.trust, TIMEOUT_S)
+        server = server_of(self._target.address, self._target.trust, _TIMEOUT_S)
         connection = ldap3.Connection(server, check_names=False, **self._target.who.to_ldap3())
         connection.open()
         if self._target.address.start_tls:
             connection.start_tls(read_server_info=False)
         # Not ldap3's receive_timeout: it asks the kernel, which gevent's sockets never wait in.
-        connection.socket.settimeout(TIMEOUT_S)
+        connection.socket.settimeout(_TIMEOUT_S)
         if connection.bind():
             return connection
         connection.unbind()
         return None
 
     def _operations(self) -> Iterator[tuple[str, float]]:
-        for name, attributes in self._search("cn=Operations", OPERATIONS, whole=True):
-            for attribute in OPERATIONS:
+        for name, attributes in self._search("cn=Operations", *_OPERATIONS, whole=True):
+            for attribute in _OPERATIONS:
                 what = attribute.removeprefix("monitorOp").lower()
                 if what == "completed" or name == "operations":
                     yield from _value(f"{name}_{what}_total", attributes, attribute).items()
 
     def _search(
-        self, base: str, attributes: tuple[str, ...], *, below: bool = True, whole: bool = False
-    ) -> Iterator[Entry]:
+        self, base: str, *attributes: str, below: bool = True, whole: bool = False
+    ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the value of each entry's first cn, in lower case, and its attributes."""
         import ldap3
 
         scope = ldap3.SUBTREE if whole else ldap3.LEVEL if below else ldap3.BASE
         self._connection.search(
-            f"{base},{BASE}", "(objectClass=*)", scope, attributes=list(attributes)
+            f"{base},{_BASE}", "(objectClass=*)", scope, attributes=list(attributes)
         )
         for entry in self._connection.response or ():
             if entry.get("type") == "searchResEntry":

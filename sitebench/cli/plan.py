@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-ALONE = (
+_ALONE = (
     "each operation met the objective when measured alone; in a mix they also wait for each other"
 )
 
@@ -69,7 +69,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
         suite, _scenario(options, estimated=estimated), chosen, _size(suite, options, typed)
     )
     if options.objective is not None and not estimated:
-        answer = replace(answer, warnings=(*answer.warnings, ALONE))
+        answer = replace(answer, warnings=(*answer.warnings, _ALONE))
     others = [
         _other_machine(suite, options, each) for each in presets.values() if each is not chosen
     ]

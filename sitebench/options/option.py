@@ -179,7 +179,17 @@ def count(
     **placement: Unpack[Placement],
 ) -> Integer:
     """Make the field of a whole number."""
-    parse = integer(at_least, at_most)
+    bounds = f"of at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text.replace(",", "").replace("_", ""))
+        except ValueError:
+            number = at_least - 1
+        if number < at_least or (at_most is not None and number > at_most):
+            raise UnknownValue(f"{text!r} is not a whole number {bounds}", "write digits")
+        return number
+
     return parsed(default, explanation, metavar=metavar, parse=parse, **placement)
 
 
@@ -194,22 +204,6 @@ class OneOf:
         if text not in self.allowed:
             raise UnknownValue(f"unknown choice {text!r}", f"use one of {', '.join(self.allowed)}")
         return text
-
-
-def integer(at_least: int, at_most: int | None = None) -> Callable[[str], int]:
-    """Make a parser of whole numbers."""
-    bounds = f"of at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
-
-    def parse(text: str) -> int:
-        try:
-            number = int(text.replace(",", "").replace("_", ""))
-        except ValueError:
-            number = at_least - 1
-        if number < at_least or (at_most is not None and number > at_most):
-            raise UnknownValue(f"{text!r} is not a whole number {bounds}", "write digits")
-        return number
-
-    return parse
 
 
 def sequence_of(parse: Callable[[str], T]) -> Callable[[str], tuple[T, ...]]:

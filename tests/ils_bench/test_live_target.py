@@ -121,11 +121,8 @@ def test_an_interrupted_removal_is_gone_on_with(live: Live, first: int, chunks: 
     seed_directory(target.to_engine(), population, first, stop)
     made = journal.reserve(
         str(target.address),
-        base=spec.base,
+        spec,
         bind_dn=None,
-        profile=spec.profile,
-        seed=spec.seed,
-        locales=spec.locales,
         keys=3 * CHUNK,
         first=first,
     )
