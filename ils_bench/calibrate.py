@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from sitebench._engine import Engine
 
 WARMUP_S = 0.5
-LANES = 64
-PEOPLE = 10_000
+_LANES = 64
+_PEOPLE = 10_000
 
-Rates = Mapping[str, float]
+_Rates = Mapping[str, float]
 
 
 def calibrate(
@@ -73,7 +73,7 @@ def calibrate(
 
 def _pairs(
     stack: contextlib.ExitStack, seconds: float
-) -> dict[str, dict[str, Callable[[], Rates]]]:
+) -> dict[str, dict[str, Callable[[], _Rates]]]:
     """Open the directory and two responders; return what measures each side of a pair."""
     from ils_bench import sequences
     from ils_bench.options import IlsOptions
@@ -84,40 +84,40 @@ def _pairs(
     lookup_port = stack.enter_context(floor.responder(lookup))
     bind_port = stack.enter_context(floor.responder(bind))
     options = IlsOptions(
-        entries=PEOPLE,
+        entries=_PEOPLE,
         target="embedded",
         target_threads=1,
         threads=1,
-        users=LANES,
+        users=_LANES,
         warmup=WARMUP_S,
         measure=seconds,
     )
-    target = stack.enter_context(open_target(options, PEOPLE))
+    target = stack.enter_context(open_target(options, _PEOPLE))
 
-    def engine(sequence: Sequence, lanes: int) -> Rates:
+    def engine(sequence: Sequence, lanes: int) -> _Rates:
         found = engine_alone(options, target, sequence, lanes, seconds)
         return {"per_s": found["ops_per_s"], "cpu_us": found["cpu_us"]}
 
-    def raw(found: floor.Floor) -> Rates:
+    def raw(found: floor.Floor) -> _Rates:
         return {"per_s": found.ops_per_s, "cpu_us": found.cpu_us_per_op}
 
     return {
         "exchange, 64 connections": {
-            "floor": lambda: raw(floor.exchanges(lookup_port, lookup, LANES, seconds)),
-            "engine": lambda: engine(sequences.LOOKUP, LANES),
+            "floor": lambda: raw(floor.exchanges(lookup_port, lookup, _LANES, seconds)),
+            "engine": lambda: engine(sequences.LOOKUP, _LANES),
         },
         "exchange, 1 connection": {
             "floor": lambda: raw(floor.exchanges(lookup_port, lookup, 1, seconds)),
             "engine": lambda: engine(sequences.LOOKUP, 1),
         },
         "connect, bind, close": {
-            "floor": lambda: raw(floor.connects(bind_port, bind, LANES, seconds)),
-            "engine": lambda: engine(sequences.CONNECT, LANES),
+            "floor": lambda: raw(floor.connects(bind_port, bind, _LANES, seconds)),
+            "engine": lambda: engine(sequences.CONNECT, _LANES),
         },
     }
 
 
-def _table(found: Mapping[str, Rates], repeats: int) -> Group:
+def _table(found: Mapping[str, _Rates], repeats: int) -> Group:
     from sitebench.tables.tables import new_table, titled
 
     columns = ("What", "floor/s", "client us/op", "engine/s", "engine us/op", "engine's share")

@@ -29,11 +29,11 @@ from sitebench.suites import commands
 
 app = typer.Typer()
 
-OPERATION = commands.operation_argument(SUITE)
-OPERATIONS = commands.operations_option(SUITE)
+_OPERATION = commands.operation_argument(SUITE)
+_OPERATIONS = commands.operations_option(SUITE)
 
 _PAPER_OPERATIONS = "connect,add,lookup"
-PAPER_WARMUP_S, PAPER_WINDOW_S = 10.0, 600.0
+_PAPER_WARMUP_S, _PAPER_WINDOW_S = 10.0, 600.0
 """What the paper measured at each of its sizes: three operations, 600 seconds each (page 8)."""
 
 
@@ -41,7 +41,7 @@ PAPER_WARMUP_S, PAPER_WINDOW_S = 10.0, 600.0
 @command_options(RunOptions)
 def run(
     options: RunOptions,
-    operation: Annotated[str, OPERATION] = "lookup",
+    operation: Annotated[str, _OPERATION] = "lookup",
 ) -> None:
     """Measure one operation at one size.
 
@@ -67,7 +67,7 @@ def run(
 def sweep(
     options: SweepOptions,
     sizes: commands.Sizes = None,
-    operations: Annotated[str, OPERATIONS] = _PAPER_OPERATIONS,
+    operations: Annotated[str, _OPERATIONS] = _PAPER_OPERATIONS,
     paper: Annotated[
         bool,
         typer.Option(
@@ -92,8 +92,8 @@ def sweep(
     from sitebench.suites.points import at_size
 
     if paper:
-        warmup = max(options.warmup, PAPER_WARMUP_S)
-        options = replace(options, warmup=warmup, measure=PAPER_WINDOW_S)
+        warmup = max(options.warmup, _PAPER_WARMUP_S)
+        options = replace(options, warmup=warmup, measure=_PAPER_WINDOW_S)
     chosen = commands.sweep_sizes(sizes, SIZES_1997 if paper else None)
     found, options = commands.parse_operations(SUITE, operations), password_asked(options)
     each = [at_size(IlsOptions, options, size) for size in chosen]
@@ -151,7 +151,7 @@ def _reporting_leftovers(options: LoadTestOptions) -> Callable[[], None]:
 @command_options(PeakOptions)
 def peak(
     options: PeakOptions,
-    operation: Annotated[str, OPERATION] = "lookup",
+    operation: Annotated[str, _OPERATION] = "lookup",
 ) -> None:
     """Find the highest rate of a directory.
 

@@ -33,9 +33,9 @@ from sitebench.locust.portable import (
 from sitebench.targets.tls import fault_kind
 
 _CONTROL_SIZE_LIMIT_EXCEEDED = 4
-SUCCESS, COMPARE_TRUE = 0, 6
+_SUCCESS, _COMPARE_TRUE = 0, 6
 _NOT_CONNECTED = "closed"
-REFRESH = "1.3.6.1.4.1.1466.101.119.1"
+_REFRESH = "1.3.6.1.4.1.1466.101.119.1"
 
 
 class _FailedError(Exception):
@@ -287,7 +287,7 @@ class _Ldap3Lane(PortableLane):
         request = RefreshRequest()
         request["entryName"] = self._dn(self._person(step.person))
         request["requestTtl"] = step.ttl_s
-        self._connected().extended(REFRESH, request)
+        self._connected().extended(_REFRESH, request)
         self._expect()
 
     def _compare(self, step: steps.Compare) -> None:
@@ -295,7 +295,7 @@ class _Ldap3Lane(PortableLane):
         _, attributes = self._lanes.population.entry(i)
         values = {name.lower(): value for name, value in attributes.items()}
         self._connected().compare(self._dn(i), step.attribute, values[step.attribute.lower()][0])
-        self._expect(COMPARE_TRUE)
+        self._expect(_COMPARE_TRUE)
 
     def _retrieve(self, step: steps.Retrieve) -> None:
         import ldap3
@@ -307,7 +307,7 @@ class _Ldap3Lane(PortableLane):
             attributes=list(step.attributes) or ldap3.ALL_ATTRIBUTES,
             size_limit=step.size_limit,
         )
-        self._expect(SUCCESS, _CONTROL_SIZE_LIMIT_EXCEEDED)
+        self._expect(_SUCCESS, _CONTROL_SIZE_LIMIT_EXCEEDED)
 
     def _search(self, step: steps.Search) -> None:
         import ldap3
@@ -333,7 +333,7 @@ class _Ldap3Lane(PortableLane):
     def _expect(self, *accepted: int) -> None:
         self.clock.answered()
         result = self._connection.result
-        if result["result"] not in (accepted or (SUCCESS,)):
+        if result["result"] not in (accepted or (_SUCCESS,)):
             raise _FailedError(f"result:{result['description']}")
 
 

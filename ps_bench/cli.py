@@ -27,14 +27,14 @@ from sitebench.suites import commands
 
 app = typer.Typer()
 
-OPERATION = commands.operation_argument(SUITE)
+_OPERATION = commands.operation_argument(SUITE)
 
 
 @app.command(rich_help_panel="Measure")
 @command_options(RunOptions)
 def run(
     options: RunOptions,
-    operation: Annotated[str, OPERATION] = "scenario",
+    operation: Annotated[str, _OPERATION] = "scenario",
 ) -> None:
     """Measure the paper's scenario, or a single request, at one size.
 
@@ -110,7 +110,7 @@ def _measure(
 @command_options(PeakOptions)
 def peak(
     options: PeakOptions,
-    operation: Annotated[str, OPERATION] = "scenario",
+    operation: Annotated[str, _OPERATION] = "scenario",
 ) -> None:
     """Find the highest rate of a site.
 

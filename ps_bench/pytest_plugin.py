@@ -26,7 +26,7 @@ from sitebench.suites.markers import marked
 if TYPE_CHECKING:
     from ps_bench.targets.personalized_site import PersonalizedSite
 
-MARKERS = {
+_MARKERS = {
     "user_property_db": "entries, seed and locales of the fixture of that name.",
     "personalized_site": "arguments of sitebench.PersonalizedSite for the fixture of that name.",
 }
@@ -34,7 +34,7 @@ MARKERS = {
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the markers known."""
-    for name, explanation in MARKERS.items():
+    for name, explanation in _MARKERS.items():
         config.addinivalue_line("markers", f"{name}(**arguments): {explanation}")
 
 

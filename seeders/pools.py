@@ -24,16 +24,16 @@ from sitebench.system.files import atomic_write
 if TYPE_CHECKING:
     from faker import Faker
 
-HEADER = "sitebench-pools 1"
+_HEADER = "sitebench-pools 1"
 # Raise it when fields, limits or rules below change: files of an older recipe are left alone.
-RECIPE = 1
+_RECIPE = 1
 # What people have when a provider's values suit no attribute: user names and telephone numbers
 # are ASCII by their syntax.
 _FALLBACK_LOCALE = "en_US"
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class _Field:
     """One pool: where its values come from, how many are wanted, and which suit."""
 
     name: str
@@ -60,7 +60,7 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
     """
     _check_locales(locales)
     faker_version = version("faker")
-    path = (cache or cache_folder()) / file_name(locales, faker_version)
+    path = (cache or cache_folder()) / _file_name(locales, faker_version)
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -80,19 +80,19 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
 
 def harvest(locales: Sequence[str]) -> str:
     """Return the text of a pools file."""
-    lines = [HEADER, f"faker {version('faker')}"]
+    lines = [_HEADER, f"faker {version('faker')}"]
     for locale in locales:
-        lines += [f"[{locale} country]", country(locale)]
+        lines += [f"[{locale} country]", _country(locale)]
         for field in FIELDS:
-            found = values(locale, field) or values(_FALLBACK_LOCALE, field)
+            found = _values(locale, field) or _values(_FALLBACK_LOCALE, field)
             lines += [f"[{locale} {field.name}]", *found]
     return "\n".join(lines) + "\n"
 
 
-def values(locale: str, field: Field) -> list[str]:
+def _values(locale: str, field: _Field) -> list[str]:
     """Draw suitable values until there are enough, or the provider seems to have no more."""
     fake = _faker_for(locale)
-    fake.seed_instance(f"{HEADER} {field.name}")
+    fake.seed_instance(f"{_HEADER} {field.name}")
     draw = getattr(fake, field.provider)
     found: dict[str, None] = {}
     # A provider of n values shows 99.97 % of them within 8 n draws; more would cost time only.
@@ -128,10 +128,10 @@ def _check_locales(locales: Sequence[str]) -> None:
     for locale in locales:
         if locales.count(locale) > 1:
             raise BadInput(f"locale {locale} is listed twice", "name each locale once")
-        country(locale)
+        _country(locale)
 
 
-def country(locale: str) -> str:
+def _country(locale: str) -> str:
     """Return the country a locale names, as ISO 3166 has it."""
     _, _, code = locale.partition("_")
     if len(code) == 2 and code.isascii() and code.isalpha() and code.isupper():
@@ -147,7 +147,7 @@ def _is_clean(value: str) -> bool:
     return bool(value) and value.strip() == value and not unseen and not value.startswith("[")
 
 
-def is_name(value: str) -> bool:
+def _is_name(value: str) -> bool:
     """Whether `value` needs no escape in a DN (RFC 4514) or a filter (RFC 4515)."""
     return all(unicodedata.category(c)[0] in "LM" or c in " -'’.·" for c in value)
 
@@ -172,14 +172,14 @@ def _is_any(_: str) -> bool:
 
 # The limits keep a lookup's answer at its size: the text of an entry takes up what these leave.
 FIELDS = (
-    Field("given", "first_name", 400, 40, is_name),
-    Field("family", "last_name", 400, 40, is_name),
-    Field("user", "user_name", 400, 32, _is_user),
-    Field("city", "city", 300, 48, _is_any),
-    Field("company", "company", 300, 64, _is_any),
-    Field("job", "job", 300, 64, _is_any),
-    Field("phone", "phone_number", 400, 24, _is_phone),
-    Field("text", "sentence", 96, 160, _is_any),
+    _Field("given", "first_name", 400, 40, _is_name),
+    _Field("family", "last_name", 400, 40, _is_name),
+    _Field("user", "user_name", 400, 32, _is_user),
+    _Field("city", "city", 300, 48, _is_any),
+    _Field("company", "company", 300, 64, _is_any),
+    _Field("job", "job", 300, 64, _is_any),
+    _Field("phone", "phone_number", 400, 24, _is_phone),
+    _Field("text", "sentence", 96, 160, _is_any),
 )
 
 
@@ -191,10 +191,10 @@ def cache_folder() -> Path:
     return root / "sitebench"
 
 
-def file_name(locales: Sequence[str], faker_version: str) -> str:
+def _file_name(locales: Sequence[str], faker_version: str) -> str:
     """Return a name that changes whenever the content would."""
     key = hashlib.sha256(" ".join(locales).encode()).hexdigest()[:12]
-    return f"pools-{RECIPE}-faker-{faker_version}-{key}.txt"
+    return f"pools-{_RECIPE}-faker-{faker_version}-{key}.txt"
 
 
 def _no_cache(path: Path, error: OSError) -> BadInput:

@@ -18,7 +18,7 @@ from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
 _SESSION_S = float(WORKBOOK_1997["session_s"])
 MIX = {name: float(number) for name, number in WORKBOOK_1997["mix"].items()}
-SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
+_SCENARIO = Scenario(ACTIVE, _SESSION_S, MIX)
 
 
 def _rates(machine: Mapping[str, Any]) -> RateTable:
@@ -34,7 +34,7 @@ def _rates(machine: Mapping[str, Any]) -> RateTable:
     )
 
 
-MACHINES = {preset: _rates(machine) for preset, machine in WORKBOOK_1997["machines"].items()}
+_MACHINES = {preset: _rates(machine) for preset, machine in WORKBOOK_1997["machines"].items()}
 
 _PRINTED = tuple(
     PrintedAnswer(preset, machine["simultaneous"], machine["community"])
@@ -55,7 +55,7 @@ def _show_pairs(pairs: Pairs) -> str:
 class _DirectoryPlanOptions(PlanOptions):
     """Options of `sitebench plan ils`."""
 
-    preset: str | None = preset_option(MACHINES)
+    preset: str | None = preset_option(_MACHINES)
     session: float = option.duration(_SESSION_S, "Length of a user's session.", panel="Load")
     mix: Pairs = option.parsed(
         tuple(MIX.items()),
@@ -86,7 +86,7 @@ class _DirectoryPlanOptions(PlanOptions):
 
 def _explain() -> list[str]:
     (smaller, smaller_answer), (larger, larger_answer) = zip(
-        MACHINES.values(), _PRINTED, strict=True
+        _MACHINES.values(), _PRINTED, strict=True
     )
     answers_apart = larger_answer.community / smaller_answer.community
     rates_apart = max(
@@ -101,7 +101,7 @@ def _explain() -> list[str]:
     )
     users_by_column = []
     for table in (smaller, larger):
-        users = [solve(SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
+        users = [solve(_SCENARIO, table.at(size))["simultaneous"] for size in table.sizes]
         users_by_column.append(f"{round_half_up(min(users)):,} to {round_half_up(max(users)):,}")
     return [
         "It is not the column: our law gives "
@@ -131,8 +131,8 @@ PLAN = PlanSuite(
     people_in="directory",
     operation=lambda each: each.spec.operation,
     rate=lambda result: result.ops_per_s,
-    scenario=SCENARIO,
-    presets=MACHINES,
+    scenario=_SCENARIO,
+    presets=_MACHINES,
     size=WORKBOOK_1997["size"],
     printed=_PRINTED,
     explain=_explain,

@@ -17,7 +17,7 @@ from sitebench.report.table import Cell, Mark, Table
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import measurement_rows, repeat_rows
 
-TITLES = {
+_TITLES = {
     "connect": "Connect",
     "add": "Add",
     "lookup": "Direct lookup",
@@ -45,10 +45,10 @@ def _figure(operation: str) -> RateFigure:
     return RateFigure(operation, NAMES[operation][0], operation, ops_per_s, printed)
 
 
-def paper_table(found: Sequence[Series]) -> Table:
+def _paper_table(found: Sequence[Series]) -> Table:
     """Return one operation's table over sizes: 1997's Tables 4 to 9 and today's figures."""
     operation = found[0].spec.operation
-    title, rate = NAMES.get(operation, (TITLES.get(operation, operation), "Ops/sec"))
+    title, rate = NAMES.get(operation, (_TITLES.get(operation, operation), "Ops/sec"))
     rows = measurement_rows(found, rate) | repeat_rows(found, rate)
     then = [
         PaperTable(
@@ -67,8 +67,8 @@ REPORT = ReportSuite(
     size_title="Entries in the directory",
     people="entries",
     rates=[_figure(operation) for operation in TABLES_1997],
-    operations=TITLES,
-    paper_table=paper_table,
+    operations=_TITLES,
+    paper_table=_paper_table,
     bottlenecks_1997=[
         bottlenecks(10, "ProLiant 2500, all operations", _BOTTLENECKS),
         bottlenecks(11, "ProLiant 7000, all operations", _BOTTLENECKS),

@@ -30,7 +30,7 @@ NAMES = {
 }
 """The paper's names of an operation and of its row of operations per second."""
 
-NO_NUMBER = "-"
+_NO_NUMBER = "-"
 
 
 def tables(results: Sequence[PointResult]) -> list[Group]:
@@ -47,7 +47,7 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
     for machine in TABLES_1997.get(operation, {}):
         cells = [rate_1997(operation, machine, size) for size in sizes]
         if any(cells):
-            rows[f"{rate}, {machine}, 1997"] = [cell or NO_NUMBER for cell in cells]
+            rows[f"{rate}, {machine}, 1997"] = [cell or _NO_NUMBER for cell in cells]
     target = found[0].spec.target
     return by_size(f"{title}: measurements ({target})", sizes, rows)
 
@@ -71,7 +71,7 @@ def summary(results: Sequence[PointResult]) -> Group:
 
 def _rate(each: Series | None) -> str:
     if each is None:
-        return NO_NUMBER
+        return _NO_NUMBER
     mark = "" if each.valid and not each.failures else " [red]*[/]"
     bounds = f" ({around(each, rate_of, format_rate)})" if each.n > 1 else ""
     return format_rate(each.median(rate_of) or 0.0) + bounds + mark

@@ -25,7 +25,7 @@ def rendered(kind: str) -> str:
     return make(text("openldap"))
 
 
-def definitions(schema: str) -> Iterator[tuple[str, str]]:
+def _definitions(schema: str) -> Iterator[tuple[str, str]]:
     """Yield the keyword and the text of each definition, on one line (RFC 4512, 4.1)."""
     lines = [line for line in schema.splitlines() if not line.startswith("#")]
     for block in "\n".join(lines).split("\n\n"):
@@ -47,5 +47,5 @@ def _for_389ds(schema: str) -> str:
 
 def _ldif(server: str, head: list[str], names: dict[str, str], schema: str) -> str:
     comment = f"# RTPerson for {server}: made from rtperson.schema by `python -m ils_bench.schema`."
-    lines = [f"{names[keyword]}: {definition}" for keyword, definition in definitions(schema)]
+    lines = [f"{names[keyword]}: {definition}" for keyword, definition in _definitions(schema)]
     return "\n".join([comment, *head, *lines, ""])

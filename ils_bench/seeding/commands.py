@@ -33,8 +33,8 @@ from sitebench.measure.progress import bar
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 
-Move = Callable[[int], object]
-READ_BYTES = 1 << 20
+_Move = Callable[[int], object]
+_READ_BYTES = 1 << 20
 
 
 def seed_destination(options: SeedOptions, where: str) -> None:
@@ -104,7 +104,7 @@ def _warn(options: SeedOptions) -> None:
 
 
 def _contents(
-    options: SeedOptions, destination: Destination, population: Population, move: Move
+    options: SeedOptions, destination: Destination, population: Population, move: _Move
 ) -> Contents:
     match destination:
         case Stream():
@@ -124,10 +124,10 @@ def _contents(
                 return read_people(config, population, move)
 
 
-def _read_ldif(file: BinaryIO, move: Move) -> Contents:
+def _read_ldif(file: BinaryIO, move: _Move) -> Contents:
     count = LdifCount()
     with translated():
-        while piece := file.read(READ_BYTES):
+        while piece := file.read(_READ_BYTES):
             count.feed(piece)
             move(count.people)
         return count.finish()
@@ -155,7 +155,7 @@ def _seed_live(options: SeedOptions, people: Spec) -> str:
 
 
 @contextmanager
-def _resumable_bar(title: str, size: int) -> Iterator[Move]:
+def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
     """Show a progress bar; after an interruption, say that the same command goes on."""
     done = 0
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ils_bench.targets.probe import WrongBase, exists
 
-CLASSES = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
+_CLASSES = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
 """Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
 
 
@@ -24,7 +24,7 @@ def make_containers(connection: Any, base: str) -> None:
         here = _parent(parse_dn(here))
     for dn in reversed(missing):
         (name, value), *rest = safe_rdn(dn, decompose=True)
-        made = CLASSES.get(name.lower())
+        made = _CLASSES.get(name.lower())
         if made is None or rest:
             raise WrongBase(
                 f"{dn!r} is not in the directory, and {name} names no container",

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from ils_bench.targets.address import Address, parse_address
 from sitebench.errors import UnknownValue
 
-SLAPD = "slapd:"
+_SLAPD = "slapd:"
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def parse_destination(text: str) -> Destination:
     """Read people.ldif, -, slapd:/folder or ldap://host:port/base (RFC 4516)."""
     if text == "-":
         return Stream()
-    if text.startswith(SLAPD) and "://" not in text:
-        folder = text.removeprefix(SLAPD)
+    if text.startswith(_SLAPD) and "://" not in text:
+        folder = text.removeprefix(_SLAPD)
         if not folder:
             raise UnknownValue("slapd: names no folder", "write it like slapd:/srv/people")
         return SlapdFolder(Path(folder))

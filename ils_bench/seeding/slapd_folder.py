@@ -32,16 +32,16 @@ from sitebench.errors import BadInput
 from sitebench.system.native_errors import translated
 from sitebench.system.programs import last_line
 
-Progress = Callable[[int], object]
+_Progress = Callable[[int], object]
 """Called with the number of people that are there."""
 
-MARKER, DRAFT = "people.json", "people.json.new"
-READ_BYTES = 1 << 20
+_MARKER, _DRAFT = "people.json", "people.json.new"
+_READ_BYTES = 1 << 20
 _LOCK_S = 30.0
 """Time limit for the slapadd of a killed seeding, which still adds what it was given."""
 
 
-def fill(spec: Spec, folder: Path, progress: Progress = lambda done: None) -> None:
+def fill(spec: Spec, folder: Path, progress: _Progress = lambda done: None) -> None:
     """Make the folder, or complete what an interrupted seeding left of it."""
     find("slapadd")
     people = generate(spec)
@@ -70,14 +70,14 @@ def command(folder: Path, url: str = "ldap://127.0.0.1:3890/") -> str:
     return shlex.join([find("slapd"), "-d", "0", "-f", config, "-h", url])
 
 
-def read(folder: Path, progress: Progress = lambda done: None) -> Contents:
+def read(folder: Path, progress: _Progress = lambda done: None) -> Contents:
     """Return which people are in a folder's database."""
     argv = [find("slapcat"), "-f", str(folder / "slapd.conf")]
     count = LdifCount()
     with tempfile.TemporaryFile() as output:
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=output) as slapcat:
             assert slapcat.stdout is not None
-            while piece := slapcat.stdout.read(READ_BYTES):
+            while piece := slapcat.stdout.read(_READ_BYTES):
                 with translated():
                     count.feed(piece)
                 progress(count.people)
@@ -92,18 +92,18 @@ def read(folder: Path, progress: Progress = lambda done: None) -> Contents:
 
 def _prepare(people: People, folder: Path) -> None:
     """Write everything but the people; refuse a folder of another population or program."""
-    marker = folder / MARKER
+    marker = folder / _MARKER
     # The size may change: the first thousand people are the same of any size.
     identity = people.manifest() | {"spec": {**people.spec.to_dict(), "size": None}}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if marker.exists():
             _refuse_others(marker, identity)
-        elif any(each.name != DRAFT for each in folder.iterdir()):
+        elif any(each.name != _DRAFT for each in folder.iterdir()):
             raise BadInput(f"{folder} is not empty", "name a folder that is not there yet")
         else:
             # Written atomically: it says for good which population the folder is for.
-            draft = folder / DRAFT
+            draft = folder / _DRAFT
             draft.write_text(json.dumps(identity))
             draft.rename(marker)
         write_config(folder.resolve(), people.spec)
@@ -147,7 +147,7 @@ def _exclusive_lock(folder: Path) -> Iterator[IO[bytes]]:
         yield lock
 
 
-def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: Progress) -> None:
+def _add(people: People, folder: Path, present: int, lock: IO[bytes], progress: _Progress) -> None:
     """Have slapadd add the people from `present` on."""
     if present == 0:
         # No person is there; the containers may be, and adding them again would fail.

@@ -10,7 +10,7 @@ from sitebench.errors import BadInput, WrongPassword
 from sitebench.system import secret
 from sitebench.system.secret import BIND_PASSWORD
 
-T = TypeVar("T", bound=DirectoryOptions)
+_T = TypeVar("_T", bound=DirectoryOptions)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _check(options: DirectoryOptions) -> None:
         raise BadInput("--sasl plain needs a DN", "give --bind-dn")
 
 
-def password_asked(options: T) -> T:
+def password_asked(options: _T) -> _T:
     """Return options whose DN has a password; asks for one that has neither file nor variable.
 
     Commands do so before anything else, as the processes that they start have no terminal.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ils_bench.options import ServeOptions
 
 _DEFAULT_SUFFIX = "o=Intranet"
-DEFAULT_PEOPLE = 10_000
+_DEFAULT_PEOPLE = 10_000
 
 
 class LdapDirectory(InProcess[Directory]):
@@ -123,7 +123,7 @@ def _opened(options: ServeOptions) -> LdapDirectory:
     """Start the directory; an LDIF file is served alone unless a size is given too."""
     entries = options.entries
     if entries is None:
-        entries = DEFAULT_PEOPLE if options.ldif is None else 0
+        entries = _DEFAULT_PEOPLE if options.ldif is None else 0
     more = {"entries": entries, "admin_password": _admin_password(options)}
     return LdapDirectory(**keywords(LdapDirectory, options) | more)
 

@@ -34,12 +34,12 @@ from sitebench.system.scratch import scratch
 from sitebench.targets.tls import SYSTEM, Trust, trusting
 
 _FILL_S = 3600.0
-ANSWER_S = 30.0
-LEAST_ROOM = 4 << 30
+_ANSWER_S = 30.0
+_LEAST_ROOM = 4 << 30
 """Size limit of an mdb database without people: they may come later, and it reserves only address
 space."""
 DATA = "db"
-SCHEMA = schema.FOLDER / schema.FILES["openldap"]
+_SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
 include {core}
@@ -105,7 +105,7 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def start(request: dict[str, Any]) -> Service:
+def _start(request: dict[str, Any]) -> Service:
     """Fill and start slapd as the request says."""
     people, scheme, ca = read_spec(request["people"]), request["scheme"], None
     slapd, slapadd = find("slapd"), find("slapadd")
@@ -159,7 +159,7 @@ def version(slapd: str) -> str:
 def write_config(folder: Path, people: Spec) -> Path:
     """Write slapd.conf and the schema, and make the database's folder."""
     (folder / DATA).mkdir(exist_ok=True)
-    shutil.copy(SCHEMA, folder)
+    shutil.copy(_SCHEMA, folder)
     modules = next((d for d in Path("/usr/lib").glob("**/back_mdb.so")), None) or next(
         (d for d in Path("/usr/lib").glob("**/back_mdb.la")), None
     )
@@ -172,7 +172,7 @@ def write_config(folder: Path, people: Spec) -> Path:
             folder=folder,
             data=DATA,
             suffix=suffix_of(people.base),
-            maxsize=LEAST_ROOM + people.size * 16_384,
+            maxsize=_LEAST_ROOM + people.size * 16_384,
             monitor=_monitor(modules),
         )
     )
@@ -251,7 +251,7 @@ def _launch(slapd: str, config: Path, address: Address, folder: Path) -> subproc
 
 
 def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Path) -> None:
-    give_up = time.monotonic() + ANSWER_S
+    give_up = time.monotonic() + _ANSWER_S
     while time.monotonic() < give_up:
         if process.poll() is not None:
             log = (folder / "slapd.log").read_text(errors="replace")
@@ -266,9 +266,9 @@ def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Pa
         else:
             return
     raise MeasurementFailed(
-        f"slapd did not answer at {address} within {ANSWER_S:.0f} s", "look at the machine's load"
+        f"slapd did not answer at {address} within {_ANSWER_S:.0f} s", "look at the machine's load"
     )
 
 
 if __name__ == "__main__":
-    serve(start)
+    serve(_start)

@@ -28,12 +28,12 @@ from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
-ANSWER_S = 5
+_ANSWER_S = 5
 """Whole seconds: ldap3 passes them to the kernel unchanged."""
-INVALID_CREDENTIALS = 49
+_INVALID_CREDENTIALS = 49
 _ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
 """The last identifies OpenLDAP, which gives no vendor."""
-_NOT_AUTHENTICATED = {8, 48, INVALID_CREDENTIALS, 53}
+_NOT_AUTHENTICATED = {8, 48, _INVALID_CREDENTIALS, 53}
 """Results of a bind that mean: not with these credentials (strongerAuthRequired,
 inappropriateAuthentication, invalidCredentials, unwillingToPerform)."""
 
@@ -94,9 +94,9 @@ def connected(
 ) -> Any:
     """Yield a bound ldap3 connection."""
     _reach(address)
-    server = server_of(address, trust, ANSWER_S)
+    server = server_of(address, trust, _ANSWER_S)
     connection = ldap3.Connection(
-        server, receive_timeout=ANSWER_S, check_names=False, **who.to_ldap3()
+        server, receive_timeout=_ANSWER_S, check_names=False, **who.to_ldap3()
     )
     try:
         connection.open(read_server_info=False)
@@ -120,7 +120,7 @@ def connected(
 
 def _reach(address: Address) -> None:
     try:
-        socket.create_connection((address.host, address.port), ANSWER_S).close()
+        socket.create_connection((address.host, address.port), _ANSWER_S).close()
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error

@@ -18,7 +18,7 @@ from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
 _VIEW_S = float(WORKBOOK_1997["view_s"])
 
-MACHINES = {
+_MACHINES = {
     preset: RateTable(
         f"{machine_of(table)} (1997)",
         SIZES_1997,
@@ -32,7 +32,7 @@ MACHINES = {
 class _SitePlanOptions(PlanOptions):
     """Options of `sitebench plan ps`."""
 
-    preset: str | None = preset_option(MACHINES)
+    preset: str | None = preset_option(_MACHINES)
     view_time: float = option.duration(
         _VIEW_S, "Time between a visitor's page views.", panel="Load"
     )
@@ -68,7 +68,7 @@ PLAN = PlanSuite(
     operation=lambda each: PAGES if each.spec.operation == "scenario" else None,
     rate=figure_of("web_pages_per_s"),
     scenario=Scenario(ACTIVE, _VIEW_S),
-    presets=MACHINES,
+    presets=_MACHINES,
     size=WORKBOOK_1997["size"],
     printed=[PrintedAnswer(preset, **each) for preset, each in WORKBOOK_1997["answers"].items()],
 )

@@ -18,7 +18,7 @@ from sitebench.report.table import Cell, Mark, Table
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import repeat_rows
 
-TITLES = {
+_TITLES = {
     "scenario": "User scenario",
     "page": "Page alone",
     "create": "Create alone",
@@ -57,7 +57,7 @@ def _figure(name: str) -> RateFigure:
     return RateFigure(name, title, "scenario", figure_of(figure), printed)
 
 
-def paper_table(found: Sequence[Series]) -> Table:
+def _paper_table(found: Sequence[Series]) -> Table:
     """Return the table of the scenario, or of one operation: 1997's figures and today's."""
     operation = found[0].spec.operation
     rows = measurements(found) | repeat_rows(found, "ASP requests/sec")
@@ -66,7 +66,7 @@ def paper_table(found: Sequence[Series]) -> Table:
         for name, printed in TABLES_1997.items()
     ]
     comparable = all(as_1997(each.spec) for each in found)
-    return beside(TITLES.get(operation, operation), found, rows, then if comparable else ())
+    return beside(_TITLES.get(operation, operation), found, rows, then if comparable else ())
 
 
 REPORT = ReportSuite(
@@ -75,8 +75,8 @@ REPORT = ReportSuite(
     size_title="People in the user property database",
     people="people",
     rates=[_figure(name) for name in _COUNTED],
-    operations=TITLES,
-    paper_table=paper_table,
+    operations=_TITLES,
+    paper_table=_paper_table,
     bottlenecks_1997=[
         bottlenecks(15, "ProLiant 2500", _bottlenecks("87 to 96 MB")),
         bottlenecks(16, "ProLiant 7000", _bottlenecks("Over 200 MB")),

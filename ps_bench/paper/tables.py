@@ -25,7 +25,7 @@ from sitebench.tables.tables import (
 from sitebench.units import format_ns, format_rate, format_size
 
 ROWS = tuple(TABLES_1997["Table 13: ProLiant 2500"])
-NO_NUMBER = "-"
+_NO_NUMBER = "-"
 
 
 def tables(results: Sequence[PointResult]) -> list[Group]:
@@ -34,7 +34,7 @@ def tables(results: Sequence[PointResult]) -> list[Group]:
     made = [_measurements(each, of_operation(results, each)) for each in operations]
     if any(as_1997(result.spec) for result in results):
         made += _in_1997([each.spec.entries for each in of_operation(results, "scenario")])
-    return [*made, mixes(results), latency_table(results), *bottleneck_tables(results)]
+    return [*made, _mixes(results), latency_table(results), *bottleneck_tables(results)]
 
 
 def _measurements(operation: str, found: Sequence[Series]) -> Group:
@@ -80,10 +80,10 @@ def _in_1997(sizes: Sequence[int]) -> list[Group]:
 
 
 def _then(cells: Sequence[str], size: int) -> str:
-    return cells[SIZES_1997.index(size)] if size in SIZES_1997 else NO_NUMBER
+    return cells[SIZES_1997.index(size)] if size in SIZES_1997 else _NO_NUMBER
 
 
-def mixes(results: Sequence[PointResult]) -> Group:
+def _mixes(results: Sequence[PointResult]) -> Group:
     """Lay out the mix of operations, and by how much it differs from the scenario's.
 
     Every deck of a hundred is exact; a window cuts through one deck per thread at each of its ends.
@@ -103,8 +103,8 @@ def mixes(results: Sequence[PointResult]) -> Group:
     return titled("Operations dealt, exact in every hundred", table)
 
 
-def _missed(mixes: Mapping[str, Any]) -> float:
-    return max((off_by(found) for found in mixes.values()), default=0.0)
+def _missed(by_scenario: Mapping[str, Any]) -> float:
+    return max((off_by(found) for found in by_scenario.values()), default=0.0)
 
 
 def _share(name: str, found: Mapping[str, Any]) -> str:

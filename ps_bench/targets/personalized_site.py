@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ps_bench.options import ServeOptions
 
-DEFAULT_PEOPLE = 10_000
+_DEFAULT_PEOPLE = 10_000
 
 
 class PersonalizedSite(InProcess[Site]):
@@ -109,7 +109,7 @@ def _opened(options: ServeOptions) -> PersonalizedSite:
         return PersonalizedSite(**given)
     from sitebench.measure.progress import bar
 
-    entries = options.entries or DEFAULT_PEOPLE
+    entries = options.entries or _DEFAULT_PEOPLE
     with bar("making the database", entries) as move:
         more = {"entries": entries, "progress": lambda done, total: move(done)}
         return PersonalizedSite(**given | more)

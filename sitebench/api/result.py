@@ -14,7 +14,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
 from sitebench.units import format_ns, format_rate, format_size
 
-MOST_SLOTS = 120
+_MOST_SLOTS = 120
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +41,8 @@ class Result:
             for step in file.histograms(stored.id):
                 if (step.program, step.step) in counted:
                     latency.add(step.latency)
-            return cls(stored.result, latency, slots(file.timeline(stored.id), counted, MOST_SLOTS))
+            timeline = slots(file.timeline(stored.id), counted, _MOST_SLOTS)
+            return cls(stored.result, latency, timeline)
 
     @property
     def ops_per_s(self) -> float:

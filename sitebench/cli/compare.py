@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sitebench.compare.interleave import Interleaving, Turn
     from sitebench.compare.runs import Comparison
 
-SLOWER = "slower"
+_SLOWER = "slower"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _CompareOptions:
     html: str | None = option.file("HTML page to write, with both runs overlaid.", panel="Output")
     json: bool = option.flag("JSON instead of tables.", panel="Output")
     fail_on: str | None = option.choice(
-        None, "Result of B that ends the command with exit code 3.", SLOWER, panel="Output"
+        None, "Result of B that ends the command with exit code 3.", _SLOWER, panel="Output"
     )
 
 
@@ -100,14 +100,14 @@ def compare(
 
         write(Path(options.html), comparison_page(found))
         _say(f"page: {options.html}")
-    if options.fail_on == SLOWER:
+    if options.fail_on == _SLOWER:
         _fail_if_slower(found)
 
 
 def _fail_if_slower(found: Comparison) -> None:
     from sitebench.compare.wording import answer
 
-    slower = [p for p in found.analysis.points if any(r.verdict == SLOWER for r in p.rows)]
+    slower = [p for p in found.analysis.points if any(r.verdict == _SLOWER for r in p.rows)]
     if slower:
         raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
 

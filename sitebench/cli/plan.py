@@ -26,7 +26,7 @@ _ALONE = (
     "each operation met the objective when measured alone; in a mix they also wait for each other"
 )
 
-Run = Annotated[
+_Run = Annotated[
     Path | None,
     typer.Argument(help="Run file to take the rates from (default: 1997's rates).", metavar="RUN"),
 ]
@@ -34,7 +34,7 @@ Run = Annotated[
 
 def _command(suite: PlanSuite) -> Callable[..., None]:
     @command_options(suite.options)
-    def plan(options: PlanOptions, run: Run = None) -> None:
+    def plan(options: PlanOptions, run: _Run = None) -> None:
         _plan(suite, options, run)
 
     return plan

@@ -9,7 +9,7 @@ import typer
 from sitebench.locust.workers.choice import PORTABLE
 from sitebench.options.addresses import MasterAddress
 
-CLIENTS = ("native", *PORTABLE)
+_CLIENTS = ("native", *PORTABLE)
 
 
 def worker(
@@ -28,8 +28,8 @@ def worker(
         str | None,
         typer.Option(
             help="Client, if the test's suite has it (default: the test's).",
-            metavar="|".join(CLIENTS),
-            autocompletion=lambda: list(CLIENTS),
+            metavar="|".join(_CLIENTS),
+            autocompletion=lambda: list(_CLIENTS),
         ),
     ] = None,
     threads: Annotated[
@@ -57,7 +57,7 @@ def worker(
     from sitebench.targets.serving import until_stopped
 
     if client is not None:
-        OneOf(*CLIENTS)(client)
+        OneOf(*_CLIENTS)(client)
     with until_stopped() as stopped:
         workers = "1 worker waits" if processes == 1 else f"{processes} workers wait"
         say(f"{workers} for masters at {master.host}:{master.port}; stop with Ctrl-C")

@@ -13,7 +13,7 @@ from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.system import secret
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
-ANSWER_S = 5.0
+_ANSWER_S = 5.0
 _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
 _PORTS = {"http": 80, "https": 443}
 
@@ -56,10 +56,10 @@ def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
     connection: http.client.HTTPConnection
     if address.encrypted:
         connection = http.client.HTTPSConnection(
-            address.host, address.port, timeout=ANSWER_S, context=trust.context()
+            address.host, address.port, timeout=_ANSWER_S, context=trust.context()
         )
     else:
-        connection = http.client.HTTPConnection(address.host, address.port, timeout=ANSWER_S)
+        connection = http.client.HTTPConnection(address.host, address.port, timeout=_ANSWER_S)
     try:
         _connect(connection, address)
         try:

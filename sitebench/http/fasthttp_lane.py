@@ -65,7 +65,7 @@ class FastHttpLanes(PortableLanes):
         self._context = trust.context() if address.scheme == "https" else None
         self._insecure = trust.insecure
         self._decks = {
-            each.name: (each, Deck(each, options.seed + slot.index)) for each in scenarios
+            each.name: (each, _Deck(each, options.seed + slot.index)) for each in scenarios
         }
         self._made = itertools.count(slot.index, slot.count)
         self._newcomers = itertools.count(first_newcomer(options, slot))
@@ -99,7 +99,7 @@ class FastHttpLanes(PortableLanes):
         return self._context
 
 
-class Deck:
+class _Deck:
     """A shuffled hundred of operations, dealt to its end before the next one."""
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
@@ -118,7 +118,12 @@ class _FastHttpLane(PortableLane):
     """One user of the site."""
 
     def __init__(
-        self, lanes: FastHttpLanes, browser: FastHttpUser, scenario: Scenario, deck: Deck, seed: int
+        self,
+        lanes: FastHttpLanes,
+        browser: FastHttpUser,
+        scenario: Scenario,
+        deck: _Deck,
+        seed: int,
     ) -> None:
         super().__init__(lanes, scenario.name)
         self._lanes = lanes

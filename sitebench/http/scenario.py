@@ -23,16 +23,16 @@ _PROPERTIES = (
 )
 """Properties of a person."""
 
-DRAWN = ("draw.colour", "draw.accent", "draw.city", "draw.number")
+_DRAWN = ("draw.colour", "draw.accent", "draw.city", "draw.number")
 """Values that each update draws anew, and that the page after it must show."""
 
-FIELDS = (*_PROPERTIES, *DRAWN, "captured")
+FIELDS = (*_PROPERTIES, *_DRAWN, "captured")
 """Everything a template may name; `captured` is what the lane captured last."""
 
 _FIELD = re.compile(r"\{([a-z_.]*)\}")
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-SAFE = ("GET", "HEAD")
+_SAFE = ("GET", "HEAD")
 """Those of them that change nothing (RFC 9110 section 9.2.1)."""
 
 PERSONS = ("random", "own", "current", "new")
@@ -165,7 +165,7 @@ class Scenario:
     def writes(self) -> bool:
         """Whether any request may change the site: all that HTTP does not call safe."""
         requests = (request for each in self.operations for request in each.requests)
-        return any(each.method not in SAFE or each.does != "read" for each in requests)
+        return any(each.method not in _SAFE or each.does != "read" for each in requests)
 
     def without_credentials(self) -> Scenario:
         """Return it as a run file may hold it."""

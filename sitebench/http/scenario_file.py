@@ -54,10 +54,10 @@ from sitebench.http.toml_places import place
 
 _WHERE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$")
 _VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
-NAME = "scenario"
+_NAME = "scenario"
 """What a scenario from a file is called in results."""
 
-Key = tuple[str | int, ...]
+_Key = tuple[str | int, ...]
 
 
 class BadScenarioFile(BadFile):
@@ -68,7 +68,7 @@ class BadScenarioFile(BadFile):
 class _Error(Exception):
     """What is wrong, and at which key."""
 
-    key: Key
+    key: _Key
     what: str
     remedy: str
 
@@ -124,7 +124,7 @@ def parse(text: str, name: str) -> Scenario:
 class _Table:
     """A table of the document, read field by field; unknown fields are refused first."""
 
-    def __init__(self, found: Any, key: Key, *known: str) -> None:
+    def __init__(self, found: Any, key: _Key, *known: str) -> None:
         if not isinstance(found, Mapping):
             raise _Error(key, f"{key[-1]!r} is not a table", "write [table] or { inline = 1 }")
         for name in found:
@@ -134,13 +134,13 @@ class _Table:
         self._found = found
         self._key = key
 
-    def take(self, name: str, read: Callable[[Any, Key], Any], default: Any = None) -> Any:
+    def take(self, name: str, read: Callable[[Any, _Key], Any], default: Any = None) -> Any:
         """Read a field, or return the default when it is not there."""
         if name not in self._found:
             return default
         return read(self._found[name], (*self._key, name))
 
-    def must(self, name: str, read: Callable[[Any, Key], Any]) -> Any:
+    def must(self, name: str, read: Callable[[Any, _Key], Any]) -> Any:
         """Read a field that has to be there."""
         if name not in self._found:
             raise _Error(self._key, f"{name!r} is missing here", f"add {name} = ...")
@@ -155,10 +155,10 @@ def _scenario(document: Mapping[str, Any]) -> Scenario:
     table = _Table(document, (), "headers", "operation")
     shared = table.take("headers", _headers, ())
     operations = table.must("operation", _each(lambda found, key: _operation(found, key, shared)))
-    return Scenario(NAME, operations)
+    return Scenario(_NAME, operations)
 
 
-def _operation(found: Any, key: Key, shared: tuple[tuple[str, str], ...]) -> Operation:
+def _operation(found: Any, key: _Key, shared: tuple[tuple[str, str], ...]) -> Operation:
     table = _Table(found, key, "name", "share", "page", "counts", "request")
     name = table.must("name", _text)
     share = table.take("share", _number, 1)
@@ -182,12 +182,12 @@ def _has(headers: tuple[tuple[str, str], ...], name: str) -> bool:
     return any(known.lower() == name.lower() for known, _ in headers)
 
 
-def _requests(found: Any, key: Key) -> tuple[Request, ...]:
+def _requests(found: Any, key: _Key) -> tuple[Request, ...]:
     """Read an operation's requests; by default those that only read concern the first's person."""
     return _each(lambda each, at: _request(each, at, "current" if at[-1] else ""))(found, key)
 
 
-def _request(found: Any, key: Key, about: str) -> Request:
+def _request(found: Any, key: _Key, about: str) -> Request:
     table = _Table(found, key, *_names(Request))
     does = table.take("does", _one_of(DOES), "read")
     return Request(
@@ -205,7 +205,7 @@ def _request(found: Any, key: Key, about: str) -> Request:
     )
 
 
-def _expect(found: Any, key: Key) -> Expect:
+def _expect(found: Any, key: _Key) -> Expect:
     table = _Table(found, key, *_names(Expect))
     return Expect(
         status=table.take("status", _statuses, (200,)),
@@ -216,14 +216,14 @@ def _expect(found: Any, key: Key) -> Expect:
     )
 
 
-def _identity(found: Any, key: Key) -> Identity:
+def _identity(found: Any, key: _Key) -> Identity:
     table = _Table(found, key, *_names(Identity))
     return Identity(
         table.must("before", _text), table.must("value", _template), table.must("until", _text)
     )
 
 
-def _capture(found: Any, key: Key) -> Capture:
+def _capture(found: Any, key: _Key) -> Capture:
     table = _Table(found, key, *_names(Capture))
     capture = Capture(
         table.take("cookie", _text, ""),
@@ -237,7 +237,7 @@ def _capture(found: Any, key: Key) -> Capture:
     return capture
 
 
-def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
+def _headers(found: Any, key: _Key) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, Mapping):
         raise _Error(key, "headers must be a table", 'write headers = { Name = "value" }')
     for name, value in found.items():
@@ -250,8 +250,8 @@ def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     return tuple((name, _template(value, (*key, name))) for name, value in found.items())
 
 
-def _each(read: Callable[[Any, Key], Any]) -> Callable[[Any, Key], tuple[Any, ...]]:
-    def reader(found: Any, key: Key) -> tuple[Any, ...]:
+def _each(read: Callable[[Any, _Key], Any]) -> Callable[[Any, _Key], tuple[Any, ...]]:
+    def reader(found: Any, key: _Key) -> tuple[Any, ...]:
         if not isinstance(found, list) or not found:
             raise _Error(key, f"{key[-1]!r} is not a list of tables", f"write [[{key[-1]}]]")
         return tuple(read(each, (*key, n)) for n, each in enumerate(found))
@@ -259,13 +259,13 @@ def _each(read: Callable[[Any, Key], Any]) -> Callable[[Any, Key], tuple[Any, ..
     return reader
 
 
-def _text(found: Any, key: Key) -> str:
+def _text(found: Any, key: _Key) -> str:
     if not isinstance(found, str):
         raise _Error(key, f"{key[-1]!r} is not text", "put it in quotes")
     return found
 
 
-def _template(found: Any, key: Key) -> str:
+def _template(found: Any, key: _Key) -> str:
     text = _VARIABLE.sub(lambda match: _variable(match[1], key), _text(found, key))
     for name in fields_in(text):
         if name not in FIELDS:
@@ -275,7 +275,7 @@ def _template(found: Any, key: Key) -> str:
     return text
 
 
-def _variable(name: str, key: Key) -> str:
+def _variable(name: str, key: _Key) -> str:
     value = os.environ.get(name)
     if value is None:
         raise _Error(key, f"the environment has no variable {name}", f"set {name}")
@@ -288,7 +288,7 @@ def _variable(name: str, key: Key) -> str:
     return value
 
 
-def _templates(found: Any, key: Key) -> tuple[str, ...]:
+def _templates(found: Any, key: _Key) -> tuple[str, ...]:
     if isinstance(found, str):
         return (_template(found, key),)
     if not isinstance(found, list):
@@ -296,25 +296,25 @@ def _templates(found: Any, key: Key) -> tuple[str, ...]:
     return tuple(_template(each, (*key, n)) for n, each in enumerate(found))
 
 
-def _number(found: Any, key: Key) -> int:
+def _number(found: Any, key: _Key) -> int:
     if not isinstance(found, int) or isinstance(found, bool) or found < 0:
         raise _Error(key, f"{key[-1]!r} is not a whole number from 0 on", "write digits")
     return found
 
 
-def _statuses(found: Any, key: Key) -> tuple[int, ...]:
+def _statuses(found: Any, key: _Key) -> tuple[int, ...]:
     listed = found if isinstance(found, list) else [found]
     return tuple(_number(each, key) for each in listed)
 
 
-def _flag(found: Any, key: Key) -> bool:
+def _flag(found: Any, key: _Key) -> bool:
     if not isinstance(found, bool):
         raise _Error(key, f"{key[-1]!r} is neither true nor false", "write true or false")
     return found
 
 
-def _one_of(allowed: tuple[str, ...]) -> Callable[[Any, Key], str]:
-    def reader(found: Any, key: Key) -> str:
+def _one_of(allowed: tuple[str, ...]) -> Callable[[Any, _Key], str]:
+    def reader(found: Any, key: _Key) -> str:
         if found not in allowed:
             raise _Error(key, f"{key[-1]!r} is {found!r}", f"use one of {', '.join(allowed)}")
         return str(found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-Path = tuple[str | int, ...]
+_Path = tuple[str | int, ...]
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY = re.compile(r'[ \t]*(?:"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([A-Za-z0-9_-]+))[ \t]*')
@@ -19,7 +19,7 @@ _STRING = re.compile(
 _BARE = re.compile(r"[^,\]}\n#]+")
 
 
-def places(text: str) -> dict[Path, tuple[int, int]]:
+def places(text: str) -> dict[_Path, tuple[int, int]]:
     """Return the line and the column, both from 1, of every key and table of a document."""
     return {path: _place(text, at) for path, at in _Finder(text).offsets.items()}
 
@@ -38,11 +38,11 @@ def _place(text: str, at: int) -> tuple[int, int]:
 
 class _Finder:
     def __init__(self, text: str) -> None:
-        self.offsets: dict[Path, int] = {}
+        self.offsets: dict[_Path, int] = {}
         self._text = text
         self._at = 0
-        self._elements: dict[Path, int] = {}
-        self._table: Path = ()
+        self._elements: dict[_Path, int] = {}
+        self._table: _Path = ()
         while self._skip_blank():
             if text[self._at] == "[":
                 self._header()
@@ -59,7 +59,7 @@ class _Finder:
         start = self._at
         self._at += 2 if many else 1
         *before, last = (name for name, _ in self._dotted())
-        table: Path = ()
+        table: _Path = ()
         for name in before:
             table = self._latest((*table, name))
         table = (*table, last)
@@ -70,7 +70,7 @@ class _Finder:
         self.offsets.setdefault(self._table, start)
         self._at += 2 if many else 1
 
-    def _latest(self, table: Path) -> Path:
+    def _latest(self, table: _Path) -> _Path:
         return (*table, self._elements[table]) if table in self._elements else table
 
     def _dotted(self) -> list[tuple[str, int]]:
@@ -84,7 +84,7 @@ class _Finder:
             self._at += 1
         return names
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: _Path) -> None:
         for name, at in self._dotted():
             table = (*table, name)
             self.offsets.setdefault(table, at)
@@ -92,7 +92,7 @@ class _Finder:
         self._skip_blank()
         self._value(table)
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: _Path) -> None:
         if self._text[self._at] == "[":
             self._items(path, "]")
         elif self._text[self._at] == "{":
@@ -101,7 +101,7 @@ class _Finder:
             found = _STRING.match(self._text, self._at) or _BARE.match(self._text, self._at)
             self._at = found.end() if found else self._at + 1
 
-    def _items(self, path: Path, end: str) -> None:
+    def _items(self, path: _Path, end: str) -> None:
         self._at += 1
         n = 0
         while self._skip_blank() and self._text[self._at] != end:

@@ -25,7 +25,7 @@ from typing import Annotated, Any, TypeVar
 from sitebench.errors import UnknownValue
 from sitebench.options.option import PANELS, OneOf, Option, fields_of, long_option
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 _FORM_FIRST = ("target", "entries", "rate", "think", "keys")
@@ -107,7 +107,7 @@ def set_locust_defaults(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(class_picker=True, web_host=here, master_bind_host=here)
 
 
-def narrowed(cls: type[T], options: Any) -> T:
+def narrowed(cls: type[_T], options: Any) -> _T:
     """Return an instance of `cls` with the values that `options` has of its fields."""
     names = [each.name for each, _ in fields_of(cls) if hasattr(options, each.name)]
     return cls(**{name: getattr(options, name) for name in names})
@@ -127,7 +127,7 @@ def _checked(parse: Callable[[str], Any]) -> Callable[[str], str]:
     return check
 
 
-def from_namespace(cls: type[T], namespace: argparse.Namespace) -> T:
+def from_namespace(cls: type[_T], namespace: argparse.Namespace) -> _T:
     """Read an options class back from what Locust parsed, or its web form posted."""
     posted = vars(namespace)
     chosen = from_texts(cls, posted)
@@ -139,7 +139,7 @@ def from_namespace(cls: type[T], namespace: argparse.Namespace) -> T:
     return dataclasses.replace(chosen, **unset)  # type: ignore[type-var]
 
 
-def from_texts(cls: type[T], found: Mapping[str, Any]) -> T:
+def from_texts(cls: type[_T], found: Mapping[str, Any]) -> _T:
     """Make an options class from texts by field name; what is missing keeps its default."""
     values: dict[str, Any] = {}
     for each, spec in fields_of(cls):
@@ -152,15 +152,15 @@ def from_texts(cls: type[T], found: Mapping[str, Any]) -> T:
     return cls(**values)
 
 
-def command_options(cls: type[Any]) -> Callable[[Callable[..., T]], Callable[..., T]]:
+def command_options(cls: type[Any]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
     """Turn `f(options, ...)` into a typer command that takes the options of `cls` one by one."""
 
-    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+    def decorate(function: Callable[..., _T]) -> Callable[..., _T]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
         names = [each.name for each, _ in fields_of(cls)]
 
         @functools.wraps(function)
-        def command(**values: Any) -> T:
+        def command(**values: Any) -> _T:
             chosen = cls(**{name: values.pop(name) for name in names})
             return function(chosen, **values)
 

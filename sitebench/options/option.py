@@ -21,10 +21,10 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 from sitebench import units
 from sitebench.errors import UnknownValue
 
-T = TypeVar("T")
-Number = TypeVar("Number", bound=float | None)
-Integer = TypeVar("Integer", bound=int | None)
-Text = TypeVar("Text", bound=str | None)
+_T = TypeVar("_T")
+_Number = TypeVar("_Number", bound=float | None)
+_Integer = TypeVar("_Integer", bound=int | None)
+_Text = TypeVar("_Text", bound=str | None)
 
 _Panel = Literal["Load", "Target", "People", "Output", "Web UI", "TLS", "Advanced"]
 PANELS: tuple[_Panel, ...] = get_args(_Panel)
@@ -68,19 +68,19 @@ class Placement(TypedDict, total=False):
 
 
 def parsed(
-    default: T,
+    default: _T,
     explanation: str,
     *,
     metavar: str,
     parse: Callable[[str], Any] = str,
     show: Callable[[Any], str] = str,
     **placement: Unpack[Placement],
-) -> T:
+) -> _T:
     """Make the field of an option whose type has a parser of its own."""
     placement.setdefault("locust_default", default)
     spec = Option(explanation, parse, show, metavar, **placement)
     # Typed as its default, as `dataclasses.field` is.
-    made: T = field(default=default, metadata={_KEY: spec})
+    made: _T = field(default=default, metadata={_KEY: spec})
     return made
 
 
@@ -90,8 +90,8 @@ def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placeme
 
 
 def text(
-    default: Text, explanation: str, metavar: str = "TEXT", **placement: Unpack[Placement]
-) -> Text:
+    default: _Text, explanation: str, metavar: str = "TEXT", **placement: Unpack[Placement]
+) -> _Text:
     """Make the field of an option that is used as it is typed."""
     return parsed(default, explanation, metavar=metavar, **placement)
 
@@ -102,18 +102,18 @@ def file(explanation: str, **placement: Unpack[Placement]) -> str | None:
 
 
 def choice(
-    default: Text,
+    default: _Text,
     explanation: str,
     *words: str,
     metavar: str | None = None,
     **placement: Unpack[Placement],
-) -> Text:
+) -> _Text:
     """Make the field of an option that is one of these words."""
     metavar = metavar or "|".join(words)
     return parsed(default, explanation, metavar=metavar, parse=OneOf(*words), **placement)
 
 
-def duration(default: Number, explanation: str, **placement: Unpack[Placement]) -> Number:
+def duration(default: _Number, explanation: str, **placement: Unpack[Placement]) -> _Number:
     """Make the field of a time in seconds, written as `500ms` or `2m`."""
     return parsed(
         default,
@@ -125,7 +125,7 @@ def duration(default: Number, explanation: str, **placement: Unpack[Placement]) 
     )
 
 
-def rate(default: Number, explanation: str, **placement: Unpack[Placement]) -> Number:
+def rate(default: _Number, explanation: str, **placement: Unpack[Placement]) -> _Number:
     """Make the field of a rate in operations per second, written as `500` or `20k`."""
     return parsed(
         default,
@@ -137,7 +137,7 @@ def rate(default: Number, explanation: str, **placement: Unpack[Placement]) -> N
     )
 
 
-def percent(default: Number, explanation: str, **placement: Unpack[Placement]) -> Number:
+def percent(default: _Number, explanation: str, **placement: Unpack[Placement]) -> _Number:
     """Make the field of a share, written as `4%`."""
     return parsed(
         default,
@@ -150,8 +150,8 @@ def percent(default: Number, explanation: str, **placement: Unpack[Placement]) -
 
 
 def size(
-    default: Integer, explanation: str, metavar: str = "SIZE", **placement: Unpack[Placement]
-) -> Integer:
+    default: _Integer, explanation: str, metavar: str = "SIZE", **placement: Unpack[Placement]
+) -> _Integer:
     """Make the field of a number of at least 1, written as `1,000` or `10k`."""
     return parsed(
         default,
@@ -170,14 +170,14 @@ def sizes(explanation: str, **placement: Unpack[Placement]) -> tuple[int, ...]:
 
 
 def count(
-    default: Integer,
+    default: _Integer,
     explanation: str,
     metavar: str = "N",
     *,
     at_least: int = 1,
     at_most: int | None = None,
     **placement: Unpack[Placement],
-) -> Integer:
+) -> _Integer:
     """Make the field of a whole number."""
     bounds = f"of at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
 
@@ -206,7 +206,7 @@ class OneOf:
         return text
 
 
-def sequence_of(parse: Callable[[str], T]) -> Callable[[str], tuple[T, ...]]:
+def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
     """Make a parser of values separated by commas."""
     return lambda text: tuple(parse(part.strip()) for part in text.split(",") if part.strip())
 

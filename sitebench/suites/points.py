@@ -16,7 +16,7 @@ from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
 from sitebench.targets.open_target import OpenTarget
 
-O = TypeVar("O")  # noqa: E741 -- options
+_O = TypeVar("_O")
 
 
 class Points(Protocol):
@@ -26,7 +26,7 @@ class Points(Protocol):
     def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
 
 
-def at_size(cls: type[O], options: Any, size: int) -> O:
+def at_size(cls: type[_O], options: Any, size: int) -> _O:
     """Return the options of one size from those of a sweep."""
     return replace(convert.narrowed(cls, options), entries=size)  # type: ignore[type-var]
 

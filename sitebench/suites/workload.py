@@ -34,7 +34,7 @@ from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
 
 
-class Program(Protocol):
+class _Program(Protocol):
     """What a lane repeats: a sequence, a scenario."""
 
     @property
@@ -49,22 +49,22 @@ class _PortableSource(Source, Protocol):
     def lane(self, program: str) -> Lane: ...
 
 
-P = TypeVar("P", bound=Program)
-T = TypeVar("T", bound=OpenTarget[Any])
+_P = TypeVar("_P", bound=_Program)
+_T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 @dataclass(frozen=True)
-class Load(Generic[P, T]):
+class Load(Generic[_P, _T]):
     """What one process of a test is to do: which programs, at which target, as which worker."""
 
     options: Any
-    target: T
-    programs: Sequence[P]
+    target: _T
+    programs: Sequence[_P]
     slot: WorkerSlot
     prepared: Mapping[str, Any]
 
 
-class SuiteWorkload(ABC, Generic[P, T]):
+class SuiteWorkload(ABC, Generic[_P, _T]):
     """Opens a target where the test is commanded, and lanes in every process that makes load."""
 
     suite: ClassVar[Suite]
@@ -90,11 +90,11 @@ class SuiteWorkload(ABC, Generic[P, T]):
     # What a suite adds.
 
     @abstractmethod
-    def start(self, options: Any, preparing: Preparing) -> AbstractContextManager[T]:
+    def start(self, options: Any, preparing: Preparing) -> AbstractContextManager[_T]:
         """Return one of the suite's own targets."""
 
     @abstractmethod
-    def open_live(self, options: Any) -> T:
+    def open_live(self, options: Any) -> _T:
         """Address a target of the user's; raises what is wrong with it."""
 
     @abstractmethod
@@ -102,32 +102,32 @@ class SuiteWorkload(ABC, Generic[P, T]):
         """Raise NotYours unless `what` may write to the target that options name."""
 
     @abstractmethod
-    def target_in(self, prepared: Mapping[str, Any], options: Any) -> T:
+    def target_in(self, prepared: Mapping[str, Any], options: Any) -> _T:
         """Return the target as any process of the test addresses it."""
 
     @abstractmethod
-    def build(self, user: type[Any], options: Any) -> P:
+    def build(self, user: type[Any], options: Any) -> _P:
         """Return what a user class repeats."""
 
     @abstractmethod
-    def counts(self, program: P) -> Sequence[tuple[str, str]]:
+    def counts(self, program: _P) -> Sequence[tuple[str, str]]:
         """Return the (program, step) pairs that are operations."""
 
     @abstractmethod
-    def engine(self, load: Load[P, T]) -> Source:
+    def engine(self, load: Load[_P, _T]) -> Source:
         """Return the native engine, ready to make the load."""
 
     @abstractmethod
-    def portable(self, load: Load[P, T]) -> _PortableSource:
+    def portable(self, load: Load[_P, _T]) -> _PortableSource:
         """Return lanes in Python, ready to make the load."""
 
     def prepare_more(
-        self, options: Any, target: T, processes: int, preparing: Preparing
+        self, options: Any, target: _T, processes: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Return what else the processes of a test have to know, as plain data."""
         return {}
 
-    def observe(self, target: T, programs: Sequence[P]) -> dict[str, Any]:
+    def observe(self, target: _T, programs: Sequence[_P]) -> dict[str, Any]:
         """Return what else of a Subject this suite has: a probe, figures, warnings."""
         return {"warnings": lambda spec: target.warnings()}
 
@@ -140,9 +140,9 @@ class SuiteWorkload(ABC, Generic[P, T]):
             return self.locust_options()
         return convert.from_namespace(self.locust_options, parsed)
 
-    def programs(self, options: Any) -> list[P]:
+    def programs(self, options: Any) -> list[_P]:
         """Return what the users of this test repeat."""
-        found: dict[str, P] = {}
+        found: dict[str, _P] = {}
         for user in self.environment.user_classes:
             if issubclass(user, LaneUser):
                 program = self.build(user, options)

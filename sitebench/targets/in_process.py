@@ -27,10 +27,10 @@ class NativeServer(Protocol):
     def stop(self) -> None: ...
 
 
-S = TypeVar("S", bound=NativeServer)
+_S = TypeVar("_S", bound=NativeServer)
 
 
-class InProcess(Closing, Generic[S]):
+class InProcess(Closing, Generic[_S]):
     """A server on native threads of this process, until it is closed.
 
     `opening` holds what was opened for it before, and is closed with it.
@@ -38,7 +38,7 @@ class InProcess(Closing, Generic[S]):
 
     def __init__(
         self,
-        start: Callable[[str], S],
+        start: Callable[[str], _S],
         config: Mapping[str, Any],
         scheme: str,
         opening: contextlib.ExitStack,

@@ -26,11 +26,11 @@ class Address(Protocol):
     def encrypted(self) -> bool: ...
 
 
-A = TypeVar("A", bound=Address)
+_A = TypeVar("_A", bound=Address)
 
 
 @dataclass(frozen=True)
-class OpenTarget(Closing, Generic[A]):
+class OpenTarget(Closing, Generic[_A]):
     """A server that answers; a suite's own says how to `probe` it.
 
     `pid` and `cores` are known where it runs on this machine and the test started it; `counters`
@@ -38,7 +38,7 @@ class OpenTarget(Closing, Generic[A]):
     """
 
     name: str
-    address: A
+    address: _A
     pid: int | None = field(default=None, kw_only=True)
     cores: int | None = field(default=None, kw_only=True)
     disposable: bool = field(default=False, kw_only=True)

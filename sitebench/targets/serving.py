@@ -14,7 +14,7 @@ from sitebench.system.stop import Stop
 if TYPE_CHECKING:
     from rich.console import Console
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def parse_limits(text: str) -> dict[str, int]:
@@ -31,8 +31,8 @@ def parse_limits(text: str) -> dict[str, int]:
 
 
 def serve_until_stopped(
-    opened: Callable[[], AbstractContextManager[T]],
-    greeting: Callable[[T], Sequence[str]],
+    opened: Callable[[], AbstractContextManager[_T]],
+    greeting: Callable[[_T], Sequence[str]],
     console: Console,
     *,
     host: str,
