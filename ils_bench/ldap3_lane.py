@@ -32,8 +32,7 @@ from sitebench.locust.portable import (
 )
 from sitebench.targets.tls import fault_kind
 
-_CONTROL_SIZE_LIMIT_EXCEEDED = 4
-_SUCCESS, _COMPARE_TRUE = 0, 6
+_SUCCESS, _SIZE_LIMIT_EXCEEDED, _COMPARE_TRUE = 0, 4, 6
 _NOT_CONNECTED = "closed"
 _REFRESH = "1.3.6.1.4.1.1466.101.119.1"
 
@@ -68,7 +67,6 @@ class Ldap3Lanes(PortableLanes):
         self._first_added = first_added
 
     def lane(self, program: str) -> _Ldap3Lane:
-        """Make one lane."""
         return _Ldap3Lane(self, self._sequences[program], self.options.seed + next(self._made))
 
     def next_new(self) -> tuple[int, bool]:
@@ -102,11 +100,9 @@ class _Ldap3Lane(PortableLane):
         }
 
     def work(self) -> None:
-        """Run the sequence once."""
         self._run(self._sequence.steps)
 
     def hang_up(self) -> None:
-        """Close the connection."""
         from ldap3.core.exceptions import LDAPException
 
         connection, self._connection = self._connection, None
@@ -221,20 +217,30 @@ class _Ldap3Lane(PortableLane):
     def _lookup(self, step: steps.Lookup) -> None:
         i = self._person(step.person)
         more = "" if step.refresh_minutes is None else f"(sttl={step.refresh_minutes})"
-        found = self._find(self._filter(i, more), step.attributes)
+        found = self._find(self._lanes.options.base, self._filter(i, more), step.attributes)
         if len(found) != 1:
             raise _FailedError("wrong-answer")
         options = self._lanes.options
         if options.verify and options.names is None and not more:
             _verify(found[0], self._lanes.population.entry(i), step.attributes)
 
-    def _find(self, filter_: str, attributes: Many[str], **more: Any) -> list[dict[str, Any]]:
+    def _find(
+        self,
+        base: str,
+        filter_: str,
+        attributes: Many[str],
+        *,
+        scope: str = "sub",
+        size_limit: int = 0,
+        accepted: tuple[int, ...] = (_SUCCESS,),
+    ) -> list[dict[str, Any]]:
         import ldap3
 
-        connection, options = self._connected(), self._lanes.options
+        scopes = {"base": ldap3.BASE, "one": ldap3.LEVEL, "sub": ldap3.SUBTREE}
         wanted = list(attributes) or ldap3.ALL_ATTRIBUTES
-        connection.search(options.base, filter_, ldap3.SUBTREE, attributes=wanted, **more)
-        self._expect()
+        connection = self._connected()
+        connection.search(base, filter_, scopes[scope], attributes=wanted, size_limit=size_limit)
+        self._expect(*accepted)
         return [each for each in connection.response if each["type"] == "searchResEntry"]
 
     def _choose_new_person(self, step: steps.Add) -> None:
@@ -298,30 +304,16 @@ class _Ldap3Lane(PortableLane):
         self._expect(_COMPARE_TRUE)
 
     def _retrieve(self, step: steps.Retrieve) -> None:
-        import ldap3
-
-        self._connected().search(
+        self._find(
             self._lanes.options.base,
             "(objectClass=*)" if self._lanes.options.names else "(objectClass=RTPerson)",
-            ldap3.SUBTREE,
-            attributes=list(step.attributes) or ldap3.ALL_ATTRIBUTES,
+            step.attributes,
             size_limit=step.size_limit,
+            accepted=(_SUCCESS, _SIZE_LIMIT_EXCEEDED),
         )
-        self._expect(_SUCCESS, _CONTROL_SIZE_LIMIT_EXCEEDED)
 
     def _search(self, step: steps.Search) -> None:
-        import ldap3
-
-        scopes = {"base": ldap3.BASE, "one": ldap3.LEVEL, "sub": ldap3.SUBTREE}
-        connection = self._connected()
-        connection.search(
-            step.base,
-            step.filter,
-            scopes[step.scope],
-            attributes=list(step.attributes) or ldap3.ALL_ATTRIBUTES,
-        )
-        self._expect()
-        found = [each for each in connection.response if each["type"] == "searchResEntry"]
+        found = self._find(step.base, step.filter, step.attributes, scope=step.scope)
         if step.expect_entries is not None and len(found) != step.expect_entries:
             raise _FailedError("wrong-answer")
 

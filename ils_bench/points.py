@@ -30,7 +30,6 @@ leaves the most behind, at the very end."""
 
 
 def point(options: IlsOptions, operation: str, **settings: str) -> PointSpec:
-    """Return the specification of one point."""
     return points.point(SUITE, options, operation, **settings)
 
 

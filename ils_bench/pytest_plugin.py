@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
     config.addinivalue_line(
         "markers",
         "ldap_directory(**arguments): arguments of sitebench.LdapDirectory for the fixture.",

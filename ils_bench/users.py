@@ -36,7 +36,6 @@ class SequenceUser(LaneUser):
         return cls.sequence
 
     def program(self) -> str:
-        """Return the name of the sequence."""
         return type(self).sequence.name
 
 

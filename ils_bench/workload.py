@@ -36,8 +36,6 @@ from sitebench.verdict.warning import PointWarning
 
 
 class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
-    """A test of a directory."""
-
     suite = SUITE
     points = points
     locust_options = LocustOptions
@@ -56,11 +54,9 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         return open_target(options, options.entries)
 
     def open_live(self, options: LocustOptions) -> OpenDirectory:
-        """Address a directory of the user's."""
         return open_live(options)
 
     def assure_own(self, options: LocustOptions, what: str) -> None:
-        """Raise NotYours unless `what` may write to the directory that options name."""
         assure_own(options, what)
 
     def prepare_more(
@@ -80,7 +76,6 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         }
 
     def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenDirectory:
-        """Return the directory as any process of the test addresses it."""
         address = parse_address(prepared["url"], start_tls=options.start_tls)
         trust = Trust(**prepared["trust"])
         known = replace(options, password_file=prepared["password_file"], tls_cert=trust.cert)
@@ -92,7 +87,6 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         return sequence.thinking(options.think)
 
     def counts(self, program: Program) -> Sequence[tuple[str, str]]:
-        """Return the step that is an operation."""
         return [(program.name, program.counts)]
 
     def observe(self, target: OpenDirectory, programs: Sequence[Program]) -> dict[str, Any]:
@@ -110,7 +104,6 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         return recording
 
     def engine(self, load: Load[Program, OpenDirectory]) -> Engine:
-        """Return the native engine."""
         config = engine_config(
             load.options,
             load.target.address,
@@ -123,7 +116,6 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         return Engine(config, _population(load))
 
     def portable(self, load: Load[Program, OpenDirectory]) -> Ldap3Lanes:
-        """Return lanes of ldap3."""
         return Ldap3Lanes(
             self.environment,
             load.target,

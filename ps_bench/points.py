@@ -43,7 +43,6 @@ def point(options: PsOptions, operation: str, **settings: str) -> PointSpec:
 def endpoint(
     target: OpenSite, options: PsOptions, own: tuple[Path, str] | None = None
 ) -> points.Endpoint:
-    """Return where points are measured."""
     return points.Endpoint(SUITE, target, options, LocustOptions, own=own)
 
 

@@ -33,7 +33,6 @@ _MARKERS = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the markers known."""
     for name, explanation in _MARKERS.items():
         config.addinivalue_line("markers", f"{name}(**arguments): {explanation}")
 

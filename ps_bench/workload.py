@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 
 class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
-    """A test of a personalized site."""
-
     suite = SUITE
     points = points
     locust_options = LocustOptions
@@ -55,11 +53,9 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         return open_target(options)
 
     def open_live(self, options: LocustOptions) -> OpenSite:
-        """Address a site of the user's."""
         return open_live(options)
 
     def assure_own(self, options: LocustOptions, what: str) -> None:
-        """Raise NotYours unless `what` may write to the site that options name."""
         assure_own(options, what)
 
     def prepare_more(
@@ -70,17 +66,14 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         return {"scenario": None if path is None else scenario_file.text_of(path)}
 
     def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenSite:
-        """Return the site as any process of the test addresses it."""
         address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
         return OpenSite(options.target, address, trust=trust)
 
     def build(self, user: type[Any], options: LocustOptions) -> Scenario:
-        """Return the scenario of a user class."""
         scenario: Scenario = user.build(options)
         return scenario
 
     def counts(self, program: Scenario) -> Sequence[tuple[str, str]]:
-        """Return the requests that are operations."""
         return program.counted
 
     def observe(self, target: OpenSite, programs: Sequence[Scenario]) -> dict[str, Any]:
@@ -96,7 +89,6 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         return super().open(prepared, slot)
 
     def engine(self, load: Load[Scenario, OpenSite]) -> Engine:
-        """Return the native engine."""
         config = engine_config(
             load.options,
             load.target.address,
@@ -107,7 +99,6 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         return Engine(config, visitors(spec_of(load.options)))
 
     def portable(self, load: Load[Scenario, OpenSite]) -> FastHttpLanes:
-        """Return lanes of Locust's FastHttpUser."""
         from sitebench.http.fasthttp_lane import FastHttpLanes
 
         return FastHttpLanes(

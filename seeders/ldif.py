@@ -104,6 +104,5 @@ def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
 
 
 def cannot_write(path: Path, why: str | None) -> BadInput:
-    """Return the error of a file that cannot be written."""
     remedy = "choose a writable place with enough room"
     return BadInput(f"cannot write {path}: {why}", remedy)

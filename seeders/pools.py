@@ -79,7 +79,6 @@ def pools(locales: Sequence[str] = DEFAULT_LOCALES, *, cache: Path | None = None
 
 
 def harvest(locales: Sequence[str]) -> str:
-    """Return the text of a pools file."""
     lines = [_HEADER, f"faker {version('faker')}"]
     for locale in locales:
         lines += [f"[{locale} country]", _country(locale)]
@@ -166,7 +165,6 @@ def _is_phone(value: str) -> bool:
 
 
 def _is_any(_: str) -> bool:
-    """Accept every value."""
     return True
 
 

@@ -75,7 +75,6 @@ class _DirectoryPlanOptions(PlanOptions):
     )
 
     def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        """Return sessions of these operations."""
         return Scenario(
             self.active, self.session, dict(self.mix), self.headroom, self.community, objective
         )

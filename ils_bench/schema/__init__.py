@@ -15,7 +15,6 @@ FILES = {"openldap": "rtperson.schema", "config": "rtperson.ldif", "389ds": "99r
 
 
 def text(kind: str) -> str:
-    """Return one of `FILES`."""
     return (FOLDER / FILES[kind]).read_text()
 
 

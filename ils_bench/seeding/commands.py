@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ils_bench.options import SeedOptions
 from ils_bench.seeding import clean, journal, slapd_folder
-from ils_bench.seeding.containers import make_containers
 from ils_bench.seeding.destinations import (
     Destination,
     LdifFile,
@@ -22,7 +21,7 @@ from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_own, open_live, seed
 from ils_bench.targets.people import spec_of
-from ils_bench.targets.probe import connected, probe
+from ils_bench.targets.probe import WrongBase, connected, exists, probe
 from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import pieces, write_ldif
 from seeders.people import Spec, contents_meanwhile, generate
@@ -35,6 +34,8 @@ from sitebench.targets.tls import Trust
 
 _Move = Callable[[int], object]
 _READ_BYTES = 1 << 20
+_CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", "c": "country"}
+"""Structural classes of RFC 4519 and RFC 4524, by the attribute that names the entry."""
 
 
 def seed_destination(options: SeedOptions, where: str) -> None:
@@ -147,11 +148,51 @@ def _seed_live(options: SeedOptions, people: Spec) -> str:
     assure_own(options, "filling a directory")
     address = parse_address(options.target, start_tls=options.start_tls)
     with connected(address, identity_of(options), Trust.of(options)) as connection:
-        make_containers(connection, options.base)
+        _make_containers(connection, options.base)
     target = open_live(options)
     with _resumable_bar(f"filling {target.address}", people.size) as move:
         seed(target, people, lambda done, _: move(done), keep=True)
     return f"{people.size:,} people are under {options.base} at {target.address}"
+
+
+def _make_containers(connection: Any, base: str) -> None:
+    """Make the base and what is missing above it, as far as the directory lets us.
+
+    Written through ldap3: there are two or three of them, and speed does not matter.
+    """
+    from ldap3.utils.dn import parse_dn, safe_rdn
+
+    missing = []
+    here = base
+    while here and not exists(connection, here):
+        missing.append(here)
+        here = _parent(parse_dn(here))
+    for dn in reversed(missing):
+        (name, value), *rest = safe_rdn(dn, decompose=True)
+        made = _CONTAINERS.get(name.lower())
+        if made is None or rest:
+            raise WrongBase(
+                f"{dn!r} is not in the directory, and {name} names no container",
+                "make it yourself, or name another DN with --base",
+            )
+        connection.add(dn, attributes={"objectClass": ["top", made], name: value})
+        if connection.result["result"] != 0:
+            raise WrongBase(
+                f"the directory does not take {dn!r}: {connection.result['description']}",
+                "name a DN below one of its suffixes with --base",
+            )
+
+
+def _parent(parts: list[tuple[str, str, str]]) -> str:
+    """Return what follows a DN's first RDN, multi-valued or not."""
+    written = []
+    first = True
+    for name, value, separator in parts:
+        if not first:
+            written.append(f"{name}={value}{separator}")
+        elif separator != "+":
+            first = False
+    return "".join(written)
 
 
 @contextmanager

@@ -22,8 +22,6 @@ class Stream:
 
 @dataclass(frozen=True)
 class LdifFile:
-    """An LDIF file."""
-
     path: Path
 
     def __str__(self) -> str:

@@ -61,7 +61,6 @@ class Reservation:
 
 
 def folder() -> Path:
-    """Return where reservations are kept."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "sitebench" / "journal"
 

@@ -16,8 +16,6 @@ _PORTS = {"ldap": 389, "ldaps": 636}
 
 @dataclass(frozen=True)
 class Address:
-    """Where a directory listens."""
-
     host: str
     port: int
     scheme: str = "ldap"
@@ -29,7 +27,6 @@ class Address:
 
     @property
     def encrypted(self) -> bool:
-        """Whether TLS is spoken with it."""
         return self.scheme != "ldap"
 
     @property

@@ -103,7 +103,6 @@ class DirectoryMonitor:
                 yield first, entry["attributes"]
 
     def close(self) -> None:
-        """Close the connection."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(Exception):

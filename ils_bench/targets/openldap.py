@@ -106,7 +106,6 @@ def _lives(pid: int) -> bool:
 
 
 def _start(request: dict[str, Any]) -> Service:
-    """Fill and start slapd as the request says."""
     people, scheme, ca = read_spec(request["people"]), request["scheme"], None
     slapd, slapadd = find("slapd"), find("slapadd")
     with contextlib.ExitStack() as opening:
@@ -143,7 +142,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def find(program: str) -> str:
-    """Return the path of a program of OpenLDAP."""
     return find_program(
         program, "install OpenLDAP's server (`apt-get install slapd`), or use --target embedded"
     )

@@ -13,7 +13,6 @@ _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 
 
 def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
-    """Return the people that options ask for."""
     profile = cast("Profile", asked.profile)
     return Spec(size, asked.seed, profile, asked.locales, asked.base)
 

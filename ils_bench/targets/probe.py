@@ -66,7 +66,6 @@ class _Tls(ldap3.Tls):
         self._context = trust.context()
 
     def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:
-        """Put TLS on a connection's socket."""
         connection.socket = self._context.wrap_socket(
             connection.socket, server_hostname=connection.server.host
         )
@@ -92,7 +91,6 @@ def connected(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> Any:
-    """Yield a bound ldap3 connection."""
     _reach(address)
     server = server_of(address, trust, _ANSWER_S)
     connection = ldap3.Connection(
@@ -143,7 +141,6 @@ def _refused(address: Address, who: Identity, result: dict[str, Any]) -> None:
 
 
 def exists(connection: Any, dn: str) -> bool:
-    """Return whether an entry is there."""
     connection.search(dn, "(objectClass=*)", ldap3.BASE, attributes=["1.1"])
     return bool(connection.result["result"] == 0 and connection.response)
 

@@ -13,8 +13,6 @@ from sitebench.targets.open_target import OpenTarget
 
 @dataclass(frozen=True)
 class OpenDirectory(OpenTarget[Address]):
-    """A directory that answers."""
-
     base: str
     who: Identity = ANONYMOUS
 

@@ -18,7 +18,6 @@ TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
 
 
 def machine_of(table: str) -> str:
-    """Return the machine in a table's name."""
     return table.partition(": ")[2]
 
 

@@ -18,7 +18,6 @@ OWN_TARGETS = ("embedded",)
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
-    """Return the people that options ask for."""
     return UpdSpec(options.entries, options.seed, options.locales)
 
 

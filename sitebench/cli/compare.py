@@ -15,7 +15,6 @@ from sitebench.system.files import write
 
 if TYPE_CHECKING:
     from sitebench.compare.interleave import Interleaving, Turn
-    from sitebench.compare.runs import Comparison
 
 _SLOWER = "slower"
 
@@ -83,6 +82,7 @@ def compare(
     from rich.console import Console
 
     from sitebench.compare.runs import compare_runs, read_run
+    from sitebench.measure.command import say
 
     found = compare_runs(read_run(files[0]), read_run(files[1]), options.varying)
     if options.json:
@@ -99,17 +99,13 @@ def compare(
         from sitebench.compare.page import comparison_page
 
         write(Path(options.html), comparison_page(found))
-        _say(f"page: {options.html}")
+        say(f"page: {options.html}")
     if options.fail_on == _SLOWER:
-        _fail_if_slower(found)
+        from sitebench.compare.wording import answer
 
-
-def _fail_if_slower(found: Comparison) -> None:
-    from sitebench.compare.wording import answer
-
-    slower = [p for p in found.analysis.points if any(r.verdict == _SLOWER for r in p.rows)]
-    if slower:
-        raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
+        slower = [p for p in found.analysis.points if any(r.verdict == _SLOWER for r in p.rows)]
+        if slower:
+            raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
 
 
 def _measure(plan: Interleaving, out: str | None) -> tuple[Path, Path]:
@@ -117,6 +113,7 @@ def _measure(plan: Interleaving, out: str | None) -> tuple[Path, Path]:
     import datetime as dt
 
     from sitebench.compare import interleave
+    from sitebench.measure.command import say
 
     name = out or f"compare-{dt.datetime.now(dt.UTC).strftime('%Y%m%d-%H%M%S')}"
     files = interleave.files(name)
@@ -125,7 +122,7 @@ def _measure(plan: Interleaving, out: str | None) -> tuple[Path, Path]:
         _in_turn(plan, files)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) or out is None:
-            _say(f"results so far are kept; resume with: {_again(name, given=out is not None)}")
+            say(f"results so far are kept; resume with: {_again(name, given=out is not None)}")
         raise
     return files
 
@@ -159,7 +156,3 @@ def _again(name: str, *, given: bool) -> str:
     import sys
 
     return shlex.join(["sitebench", *sys.argv[1:], *([] if given else ["--out", name])])
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)

@@ -80,7 +80,13 @@ def as_text(run: RunFile, form: str, what: str = "points") -> Iterator[str]:
 
 def _write(lines: Iterable[str], out: str, run: Path) -> None:
     if out == "-":
-        _print(lines)
+        try:
+            sys.stdout.writelines(f"{line}\n" for line in lines)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has closed the pipe. Python would report that again when it flushes at
+            # exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     if Path(out).exists() and Path(out).samefile(run):
         raise BadInput(f"{out} is the run file itself", "name another file with --out")
@@ -89,12 +95,3 @@ def _write(lines: Iterable[str], out: str, run: Path) -> None:
             file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise cannot_write(out, error) from error
-
-
-def _print(lines: Iterable[str]) -> None:
-    try:
-        sys.stdout.writelines(f"{line}\n" for line in lines)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has closed the pipe. Python would report that again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -55,18 +55,15 @@ def report(
         write(Path(options.markdown), build.markdown(loaded))
     if options.figures is not None:
         folder = Path(options.figures)
-        _make_folder(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(
+                f"cannot make folder {folder}: {error.strerror}",
+                "name a folder that you may write",
+            ) from error
         for name, content in images.images(made, options.format):
             write(folder / name, content)
     typer.echo(f"report: {page}", err=True)
     if options.open:
         typer.launch(page.resolve().as_uri())
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"cannot make folder {path}: {error.strerror}", "name a folder that you may write"
-        ) from error

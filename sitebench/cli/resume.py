@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,13 +42,9 @@ def again(command: Any, run: Path) -> list[str] | None:
     """Return the arguments that resume a run file, or None if it records no command."""
     if not isinstance(command, list) or command[:1] != ["sitebench"] or len(command) < 2:
         return None
-    return [*_without_file(command[1:]), "--out", str(run), "--resume"]
-
-
-def _without_file(argv: Sequence[str]) -> list[str]:
-    kept, value = [], False
-    for part in argv:
+    argv, value = [], False
+    for part in command[1:]:
         if not (value or part in ("--out", "--resume") or part.startswith("--out=")):
-            kept.append(part)
+            argv.append(part)
         value = part == "--out"
-    return kept
+    return [*argv, "--out", str(run), "--resume"]

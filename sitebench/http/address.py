@@ -33,7 +33,6 @@ class Address:
 
     @property
     def encrypted(self) -> bool:
-        """Whether TLS is spoken with it."""
         return self.scheme == "https"
 
 

@@ -108,7 +108,6 @@ class _Deck:
         self._left: list[Operation] = []
 
     def deal(self) -> Operation:
-        """Return the next operation."""
         if not self._left:
             self._left = self._random.sample(self._cards, len(self._cards))
         return self._left.pop()
@@ -139,7 +138,6 @@ class _FastHttpLane(PortableLane):
         self._new: tuple[int, str] | None = None
 
     def work(self) -> None:
-        """Do one operation."""
         try:
             for request in self._deck.deal().requests:
                 self._do(request)
@@ -153,7 +151,6 @@ class _FastHttpLane(PortableLane):
             self.clock.rest(self._random.expovariate(1 / self._lanes.options.think))
 
     def hang_up(self) -> None:
-        """Close the connection."""
         self._client.client.close()
 
     def _do(self, request: Request) -> None:

@@ -13,10 +13,7 @@ from sitebench.targets.tls import Trust
 
 @dataclass(frozen=True)
 class OpenSite(OpenTarget[Address]):
-    """A web site that answers."""
-
     def probe(self) -> str | None:
-        """Raise what is wrong with it."""
         return probe(self.address, self.trust)
 
 

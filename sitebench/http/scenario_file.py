@@ -83,7 +83,6 @@ def receive(path: str, text: str) -> None:
 
 
 def read(path: Path | str) -> Scenario:
-    """Return the scenario of a file."""
     return parse(text_of(path), str(path))
 
 

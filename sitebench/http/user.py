@@ -20,5 +20,4 @@ class ScenarioUser(LaneUser):
         return cls.scenario
 
     def program(self) -> str:
-        """Return the name of the scenario."""
         return type(self).scenario.name

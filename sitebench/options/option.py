@@ -85,7 +85,6 @@ def parsed(
 
 
 def flag(explanation: str, *, default: bool = False, **placement: Unpack[Placement]) -> bool:
-    """Make the field of a flag."""
     return parsed(default, explanation, metavar="", **placement)
 
 
@@ -97,7 +96,6 @@ def text(
 
 
 def file(explanation: str, **placement: Unpack[Placement]) -> str | None:
-    """Make the field of a file's name."""
     return parsed(None, explanation, metavar="FILE", **placement)
 
 
@@ -178,7 +176,6 @@ def count(
     at_most: int | None = None,
     **placement: Unpack[Placement],
 ) -> _Integer:
-    """Make the field of a whole number."""
     bounds = f"of at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
 
     def parse(text: str) -> int:
@@ -200,7 +197,6 @@ class OneOf:
         self.allowed = allowed
 
     def __call__(self, text: str) -> str:
-        """Read one of the words."""
         if text not in self.allowed:
             raise UnknownValue(f"unknown choice {text!r}", f"use one of {', '.join(self.allowed)}")
         return text
@@ -217,7 +213,6 @@ def joined(values: tuple[object, ...]) -> str:
 
 
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
-    """Yield every field of an options class with its option."""
     for each in dataclasses.fields(cls):
         yield each, each.metadata[_KEY]
 

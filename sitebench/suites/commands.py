@@ -28,7 +28,6 @@ NoEntries = Annotated[str | None, typer.Option("--entries", hidden=True, parser=
 
 
 def operation_argument(suite: Suite) -> ArgumentInfo:
-    """Make the argument that names an operation."""
     names = list(suite.operations)
     found: ArgumentInfo = typer.Argument(
         help=f"One of {', '.join(names)}.", autocompletion=lambda: names
@@ -48,7 +47,6 @@ def operations_option(suite: Suite) -> OptionInfo:
 
 
 def parse_operations(suite: Suite, text: str) -> tuple[str, ...]:
-    """Read operations separated by commas."""
     chosen = tuple(part.strip() for part in text.split(",") if part.strip())
     for name in chosen:
         if name not in suite.operations:
@@ -58,7 +56,6 @@ def parse_operations(suite: Suite, text: str) -> tuple[str, ...]:
 
 
 def parse_operation(suite: Suite, text: str) -> str:
-    """Read one operation."""
     if text not in suite.operations:
         known = ", ".join(suite.operations)
         what = f"{text!r} is not one operation" if "," in text else f"unknown operation {text!r}"

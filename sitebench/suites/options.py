@@ -25,7 +25,6 @@ def target_option(default: str, explanation: str) -> str:
 
 
 def port_option(default: int) -> int:
-    """Make the field of a server's port."""
     explanation = "Port to listen on; 0 for a free one."
     return option.count(default, explanation, "PORT", at_least=0, panel="Target")
 

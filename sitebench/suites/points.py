@@ -65,7 +65,6 @@ class Endpoint:
     """What a point's process still removes from the target, in words."""
 
     def command(self, spec: PointSpec) -> PointCommand:
-        """Return how to measure a point here."""
         target, owned = self.target, self.options.i_own_this_target
         here = replace(
             convert.narrowed(self.locust_options, self.options),

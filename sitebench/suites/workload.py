@@ -44,8 +44,6 @@ class _Program(Protocol):
 
 
 class _PortableSource(Source, Protocol):
-    """Lanes in Python."""
-
     def lane(self, program: str) -> Lane: ...
 
 
@@ -134,14 +132,12 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
     # What all have.
 
     def options(self) -> Any:
-        """Return what Locust was asked."""
         parsed = self.environment.parsed_options
         if parsed is None:
             return self.locust_options()
         return convert.from_namespace(self.locust_options, parsed)
 
     def programs(self, options: Any) -> list[_P]:
-        """Return what the users of this test repeat."""
         found: dict[str, _P] = {}
         for user in self.environment.user_classes:
             if issubclass(user, LaneUser):

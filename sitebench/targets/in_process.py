@@ -15,8 +15,6 @@ from sitebench.targets.tls import ServerTls, Trust, ca_file
 
 
 class NativeServer(Protocol):
-    """A server of the engine's."""
-
     @property
     def port(self) -> int: ...
     @property
@@ -55,7 +53,6 @@ class InProcess(Closing, Generic[_S]):
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
         return self._server.port
 
     @property
@@ -64,7 +61,6 @@ class InProcess(Closing, Generic[_S]):
         return f"{self._scheme}://{self._server.address}"
 
     def stats(self) -> dict[str, int]:
-        """Return its counters."""
         return self._server.stats()
 
     def close(self) -> None:

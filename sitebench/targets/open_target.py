@@ -16,8 +16,6 @@ _REMEDY = "see its log; points already measured are kept, run again to go on"
 
 
 class Address(Protocol):
-    """Where a target listens."""
-
     @property
     def host(self) -> str: ...
     @property
@@ -54,7 +52,6 @@ class OpenTarget(Closing, Generic[_A]):
     """The file with the authority of a certificate that was made for it."""
 
     def probe(self) -> object:
-        """Raise what is wrong with it."""
         raise NotImplementedError
 
     def close(self) -> None:

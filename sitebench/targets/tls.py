@@ -29,7 +29,6 @@ class Trust:
 
     @classmethod
     def of(cls, options: TlsOptions) -> Trust:
-        """Read what options name."""
         return cls(
             None if options.tls_ca is None else _authorities(options.tls_ca),
             options.tls_insecure,
@@ -127,7 +126,6 @@ class ServerTls:
 
     @classmethod
     def of(cls, options: TlsServeOptions) -> ServerTls | None:
-        """Read what options name; None without TLS."""
         made = options.tls == SELF_SIGNED
         if options.tls_cert is None and options.tls_key is None and not made:
             if options.tls_client_ca is not None:
