@@ -50,7 +50,8 @@ def visitors(spec: UpdSpec) -> Visitors:
     """Return the people of a spec, as many as are asked for."""
     source = _pools(spec)
     with translated():
-        return Visitors(str(source.path), _identity(spec))
+        identity = {"seed": spec.seed, "locales": list(spec.locales)}
+        return Visitors(str(source.path), json.dumps(identity))
 
 
 def cached(
@@ -111,10 +112,6 @@ def copied(upd: Upd, folder: Path) -> Iterator[Path]:
 def _pools(spec: UpdSpec) -> PoolsFile:
     no_people_or_seed_below_zero(spec.size, spec.seed)
     return pools(spec.locales)
-
-
-def _identity(spec: UpdSpec) -> str:
-    return json.dumps({"seed": spec.seed, "locales": list(spec.locales)})
 
 
 def _name(spec: UpdSpec, source: PoolsFile) -> str:

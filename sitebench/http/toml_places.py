@@ -21,7 +21,10 @@ _BARE = re.compile(r"[^,\]}\n#]+")
 
 def places(text: str) -> dict[_Path, tuple[int, int]]:
     """Return the line and the column, both from 1, of every key and table of a document."""
-    return {path: _place(text, at) for path, at in _Finder(text).offsets.items()}
+    return {
+        path: (text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+        for path, at in _Finder(text).offsets.items()
+    }
 
 
 def place(text: str, path: Iterable[str | int]) -> tuple[int, int]:
@@ -30,10 +33,6 @@ def place(text: str, path: Iterable[str | int]) -> tuple[int, int]:
     while wanted and wanted not in known:
         wanted = wanted[:-1]
     return known.get(wanted, (1, 1))
-
-
-def _place(text: str, at: int) -> tuple[int, int]:
-    return text.count("\n", 0, at) + 1, at - (text.rfind("\n", 0, at) + 1) + 1
 
 
 class _Finder:

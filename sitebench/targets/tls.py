@@ -63,21 +63,17 @@ class Trust:
         if (self.cert is None) != (self.key is None):
             raise BadInput("--tls-cert and --tls-key go together", "give both, or neither")
         if self.cert is not None:
-            self._load(context)
+            password = key_password(self.key_password_file)
+            try:
+                # Without a password OpenSSL would ask for one at the terminal.
+                context.load_cert_chain(self.cert, self.key, lambda: password or "")
+            except (OSError, ValueError) as error:
+                raise BadFile(
+                    f"cannot use certificate {self.cert} with key {self.key}: {short(error)}",
+                    "give a pair in PEM that was made together, and its password in "
+                    f"--tls-key-password-file or ${secret.KEY_PASSWORD}",
+                ) from error
         return context
-
-    def _load(self, context: ssl.SSLContext) -> None:
-        assert self.cert is not None
-        password = key_password(self.key_password_file)
-        try:
-            # Without a password OpenSSL would ask for one at the terminal.
-            context.load_cert_chain(self.cert, self.key, lambda: password or "")
-        except (OSError, ValueError) as error:
-            raise BadFile(
-                f"cannot use certificate {self.cert} with key {self.key}: {short(error)}",
-                "give a pair in PEM that was made together, and its password in "
-                f"--tls-key-password-file or ${secret.KEY_PASSWORD}",
-            ) from error
 
     def warnings(self) -> tuple[PointWarning, ...]:
         """Return warnings about a measurement made with it."""
