@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sitebench.compare.effect import Design, Effect, effect, least_repeats, null
 from sitebench.compare.matching import Matched, title
-from sitebench.compare.measures import MEASURES, Measure
 from sitebench.runs.point import PointResult
 
 _FAMILY_ALPHA = 0.05
@@ -32,6 +31,42 @@ _MOST_LEFT_OUT = 0.25
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One value of a repeat; `more` and `less` say what B is if it has more or less of it."""
+
+    key: str
+    title: str
+    of: Callable[[PointResult], float | None]
+    more: str
+    less: str
+    unit: str
+
+
+def _target_cpu(result: PointResult) -> float | None:
+    seconds = result.use.target_cpu_s
+    return None if seconds is None or not result.operations else seconds / result.operations * 1e6
+
+
+WORSE = frozenset(("slower", "more CPU"))
+"""Answers that are bad for B."""
+
+_MEASURES = (
+    Measure("ops_per_s", "Operations/s", lambda r: r.ops_per_s, "faster", "slower", "operations/s"),
+    Measure("p50", "Latency p50", lambda r: r.latency.percentiles["p50"], "slower", "faster", "us"),
+    Measure("p99", "Latency p99", lambda r: r.latency.percentiles["p99"], "slower", "faster", "us"),
+    Measure("target_cpu", "Target CPU/op", _target_cpu, "more CPU", "less CPU", "us"),
+    Measure(
+        "generator_cpu",
+        "Generator CPU/op",
+        lambda r: r.cpu_us_per_op,
+        "more CPU",
+        "less CPU",
+        "us",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +99,7 @@ class Row:
     @property
     def differs(self) -> bool:
         """Whether a difference is claimed."""
-        return self.enough and self.effect.ratio.differs
+        return self.enough and self.effect.differs
 
     @property
     def verdict(self) -> str:
@@ -73,12 +108,12 @@ class Row:
             return TOO_FEW
         if not self.differs:
             return NONE
-        return self.measure.more if self.effect.ratio.value > 1 else self.measure.less
+        return self.measure.more if self.effect.ratio > 1 else self.measure.less
 
     @property
     def alarmed(self) -> bool:
         """Whether the A/A null finds a difference."""
-        return self.enough and self.null is not None and self.null.ratio.differs
+        return self.enough and self.null is not None and self.null.differs
 
 
 @dataclass(frozen=True)
@@ -101,16 +136,6 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class _Kept:
-    """The valid repeats of a point."""
-
-    matched: Matched
-    a: tuple[PointResult, ...]
-    b: tuple[PointResult, ...]
-    left_out: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Analysis:
     """Every point, and how it was compared."""
 
@@ -125,25 +150,27 @@ _Values = tuple[Measure, list[float], list[float]]
 
 def analyse(matched: Sequence[Matched], design: Design) -> Analysis:
     """Compare every point that both runs have."""
-    kept = [_keep(each, design) for each in matched]
-    found = [_values(each) for each in kept]
+    kept = [_valid(each, design) for each in matched]
+    found = [_values(a, b) for a, b, _ in kept]
     count = sum(len(values) for values, _ in found)
     alpha = _FAMILY_ALPHA / max(1, count)
     points = tuple(
         Compared(
-            each.matched,
-            title(each.matched.a.spec),
+            each,
+            title(each.a.spec),
             tuple(_row(measure, a, b, design, alpha) for measure, a, b in values),
-            each.left_out,
+            tuple(left_out),
             tuple(missing),
         )
-        for each, (values, missing) in zip(kept, found, strict=True)
+        for each, (_, _, left_out), (values, missing) in zip(matched, kept, found, strict=True)
     )
     return Analysis(design, count, alpha, points)
 
 
-def _keep(matched: Matched, design: Design) -> _Kept:
-    """Leave out invalid repeats, with their partners, and list them."""
+def _valid(
+    matched: Matched, design: Design
+) -> tuple[list[PointResult], list[PointResult], list[str]]:
+    """Return both sides' valid repeats, of pairs those whose partner is valid, and the others."""
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
     invalid = [
         f"{name} repeat {n + 1}: {r.verdict.bound} ({r.verdict.evidence})"
@@ -153,18 +180,20 @@ def _keep(matched: Matched, design: Design) -> _Kept:
     ]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
     if any(len(v) < (1 - _MOST_LEFT_OUT) * len(s) for v, s in zip(valid, sides, strict=True)):
-        return _Kept(matched, (), (), (*invalid, "too many of them: the point is not compared"))
+        return [], [], [*invalid, "too many of them: the point is not compared"]
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
         valid = [{n: side[n] for n in common} for side in valid]
-    return _Kept(matched, tuple(valid[0].values()), tuple(valid[1].values()), tuple(invalid))
+    return list(valid[0].values()), list(valid[1].values()), invalid
 
 
-def _values(kept: _Kept) -> tuple[list[_Values], list[str]]:
+def _values(
+    results_a: Sequence[PointResult], results_b: Sequence[PointResult]
+) -> tuple[list[_Values], list[str]]:
     """Return the values of each measure; a measure that a repeat lacks is listed instead."""
     found, missing = [], []
-    for measure in MEASURES:
-        a, b = ([measure.of(result) for result in side] for side in (kept.a, kept.b))
+    for measure in _MEASURES:
+        a, b = ([measure.of(result) for result in side] for side in (results_a, results_b))
         if not a or not b:
             continue
         mine, theirs = ([x for x in side if x is not None and x > 0] for side in (a, b))

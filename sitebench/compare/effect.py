@@ -11,10 +11,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from sitebench.compare.statistics import (
-    Shift,
     detectable,
     group_shift,
     least_groups,
@@ -34,35 +32,19 @@ class Design(StrEnum):
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """B over A; no bounds if there are too few values."""
+class Effect:
+    """B over A, and what their repeats could have shown; no bounds if there are too few values."""
 
-    value: float
+    ratio: float
     low: float | None
     high: float | None
-
-    @classmethod
-    def of(cls, shift: Shift) -> Ratio:
-        """Return the ratio that a shift of logarithms is."""
-        bounds = [None if x is None else math.exp(x) for x in (shift.low, shift.high)]
-        return cls(math.exp(shift.estimate), *bounds)
+    detectable: float | None
+    """The smallest ratio above 1 that repeats as noisy as these would show four times in five."""
 
     @property
     def differs(self) -> bool:
         """Whether 1 is outside the interval."""
         return self.low is not None and self.high is not None and (self.low > 1 or self.high < 1)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"ratio": self.value, "low": self.low, "high": self.high}
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The ratio of two sides, and what their repeats could have shown."""
-
-    ratio: Ratio
-    detectable: float | None
-    """The smallest ratio above 1 that repeats as noisy as these would show four times in five."""
 
 
 def effect(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect:
@@ -71,8 +53,8 @@ def effect(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect:
         shift = group_shift(a, b, alpha)
     else:
         shift = pair_shift([y - x for x, y in zip(a, b, strict=True)], alpha)
-    least = detectable(shift, alpha)
-    return Effect(Ratio.of(shift), None if least is None else math.exp(least))
+    logs = (shift.low, shift.high, detectable(shift, alpha))
+    return Effect(math.exp(shift.estimate), *(None if x is None else math.exp(x) for x in logs))
 
 
 def null(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect | None:

@@ -23,7 +23,6 @@ from sitebench.runs.repeats import median_interval
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import counted_steps
 
-REPEATS_CHOOSER, SPECTRA_CHOOSER = "choose-repeats", "choose-spectra"
 _SIDES = ("A", "B")
 _ANSWER, _NULL = "B/A", "A/A null"
 _PERCENT = "datum.value ? format(datum.value, '+~r') + '%' : '0%'"
@@ -37,8 +36,7 @@ def ratio_chart(points: Sequence[Compared]) -> Chart:
             label = f"{point.title}: {row.measure.title}" if several else row.measure.title
             for series, effect in ((_ANSWER, row.effect), (_NULL, row.null)):
                 if effect is not None:
-                    ratio = effect.ratio
-                    marks = (_change(ratio.value), _change(ratio.low), _change(ratio.high))
+                    marks = map(_change, (effect.ratio, effect.low, effect.high))
                     answer = row.verdict if series == _ANSWER else "the same side twice"
                     rows.append((label, series, *marks, answer))
     columns = list(zip(*rows, strict=True))
@@ -136,7 +134,7 @@ def repeats_chart(points: Sequence[Compared]) -> Chart:
         ),
         spec=_repeats_spec(),
         choices=choices,
-        chooser=REPEATS_CHOOSER,
+        chooser="choose-repeats",
         titles=titles,
         key={
             "line": "the median of a side",
@@ -248,7 +246,7 @@ def spectra_chart(comparison: Comparison) -> Chart:
             shape=tell_apart("shape", _SIDES),
         ),
         choices=choices,
-        chooser=SPECTRA_CHOOSER,
+        chooser="choose-spectra",
         titles=titles,
         key={"end": "a line ends where fewer than 100 samples remain beyond it"},
     )

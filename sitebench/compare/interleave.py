@@ -31,12 +31,10 @@ from sitebench.errors import (
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 
-PLACE = "{}"
-SIDES = ("a", "b")
+_PLACE = "{}"
+_SIDES = ("a", "b")
 _OURS = ("--out", "--repeats", "--json", "--objective", "--junit")
 """Options of a command that a comparison gives itself, or has no use for."""
-
-_RUN_IT = "run the command by itself to see more"
 
 _END_S = 60.0
 """How long an interrupted command may take to put everything back."""
@@ -68,7 +66,7 @@ class Interleaving:
 
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
         """Return the command that measures a side so often, less what its file has already."""
-        words = [word.replace(PLACE, self.value(side)) for word in self.words]
+        words = [word.replace(_PLACE, self.value(side)) for word in self.words]
         ours = ["--out", str(file), "--repeats", str(repeats), "--json"]
         return [sys.executable, "-m", "sitebench.cli.main", *words, *ours]
 
@@ -77,7 +75,7 @@ class Interleaving:
         lot, found = random.Random(self.seed), []
         for repeat in range(self.repeats):
             first = lot.randrange(2)
-            found += [Turn(SIDES[first], repeat), Turn(SIDES[1 - first], repeat)]
+            found += [Turn(_SIDES[first], repeat), Turn(_SIDES[1 - first], repeat)]
         return found
 
     def facts(self, side: str, identity: str) -> dict[str, Any]:
@@ -105,7 +103,7 @@ def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Interleavi
         raise BadInput(
             f"--interleave takes a run or a sweep, not {command!r}", f"write one {_EXAMPLE}"
         )
-    if not any(PLACE in word for word in words):
+    if not any(_PLACE in word for word in words):
         raise BadInput(
             f"--interleave {command!r} has no {{}} where A and B go", f"write one {_EXAMPLE}"
         )
@@ -127,19 +125,19 @@ def prepare(plan: Interleaving, places: tuple[Path, Path]) -> None:
     """Make both run files, or see that those there are belong to this comparison."""
     found = [_compared(path) for path in places]
     identity = next((each["id"] for each in found if each), str(uuid.uuid4()))
-    for side, path, known in zip(SIDES, places, found, strict=True):
+    for side, path, known in zip(_SIDES, places, found, strict=True):
         facts = plan.facts(side, identity)
         if known is None:
             with RunStore(path) as store:
                 store.set_manifest({COMPARED: facts})
         elif known != facts:
             raise BadInput(
-                f"{path} holds something else: {_said(known)}",
+                f"{path} holds something else: {_described(known)}",
                 "name another --out, or repeat the same command to resume it",
             )
 
 
-def _said(known: dict[str, Any]) -> str:
+def _described(known: dict[str, Any]) -> str:
     """Name the comparison that a run file belongs to."""
     if not known["id"]:
         return "a run of its own"
@@ -159,12 +157,12 @@ def _compared(path: Path) -> dict[str, Any] | None:
 def measure(
     plan: Interleaving,
     places: tuple[Path, Path],
-    tell: Callable[[Turn], object] = lambda turn: None,
+    on_turn: Callable[[Turn], object] = lambda turn: None,
 ) -> None:
-    """Measure what is not measured yet; `tell` is called before each turn."""
+    """Measure what is not measured yet; `on_turn` is called before each turn."""
     for turn in plan.turns():
-        tell(turn)
-        file = places[SIDES.index(turn.side)]
+        on_turn(turn)
+        file = places[_SIDES.index(turn.side)]
         if not _done(file, turn.repeat):
             _run(plan, turn, file)
 
@@ -177,14 +175,14 @@ def _done(path: Path, repeat: int) -> bool:
 
 
 def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
-    """Run one command to its end; raises what it says is wrong."""
-    with tempfile.TemporaryFile("w+") as said:
+    """Run one command to its end; raises the error that it reports."""
+    with tempfile.TemporaryFile("w+") as errors:
         # A session of its own: Ctrl-C is for this process, which ends the command in order.
         process = subprocess.Popen(
             plan.argv(turn.side, file, turn.repeat + 1),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
             start_new_session=True,
         )
         try:
@@ -192,8 +190,8 @@ def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
         finally:
             _end(process)
         if code:
-            said.seek(0)
-            raise _failure(plan, turn, code, said.read())
+            errors.seek(0)
+            raise _failure(plan, turn, code, errors.read())
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -207,22 +205,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _failure(plan: Interleaving, turn: Turn, code: int, said: str) -> BaseException:
-    """Return what a command said of itself when it failed, with whose turn it was."""
+def _failure(plan: Interleaving, turn: Turn, code: int, errors: str) -> BaseException:
+    """Return the message and the remedy that a command printed, or typer's own line."""
     if code == EXIT_INTERRUPTED:
         return KeyboardInterrupt()
-    message, remedy = _last_words(said, code)
+    lines = [line.strip(" │") for line in errors.splitlines() if line.strip(" │╭╰─╮╯")]
+    message, remedy = (lines[-1] if lines else f"the command ended with code {code}"), ""
+    for n, line in enumerate(lines):
+        if line.startswith("sitebench: "):
+            message, remedy = line.removeprefix("sitebench: "), " ".join(lines[n + 1 :])
+            break
     kind: type[SitebenchError] = BadInput if code == EXIT_BAD_INPUT else MeasurementFailed
     return kind(
         f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: {message}",
-        remedy,
+        remedy or "run the command by itself to see more",
     )
-
-
-def _last_words(said: str, code: int) -> tuple[str, str]:
-    """Return the message and the remedy that the command printed, or typer's own line."""
-    lines = [line.strip(" │") for line in said.splitlines() if line.strip(" │╭╰─╮╯")]
-    for n, line in enumerate(lines):
-        if line.startswith("sitebench: "):
-            return line.removeprefix("sitebench: "), " ".join(lines[n + 1 :]) or _RUN_IT
-    return (lines[-1] if lines else f"the command ended with code {code}"), _RUN_IT

@@ -6,15 +6,9 @@ from html import escape
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared
-from sitebench.compare.figures import (
-    REPEATS_CHOOSER,
-    SPECTRA_CHOOSER,
-    ratio_chart,
-    repeats_chart,
-    spectra_chart,
-)
+from sitebench.compare.figures import ratio_chart, repeats_chart, spectra_chart
 from sitebench.compare.runs import Comparison
-from sitebench.compare.tables import tables
+from sitebench.report.charts import Chart
 from sitebench.report.page import Section, chooser, figure, page
 
 
@@ -31,13 +25,27 @@ def comparison_page(comparison: Comparison) -> str:
     )
     sections = [_answers(comparison)]
     if any(point.rows for point in comparison.analysis.points):
-        sections += [_ratios(comparison), _repeats(comparison), _spectra(comparison)]
+        ratios = ratio_chart(comparison.analysis.points)
+        repeats = repeats_chart(comparison.analysis.points)
+        spectra = spectra_chart(comparison)
+        sections += [
+            Section("ratios", "Ratios", figure(ratios), (ratios,)),
+            _chosen("repeats", "Every repeat", "Measure", repeats, short="Repeats"),
+            _chosen("spectra", "Percentile spectra", "Point", spectra, short="Percentiles"),
+        ]
     return page(f"{b.label} against {a.label}", sections, lead)
+
+
+def _chosen(identity: str, title: str, label: str, chart: Chart, *, short: str) -> Section:
+    """Return the section of a chart with a list to choose from."""
+    options = [("", list(chart.titles.items()))]
+    body = chooser(chart.chooser, label, options) + figure(chart)
+    return Section(identity, title, body, (chart,), short=short)
 
 
 def _answers(comparison: Comparison) -> Section:
     analysis = comparison.analysis
-    said = "".join(
+    answers = "".join(
         f'<p class="headline">{_stamp(point)} {escape(words.answer(point))}</p>'
         for point in analysis.points
     )
@@ -45,13 +53,14 @@ def _answers(comparison: Comparison) -> Section:
         f'<li><b>{escape(r.message)}</b><span class="remedy">{escape(r.remedy)}</span></li>'
         for r in comparison.remarks
     )
-    numbers = "".join(
-        "".join(table.to_html() for table in tables(point, analysis.design)) + _left_out(point)
-        for point in analysis.points
-    )
+    numbers = ""
+    for point in analysis.points:
+        numbers += "".join(table.to_html() for table in words.tables(point, analysis.design))
+        for line in (*point.left_out, *point.missing):
+            numbers += f'<p class="note">left out: {escape(line)}</p>'
     notes = f'<p class="note">{escape(words.decided(analysis))} {escape(words.COLUMNS)}</p>'
     listed = f'<ul class="warnings">{remarks}</ul>' if remarks else ""
-    return Section("answer", "Answer", said + listed + numbers + notes)
+    return Section("answer", "Answer", answers + listed + numbers + notes)
 
 
 def _stamp(point: Compared) -> str:
@@ -64,25 +73,3 @@ def _stamp(point: Compared) -> str:
     if not point.rows or not point.rows[0].enough:
         return '<span class="stamp doubt">Cannot say</span>'
     return '<span class="stamp">No difference</span>'
-
-
-def _left_out(point: Compared) -> str:
-    lines = (*point.left_out, *point.missing)
-    return "".join(f'<p class="note">left out: {escape(line)}</p>' for line in lines)
-
-
-def _ratios(comparison: Comparison) -> Section:
-    chart = ratio_chart(comparison.analysis.points)
-    return Section("ratios", "Ratios", figure(chart), (chart,))
-
-
-def _repeats(comparison: Comparison) -> Section:
-    chart = repeats_chart(comparison.analysis.points)
-    body = chooser(REPEATS_CHOOSER, "Measure", [("", list(chart.titles.items()))]) + figure(chart)
-    return Section("repeats", "Every repeat", body, (chart,), short="Repeats")
-
-
-def _spectra(comparison: Comparison) -> Section:
-    chart = spectra_chart(comparison)
-    body = chooser(SPECTRA_CHOOSER, "Point", [("", list(chart.titles.items()))]) + figure(chart)
-    return Section("spectra", "Percentile spectra", body, (chart,), short="Percentiles")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -9,39 +10,37 @@ from rich.table import Table as RichTable
 
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared, Row
-from sitebench.compare.effect import Effect
-from sitebench.compare.runs import Comparison, Run
-from sitebench.compare.tables import tables
+from sitebench.compare.runs import Comparison
 from sitebench.report.table import Cell, Table
 from sitebench.tables.tables import new_table
 
 
 def show(comparison: Comparison, console: Console) -> None:
     """Print the answers first, then the remarks, then the figures."""
-    say(console, f"A  {comparison.a.label}   ({comparison.a.path})")
-    say(console, f"B  {comparison.b.label}   ({comparison.b.path})")
+    _say(console, f"A  {comparison.a.label}   ({comparison.a.path})")
+    _say(console, f"B  {comparison.b.label}   ({comparison.b.path})")
     for difference in comparison.asked:
-        say(console, f"   {difference.name}: {difference.a} / {difference.b}")
+        _say(console, f"   {difference.name}: {difference.a} / {difference.b}")
     console.print()
     for point in comparison.analysis.points:
-        say(console, words.answer(point), style="bold")
+        _say(console, words.answer(point), style="bold")
     for remark in comparison.remarks:
-        say(console, f"! {remark.message}", style="yellow")
-        say(console, f"  {remark.remedy}", style="dim")
+        _say(console, f"! {remark.message}", style="yellow")
+        _say(console, f"  {remark.remedy}", style="dim")
     console.print()
     for point in comparison.analysis.points:
-        for table in tables(point, comparison.analysis.design):
+        for table in words.tables(point, comparison.analysis.design):
             if table.title:
-                say(console, table.title, style="bold")
+                _say(console, table.title, style="bold")
             console.print(_laid_out(table))
         for line in (*point.left_out, *point.missing):
-            say(console, f"left out: {line}", style="dim")
+            _say(console, f"left out: {line}", style="dim")
         console.print()
-    say(console, words.decided(comparison.analysis))
-    say(console, words.COLUMNS)
+    _say(console, words.decided(comparison.analysis))
+    _say(console, words.COLUMNS)
 
 
-def say(console: Console, line: str, style: str | None = None) -> None:
+def _say(console: Console, line: str, style: str | None = None) -> None:
     """Print a line without wrapping."""
     console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
 
@@ -59,8 +58,8 @@ def _laid_out(table: Table) -> RichTable:
 def to_json(comparison: Comparison) -> dict[str, Any]:
     analysis = comparison.analysis
     return {
-        "a": _run(comparison.a),
-        "b": _run(comparison.b),
+        "a": {"label": comparison.a.label, "file": str(comparison.a.path)},
+        "b": {"label": comparison.b.label, "file": str(comparison.b.path)},
         "compared": [{"name": d.name, "a": d.a, "b": d.b} for d in comparison.asked],
         "design": analysis.design,
         "rows": analysis.rows,
@@ -68,10 +67,6 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "points": [_point(point) for point in analysis.points],
         "remarks": [{"message": r.message, "remedy": r.remedy} for r in comparison.remarks],
     }
-
-
-def _run(run: Run) -> dict[str, Any]:
-    return {"label": run.label, "file": str(run.path)}
 
 
 def _point(point: Compared) -> dict[str, Any]:
@@ -95,13 +90,9 @@ def _row(row: Row) -> dict[str, Any]:
         "b": list(row.b),
         "median_a": row.median_a,
         "median_b": row.median_b,
-        **_effect(row.effect),
-        "null": None if row.null is None else _effect(row.null) | {"alarmed": row.alarmed},
+        **asdict(row.effect),
+        "null": None if row.null is None else asdict(row.null) | {"alarmed": row.alarmed},
         "verdict": row.verdict,
         "differs": row.differs,
         "least_repeats": row.least,
     }
-
-
-def _effect(effect: Effect) -> dict[str, Any]:
-    return {**effect.ratio.to_json(), "detectable": effect.detectable}

@@ -18,7 +18,7 @@ from sitebench.runs.runfile import RunFile, StoredPoint
 COMPARED = "compared"
 """Manifest key of a run that was interleaved with another: id, side, value, command, seed."""
 
-MACHINE = {
+_MACHINE = {
     "cpu": "processor",
     "kernel": "kernel",
     "memory_bytes": "memory",
@@ -114,7 +114,7 @@ def _interleaved(a: Run, b: Run) -> bool:
 def _of_runs(a: Run, b: Run) -> list[Remark]:
     found = []
     machine = [
-        words for key, words in MACHINE.items() if a.manifest.get(key) != b.manifest.get(key)
+        words for key, words in _MACHINE.items() if a.manifest.get(key) != b.manifest.get(key)
     ]
     if machine:
         found.append(

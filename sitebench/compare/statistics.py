@@ -28,7 +28,7 @@ from dataclasses import dataclass
 _EXACT_UP_TO = 60
 """Up to this many values the distribution is counted exactly; beyond, it is taken as normal."""
 
-POWER = 0.80
+_POWER = 0.80
 """Probability with which a difference that counts as detectable is found."""
 
 _NORMAL = statistics.NormalDist()
@@ -72,15 +72,15 @@ def pair_shift(differences: Sequence[float], alpha: float) -> Shift:
 
 
 def detectable(shift: Shift, alpha: float) -> float | None:
-    """Return the shift that repeats as noisy as these would show with probability `POWER`.
+    """Return the shift that repeats as noisy as these would show with probability `_POWER`.
 
     A true shift as large as the reach of the interval is found every other time; the ratio of the
-    normal quantiles scales that to `POWER`.
+    normal quantiles scales that to `_POWER`.
     """
     if shift.low is None or shift.high is None:
         return None
     reach = max(shift.high - shift.estimate, shift.estimate - shift.low)
-    return reach * (1 + _NORMAL.inv_cdf(POWER) / _NORMAL.inv_cdf(1 - alpha / 2))
+    return reach * (1 + _NORMAL.inv_cdf(_POWER) / _NORMAL.inv_cdf(1 - alpha / 2))
 
 
 def least_groups(alpha: float) -> int:

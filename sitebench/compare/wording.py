@@ -1,12 +1,11 @@
-"""The answer in sentences, and formatted figures, for the terminal and the page."""
+"""The answer in sentences and tables, for the terminal and the page."""
 
 from __future__ import annotations
 
-from sitebench.compare.comparison import NONE, Analysis, Compared, Row
-from sitebench.compare.effect import Design, Ratio
+from sitebench.compare.comparison import NONE, WORSE, Analysis, Compared, Row
+from sitebench.compare.effect import Design, Effect
+from sitebench.report.table import NOTHING, Cell, Mark, Table
 from sitebench.units import format_ns, format_rate
-
-NOTHING = "n/a"
 
 COLUMNS = (
     "A/A null: the same procedure on repeats of one side. Could show: the change that repeats "
@@ -15,22 +14,20 @@ COLUMNS = (
 """The meaning of the columns."""
 
 
-def value(row: Row, number: float) -> str:
-    if row.measure.unit == "us":
-        return format_ns(number * 1e3)
-    return format_rate(number)
+def _value(row: Row, number: float) -> str:
+    return format_ns(number * 1e3) if row.measure.unit == "us" else format_rate(number)
 
 
-def percent(ratio: float) -> str:
+def _percent(ratio: float) -> str:
     """Format a ratio as a change in percent."""
     return f"{(ratio - 1) * 100:+.1f}%"
 
 
-def interval(ratio: Ratio) -> str:
+def _interval(effect: Effect) -> str:
     """Format the interval of a ratio as changes in percent."""
-    if ratio.low is None or ratio.high is None:
+    if effect.low is None or effect.high is None:
         return NOTHING
-    return f"{percent(ratio.low)} to {percent(ratio.high)}"
+    return f"{_percent(effect.low)} to {_percent(effect.high)}"
 
 
 def detectable(row: Row) -> str:
@@ -48,24 +45,17 @@ def answer(point: Compared) -> str:
             f"{point.title}: {point.repeats} repeats cannot show a difference here, "
             f"{first.least} could"
         )
-    main = _first(first)
-    more = [
-        f"{row.measure.title} {percent(row.effect.ratio.value)}" for row in others if row.differs
-    ]
-    return f"{point.title}: {main}" + (f"; {', '.join(more)}" if more else "")
-
-
-def _first(row: Row) -> str:
-    ratio = row.effect.ratio
-    if row.verdict == NONE:
-        return (
-            f"{NONE} in {row.measure.title.lower()}: {percent(ratio.value)} ({interval(ratio)}); "
-            f"these repeats could have shown {detectable(row)}"
+    change = _percent(first.effect.ratio)
+    what, interval = first.measure.title.lower(), _interval(first.effect)
+    if first.verdict == NONE:
+        main = (
+            f"{NONE} in {what}: {change} ({interval}); these repeats could have shown "
+            f"{detectable(first)}"
         )
-    return (
-        f"B is {row.verdict}: {percent(ratio.value)} {row.measure.title.lower()} "
-        f"({interval(ratio)})"
-    )
+    else:
+        main = f"B is {first.verdict}: {change} {what} ({interval})"
+    more = [f"{row.measure.title} {_percent(row.effect.ratio)}" for row in others if row.differs]
+    return f"{point.title}: {main}" + (f"; {', '.join(more)}" if more else "")
 
 
 def decided(analysis: Analysis) -> str:
@@ -81,3 +71,25 @@ def decided(analysis: Analysis) -> str:
         f"Decided by {how}: a row differs if its {1 - analysis.alpha:.2%} interval excludes 0%; "
         f"all {analysis.rows} rows together have 95% confidence."
     )
+
+
+def tables(point: Compared, design: Design) -> list[Table]:
+    """Return B against A, and how certain that is."""
+    if not point.rows:
+        return []
+    answers: list[list[str | Cell]] = []
+    evidence: list[list[str]] = []
+    for row in point.rows:
+        verdict = Cell(row.verdict, Mark.PRIMARY if row.verdict in WORSE else Mark.PLAIN)
+        values = (_value(row, row.median_a), _value(row, row.median_b))
+        change = (_percent(row.effect.ratio), _interval(row.effect))
+        answers.append([row.measure.title, *values, *change, verdict])
+        null = (NOTHING, NOTHING)
+        if row.null is not None:
+            null = (_percent(row.null.ratio), _interval(row.null))
+        evidence.append([row.measure.title, *null, detectable(row)])
+    title = f"{point.title} ({point.repeats} {design})"
+    return [
+        Table(title, ("Median of", "A", "B", "B/A", "interval", "B is"), answers),
+        Table("", ("Evidence", "A/A null", "its interval", "could show"), evidence),
+    ]

@@ -106,8 +106,8 @@ def test_the_null_stands_beside_every_answer_with_as_many_values() -> None:
     _, point = compared(noisy(10, 15_000, 1), noisy(10, 14_250, 2))
     for row in point.rows:
         assert row.null is not None
-        assert row.null.ratio.low is not None
-        assert row.null.ratio.low < 1.0 < (row.null.ratio.high or 0)
+        assert row.null.low is not None
+        assert row.null.low < 1.0 < (row.null.high or 0)
         assert not row.alarmed
 
 
@@ -132,7 +132,7 @@ def test_equal_targets_and_nulls_alarm_about_as_often_as_promised(design: Design
         a, b = ([lot.gauss(0, 0.03) for _ in range(12)] for _ in range(2))
         found = effect(a, b, design, alpha), null(a, [x - 0.05 for x in b], design, alpha)
         for n, each in enumerate(found):
-            alarms[n] += each is not None and each.ratio.differs
+            alarms[n] += each is not None and each.differs
     spread = 4 * (rounds * alpha * (1 - alpha)) ** 0.5
     for count in alarms:
         assert 0 < count <= rounds * alpha + spread
