@@ -41,20 +41,10 @@ class Report:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class Recording:
-    """A run file to measure into, and the progress display."""
-
-    store: RunStore
-    reporter: Shown
-    kept: bool
-    """Whether the run file is kept afterwards."""
-
-
 @contextlib.contextmanager
 def recording(
     options: RepeatOptions, reporter: Shown, users: int, default_out: str | None
-) -> Iterator[Recording]:
+) -> Iterator[RunStore]:
     """Open the run file; without `--out` and a default it is deleted afterwards.
 
     On Ctrl-C it prints the command that resumes.
@@ -70,10 +60,13 @@ def recording(
         store = stack.enter_context(_opened(out, create=not options.resume))
         stack.enter_context(reporter)
         try:
-            yield Recording(store, reporter, kept)
+            yield store
         except KeyboardInterrupt:
             if kept:
-                say(f"interrupted; resume with: {_resume_command(out)}")
+                argv = sys.argv[1:]
+                if not any(part == "--out" or part.startswith("--out=") for part in argv):
+                    argv = [*argv, "--out", out]
+                say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
             raise
 
 
@@ -112,23 +105,24 @@ def measure(
     Every repeat is a point of its own.
     """
     reporter = JsonLines(options.objective) if options.json else Live(counting(options.repeats))
-    with recording(options, reporter, users, default_out) as run:
+    with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats)
-        run.store.set_manifest(continued(run.store.manifest(), collect(sys.argv[1:], facts())))
+        store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], facts())))
         specs = [spec for stage in planned for spec in stage.points]
         with contextlib.ExitStack() as last:
             last.callback(afterwards)
             if options.junit is not None:
+                keep = (Path(options.junit), specs, store, options.objective)
                 # Also before measuring: a file name that cannot be written is an error at once.
-                _write_junit(options.junit, specs, run.store, options.objective)
-                last.callback(_write_junit, options.junit, specs, run.store, options.objective)
-            results = run_sweep(planned, run.store, reporter)
-        judged = judge_points(specs, run.store, options.objective)
+                _write_junit(*keep)
+                last.callback(_write_junit, *keep)
+            results = run_sweep(planned, store, reporter)
+        judged = judge_points(specs, store, options.objective)
     if not options.json:
         found = sorted(results, key=order)
         show(Report(tables(found), [*footnotes(found), *warnings(found)]))
         if default_out is not None:
-            say(f"run file: {run.store.path}")
+            say(f"run file: {store.path}")
     if options.objective is not None:
         for line in missed_objectives(judged):
             say(line)
@@ -136,17 +130,9 @@ def measure(
 
 
 def _write_junit(
-    path: str, specs: Sequence[PointSpec], store: RunStore, objective: Objective | None
+    path: Path, specs: Sequence[PointSpec], store: RunStore, objective: Objective | None
 ) -> None:
-    write(Path(path), junit(judge_points(specs, store, objective)))
-
-
-def _resume_command(out: str) -> str:
-    """Return this command, with the run file it was writing."""
-    argv = sys.argv[1:]
-    if not any(part == "--out" or part.startswith("--out=") for part in argv):
-        argv = [*argv, "--out", out]
-    return shlex.join(["sitebench", *argv])
+    write(path, junit(judge_points(specs, store, objective)))
 
 
 def show(report: Report) -> None:

@@ -34,7 +34,7 @@ Number = float | None
 
 
 @dataclass(frozen=True)
-class Metric:
+class _Metric:
     """A metric of a condition: where its value is, how its bound is parsed and shown."""
 
     of: Callable[[PointResult], Number]
@@ -59,27 +59,22 @@ def _share(text: str) -> float:
     raise UnknownValue(f"{text!r} is not a percentage", "write a share such as 0.1%")
 
 
-def _percentile(name: str) -> Metric:
-    return Metric(
-        lambda result: _seconds(result.latency.percentiles[name]),
-        _time,
-        lambda seconds: units.format_ns(seconds * 1e9),
+def _latency(
+    of: Callable[[PointResult], Number], missing: str = "nothing was measured", rank: float = 0.0
+) -> _Metric:
+    def seconds(result: PointResult) -> Number:
+        micros = of(result)
+        return None if micros is None else micros / 1e6
+
+    return _Metric(seconds, _time, lambda value: units.format_ns(value * 1e9), missing, rank)
+
+
+def _percentile(name: str) -> _Metric:
+    return _latency(
+        lambda result: result.latency.percentiles[name],
         "too few samples lie beyond it: measure longer, or use a lower percentile",
         float(name[1:].replace("_", ".")),
     )
-
-
-def _moment(of: Callable[[PointResult], Number]) -> Metric:
-    return Metric(
-        lambda result: _seconds(of(result)),
-        _time,
-        lambda seconds: units.format_ns(seconds * 1e9),
-        "nothing was measured",
-    )
-
-
-def _seconds(micros: Number) -> Number:
-    return None if micros is None else micros / 1e6
 
 
 def _failures(result: PointResult) -> Number:
@@ -87,18 +82,18 @@ def _failures(result: PointResult) -> Number:
     return 100.0 * result.failures / ended if ended else None
 
 
-def _per_second(of: Callable[[PointResult], Number], missing: str = "nothing ended") -> Metric:
-    return Metric(of, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
+def _per_second(of: Callable[[PointResult], Number], missing: str = "nothing ended") -> _Metric:
+    return _Metric(of, units.parse_rate, lambda rate: f"{units.format_rate(rate)}/s", missing)
 
 
-def _figure(name: str, figure: str) -> Metric:
+def _figure(name: str, figure: str) -> _Metric:
     return _per_second(
         lambda result: result.figures.get(figure), f"{name} is not a figure of this operation"
     )
 
 
-def _percent(of: Callable[[PointResult], Number], missing: str) -> Metric:
-    return Metric(of, _share, lambda share: f"{share:.3g}%", missing)
+def _percent(of: Callable[[PointResult], Number], missing: str) -> _Metric:
+    return _Metric(of, _share, lambda share: f"{share:.3g}%", missing)
 
 
 _RATE = _per_second(lambda result: result.ops_per_s)
@@ -111,13 +106,13 @@ _OF_SUITES = {
 RATES = ("rate", "ops_per_s", *_OF_SUITES)
 """Metrics that say how much the target does per second."""
 
-METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, _Metric] = {
     "p50": _percentile("p50"),
     "p90": _percentile("p90"),
     "p99": _percentile("p99"),
     "p99.9": _percentile("p99_9"),
-    "max": _moment(lambda result: result.latency.max),
-    "mean": _moment(lambda result: result.latency.mean),
+    "max": _latency(lambda result: result.latency.max),
+    "mean": _latency(lambda result: result.latency.mean),
     "failures": _percent(_failures, "nothing ended"),
     "cpu": _percent(
         lambda result: result.use.target_cpu_percent,

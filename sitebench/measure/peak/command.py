@@ -11,7 +11,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sitebench.errors import (
@@ -24,7 +24,7 @@ from sitebench.errors import (
     SitebenchError,
     WrongPassword,
 )
-from sitebench.measure.command import Recording, Report, Seeding, recording, say, show
+from sitebench.measure.command import Report, Seeding, recording, say, show
 from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
 from sitebench.measure.peak.curve import knee, plot, spots
@@ -40,6 +40,7 @@ from sitebench.measure.peak.search import (
 )
 from sitebench.measure.peak.tables import (
     Peak,
+    Probe,
     clients_peak,
     clients_table,
     rates_answer,
@@ -48,11 +49,12 @@ from sitebench.measure.peak.tables import (
     usl_lines,
 )
 from sitebench.measure.peak.usl import check_reach, fit
-from sitebench.measure.progress import JsonLines, Live
+from sitebench.measure.progress import JsonLines, Live, Shown
 from sitebench.measure.sweep import Endpoint, Stage, measure_point, opened, repeated, sweep
 from sitebench.runs.manifest import collect, continued
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
+from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
 from sitebench.tables.bottlenecks import warnings
 from sitebench.tables.tables import footnotes, point_name
@@ -63,7 +65,7 @@ _MOST_USERS = 1024
 _HOLD_WINDOWS = 3
 """Length of a hold in measured windows, unless `--hold` is given."""
 
-ROOM = 1.1
+_ROOM = 1.1
 """Factor on the samples that a percentile needs, for those cut off at the window's edges."""
 
 
@@ -88,23 +90,8 @@ class PeakJob:
     afterwards: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True)
-class _PeakSearch:
-    """One running call of `peak`."""
-
-    options: PeakOptions
-    job: PeakJob
-    stage: Stage
-    run: Recording
-
-
-@dataclass(frozen=True)
-class _PeakAnswer:
-    """The answer to keep, the report to print, and the error if no peak was found."""
-
-    peak: Peak
-    report: Report
-    error: SitebenchError | None = None
+_Answer = tuple[Peak, Report, SitebenchError | None]
+"""The answer to keep, the report to print, and the error if no peak was found."""
 
 
 def check_options(options: PeakOptions) -> None:
@@ -167,153 +154,134 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
     most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
     users = max(clients) if options.objective is None else most
     with (
-        recording(options, reporter, users, job.default_out) as run,
+        recording(options, reporter, users, job.default_out) as store,
         contextlib.ExitStack() as last,
     ):
         last.callback(job.afterwards)
         stage = job.stage(reporter.seeding)
-        run.store.set_manifest(continued(run.store.manifest(), collect(sys.argv[1:], job.facts())))
-        call = _PeakSearch(options, job, stage, run)
+        store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], job.facts())))
+        asked = _PeakSearch(options, job, stage, store, reporter)
         if options.objective is None:
-            answer = _over_clients(call, clients)
+            peak, report, error = asked.over_clients(clients)
         else:
-            answer = _to_objective(call, options.objective, most)
-        remember(run, answer.peak)
+            peak, report, error = asked.to_objective(options.objective, most)
+        # In place of an earlier answer to the same question.
+        known, question = store.manifest().get("peaks", []), peak.question()
+        others = [each for each in known if {name: each.get(name) for name in question} != question]
+        store.set_manifest({"peaks": [*others, asdict(peak)]})
     if options.json:
-        print(json.dumps({"peak": answer.peak.to_json()}), flush=True)
+        print(json.dumps({"peak": asdict(peak)}), flush=True)
     else:
-        show(answer.report)
-        say(f"run file: {run.store.path}")
-    if answer.error is not None:
-        raise answer.error
-
-
-def remember(run: Recording, peak: Peak) -> None:
-    """Keep an answer in the manifest in place of an earlier one to the same question."""
-    known = run.store.manifest().get("peaks", [])
-    question = peak.question()
-    others = [each for each in known if {name: each.get(name) for name in question} != question]
-    run.store.set_manifest({"peaks": [*others, peak.to_json()]})
-
-
-def _over_clients(call: _PeakSearch, clients: Sequence[int]) -> _PeakAnswer:
-    job, options = call.job, call.options
-    points = [job.point(Load(users, None, job.window_s)) for users in clients]
-    stages = repeated([replace(call.stage, points=points)], options.repeats)
-    results = sweep(stages, call.run.store, call.run.reporter)
-    curve = spots(results, lambda spec: spec.users)
-    bend = knee(curve)
-    law = fit([(int(spot.load), spot.rate) for spot in curve if spot.valid])
-    peak = clients_peak(series(results), bend, law)
-    table = clients_table(series(results), bend, peak.best)
-    drawn = plot(curve, bend)
-    notes = [drawn, "", *usl_lines(law, options.foresee), *footnotes(results), *warnings(results)]
-    return _PeakAnswer(peak, Report([table], [*notes, "", peak.said]))
+        show(report)
+        say(f"run file: {store.path}")
+    if error is not None:
+        raise error
 
 
 @dataclass(frozen=True)
-class Probe:
-    """One trial of a search and its reply; no result if the tester failed."""
+class _PeakSearch:
+    """One running call of `peak`."""
 
-    trial: Trial
-    spec: PointSpec
-    result: PointResult | None
-    reply: Reply
+    options: PeakOptions
+    job: PeakJob
+    stage: Stage
+    store: RunStore
+    reporter: Shown
 
+    def over_clients(self, clients: Sequence[int]) -> _Answer:
+        points = [self.job.point(Load(users, None, self.job.window_s)) for users in clients]
+        stages = repeated([replace(self.stage, points=points)], self.options.repeats)
+        results = sweep(stages, self.store, self.reporter)
+        curve = spots(results, lambda spec: spec.users)
+        bend = knee(curve)
+        law = fit([(int(spot.load), spot.rate) for spot in curve if spot.valid])
+        peak = clients_peak(series(results), bend, law)
+        table = clients_table(series(results), bend, peak.best)
+        lines = usl_lines(law, self.options.foresee)
+        notes = [plot(curve, bend), "", *lines, *footnotes(results), *warnings(results)]
+        return peak, Report([table], [*notes, "", peak.said]), None
 
-def _to_objective(call: _PeakSearch, objective: Objective, most: int) -> _PeakAnswer:
-    options, window = call.options, call.job.window_s
-    needed = objective.samples() * ROOM
-    plan = SearchPlan(
-        start=options.start or rounded(max(100.0, needed / window)),
-        users=options.users or DEFAULT_USERS,
-        most_users=most,
-        precision=(options.precision or 5.0) / 100.0,
-        holds=options.holds or 3,
-    )
-    hold = options.hold or _HOLD_WINDOWS * window
+    def to_objective(self, objective: Objective, most: int) -> _Answer:
+        options, window = self.options, self.job.window_s
+        needed = objective.samples() * _ROOM
+        plan = SearchPlan(
+            start=options.start or rounded(max(100.0, needed / window)),
+            users=options.users or DEFAULT_USERS,
+            most_users=most,
+            precision=(options.precision or 5.0) / 100.0,
+            holds=options.holds or 3,
+        )
+        hold = options.hold or _HOLD_WINDOWS * window
 
-    def spec_of(trial: Trial) -> PointSpec:
-        seconds = max(hold if trial.long else window, needed / trial.rate)
-        load = Load(trial.users, trial.rate, round(seconds, 3))
-        return replace(call.job.point(load), repeat=trial.repeat)
+        def spec_of(trial: Trial) -> PointSpec:
+            seconds = max(hold if trial.long else window, needed / trial.rate)
+            load = Load(trial.users, trial.rate, round(seconds, 3))
+            return replace(self.job.point(load), repeat=trial.repeat)
 
-    found, tried = _walk(plan, objective, call, spec_of)
-    results = [each.result for each in tried if each.result is not None]
-    curve = spots(results, lambda spec: spec.rate or 0.0)
-    bend = knee(curve)
-    table = rates_table([(t.spec, t.result, t.reply) for t in tried], found.rate)
-    answer = rates_answer(found, tried[0].spec, objective, plan, hold)
-    peak = rates_peak(found, objective, _best(found, tried) or tried[0].spec, bend, answer)
-    held = [r for r in results if r.spec.rate == found.rate]
-    report = Report([table], [plot(curve, bend), "", *warnings(held), "", answer])
-    return _PeakAnswer(peak, report, _error(found, answer))
+        found, tried = self._walk(plan, objective, spec_of)
+        results = [each.result for each in tried if each.result is not None]
+        curve = spots(results, lambda spec: spec.rate or 0.0)
+        bend = knee(curve)
+        answer = rates_answer(found, tried[0].spec, objective, plan, hold)
+        # The best point is the last hold of the highest rate.
+        held = [each for each in tried if each.trial.rate == found.rate and each.trial.long]
+        held = [each for each in held if each.reply.answer is Answer.HELD]
+        peak = rates_peak(found, objective, (held or tried[:1])[-1].spec, bend, answer)
+        at_best = [result for result in results if result.spec.rate == found.rate]
+        notes = [plot(curve, bend), "", *warnings(at_best), "", answer]
+        error: SitebenchError | None = None
+        if found.tester_bound and found.rate is None:
+            remedy = "use a faster machine for the tester, or more --users"
+            error = MeasurementFailed(answer, remedy)
+        elif found.rate is None:
+            error = ObjectiveMissed(answer, "begin lower with --start, or relax the objective")
+        return peak, Report([rates_table(tried, found.rate)], notes), error
 
+    def _walk(
+        self, plan: SearchPlan, objective: Objective, spec_of: Callable[[Trial], PointSpec]
+    ) -> tuple[HighestRate, list[Probe]]:
+        """Measure what the search yields until it ends; the target is opened when first needed."""
+        going, tried = search(plan), list[Probe]()
+        trial = next(going)
+        with contextlib.ExitStack() as stack:
+            endpoint: Endpoint | None = None
+            while True:
+                spec = spec_of(trial)
+                result = self.store.result(spec)
+                if result is not None:
+                    self.reporter.finished(result, resumed=True)
+                    reply = _reply(result, objective)
+                else:
+                    if endpoint is None:
+                        target = opened(self.stage, self.store, self.reporter)
+                        endpoint = stack.enter_context(target)
+                    held = any(each.reply.answer is Answer.HELD for each in tried)
+                    result, reply = self._try(spec, endpoint, objective, held=held)
+                tried.append(Probe(trial, spec, result, reply))
+                try:
+                    trial = going.send(reply)
+                except StopIteration as end:
+                    return end.value, tried
 
-def _best(found: HighestRate, tried: Sequence[Probe]) -> PointSpec | None:
-    """Return the last hold of the highest rate."""
-    held = [
-        each.spec
-        for each in tried
-        if each.trial.rate == found.rate and each.trial.long and each.reply.answer is Answer.HELD
-    ]
-    return held[-1] if held else None
-
-
-def _error(found: HighestRate, message: str) -> SitebenchError | None:
-    if found.rate is not None:
-        return None
-    if found.tester_bound:
-        return MeasurementFailed(message, "use a faster machine for the tester, or more --users")
-    return ObjectiveMissed(message, "begin lower with --start, or relax the objective")
-
-
-def _walk(
-    plan: SearchPlan, objective: Objective, call: _PeakSearch, spec_of: Callable[[Trial], PointSpec]
-) -> tuple[HighestRate, list[Probe]]:
-    """Measure what the search yields until it ends; the target is opened when first needed."""
-    going, tried, run = search(plan), list[Probe](), call.run
-    trial = next(going)
-    with contextlib.ExitStack() as stack:
-        endpoints: list[Endpoint] = []
-        while True:
-            spec = spec_of(trial)
-            result = run.store.result(spec)
-            if result is not None:
-                run.reporter.finished(result, resumed=True)
-                reply = _reply(result, objective)
-            else:
-                if not endpoints:
-                    target = opened(call.stage, run.store, run.reporter)
-                    endpoints.append(stack.enter_context(target))
-                held = any(each.reply.answer is Answer.HELD for each in tried)
-                result, reply = _try(spec, endpoints[0], objective, run, held=held)
-            tried.append(Probe(trial, spec, result, reply))
-            try:
-                trial = going.send(reply)
-            except StopIteration as end:
-                return end.value, tried
-
-
-def _try(
-    spec: PointSpec, endpoint: Endpoint, objective: Objective, run: Recording, *, held: bool
-) -> tuple[PointResult | None, Reply]:
-    """Measure; a target that held before and now answers nothing is overloaded."""
-    try:
-        result = measure_point(spec, endpoint, run.store, run.reporter)
-    except (OutOfPorts, OutOfDescriptors) as error:
-        if not held:
+    def _try(
+        self, spec: PointSpec, endpoint: Endpoint, objective: Objective, *, held: bool
+    ) -> tuple[PointResult | None, Reply]:
+        """Measure; a target that held before and now answers nothing is overloaded."""
+        try:
+            result = measure_point(spec, endpoint, self.store, self.reporter)
+        except (OutOfPorts, OutOfDescriptors) as error:
+            if not held:
+                raise
+            return None, Reply(Answer.TESTER, 0.0, f"the tester could not: {error.message}")
+        except (Leak, WrongPassword):
             raise
-        return None, Reply(Answer.TESTER, 0.0, f"the tester could not: {error.message}")
-    except (Leak, WrongPassword):
-        raise
-    except SitebenchError as error:
-        # Its process reported, so it was not the tester that failed; and the target lives.
-        failed = run.store.result(spec, "failed") if held else None
-        if failed is None:
-            raise
-        return failed, Reply(Answer.BROKE, 0.0, error.message)
-    return result, _reply(result, objective)
+        except SitebenchError as error:
+            # Its process reported, so it was not the tester that failed; and the target lives.
+            failed = self.store.result(spec, "failed") if held else None
+            if failed is None:
+                raise
+            return failed, Reply(Answer.BROKE, 0.0, error.message)
+        return result, _reply(result, objective)
 
 
 def _reply(result: PointResult, objective: Objective) -> Reply:

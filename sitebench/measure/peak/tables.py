@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Group
 
 from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import Spot
-from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan
+from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.usl import Usl
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series
@@ -29,7 +29,7 @@ from sitebench.units import format_duration, format_ns, format_rate, format_size
 
 @dataclass(frozen=True)
 class Peak:
-    """The answer, as the manifest holds it under `peaks` and `--json` prints it."""
+    """The answer; as JSON in the manifest, under `peaks`, and printed by `--json`."""
 
     half: str
     operation: str
@@ -48,11 +48,6 @@ class Peak:
         """Return what identifies the question: a run file holds one answer to each."""
         names = ("half", "operation", "entries", "target", "client", "objective")
         return {name: getattr(self, name) for name in names}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the object."""
-        interval = None if self.interval is None else list(self.interval)
-        return asdict(self) | {"interval": interval}
 
 
 def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:
@@ -85,30 +80,21 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
     if best is None:
         return f"{name}: no point is valid: the peak is not known."
     most = max(each.spec.users for each in found)
-    said = (
-        f"{name}: at most {format_rate(best.median(rate_of) or 0.0)}/s, with {best.spec.users:,} "
-        f"clients{_repeats(best)}"
-    )
-    higher = [each for each in found if not each.valid and _above(each, best)]
+    around_it = ""
+    if best.n > 1:
+        kind = "95% interval" if best.interval(rate_of) else "least and greatest"
+        around_it = f" (median of {best.n}, {kind} {around(best, rate_of, format_rate)})"
+    rate = best.median(rate_of) or 0.0
+    answer = f"{name}: at most {format_rate(rate)}/s, with {best.spec.users:,} clients{around_it}"
+    higher = [each for each in found if not each.valid and (each.median(rate_of) or 0.0) > rate]
     if higher:
-        said += f"; what {higher[-1].spec.users:,} clients gave is not valid"
+        answer += f"; what {higher[-1].spec.users:,} clients gave is not valid"
     if bend is None:
-        return f"{said}; no knee up to {most:,} clients."
+        return f"{answer}; no knee up to {most:,} clients."
     return (
-        f"{said}; the knee is at {bend.load:,.0f} clients ({format_rate(bend.rate)}/s, mean "
+        f"{answer}; the knee is at {bend.load:,.0f} clients ({format_rate(bend.rate)}/s, mean "
         f"{format_ns(bend.response_us * 1e3)}): beyond it response time grows faster than the rate."
     )
-
-
-def _repeats(best: Series) -> str:
-    if best.n == 1:
-        return ""
-    kind = "95% interval" if best.interval(rate_of) else "least and greatest"
-    return f" (median of {best.n}, {kind} {around(best, rate_of, format_rate)})"
-
-
-def _above(each: Series, best: Series) -> bool:
-    return (each.median(rate_of) or 0.0) > (best.median(rate_of) or 0.0)
 
 
 def _name(spec: PointSpec) -> str:
@@ -162,19 +148,28 @@ def usl_lines(law: Usl | None, foresee: Sequence[int]) -> list[str]:
     return lines
 
 
-Step = tuple[PointSpec, PointResult | None, Reply]
+@dataclass(frozen=True)
+class Probe:
+    """One trial of a search and its reply; no result if the tester failed."""
+
+    trial: Trial
+    spec: PointSpec
+    result: PointResult | None
+    reply: Reply
+
 
 _COLOURS = {Answer.HELD: "green", Answer.BROKE: "yellow", Answer.TESTER: "red"}
 
 
-def rates_table(steps: Sequence[Step], best: float | None) -> Group:
+def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
     """Lay out a search in the order it went; the best rate's rows are marked."""
-    spread = len({spec.users for spec, _, _ in steps}) > 1
+    spread = len({each.spec.users for each in tried}) > 1
     lanes = ("lanes",) if spread else ()
     columns = ("asked/s", *lanes, "for", "rate/s", "p50", "p99", "CPU", "bound by", "answer")
     table = new_table(*columns, left=0)
-    for spec, result, reply in steps:
-        found = Series(spec, () if result is None else (result,))
+    for each in tried:
+        spec, answer = each.spec, each.reply.answer
+        found = Series(spec, () if each.result is None else (each.result,))
         table.add_row(
             f"{spec.rate:,g}",
             *([f"{spec.users:,}"] if spread else []),
@@ -183,13 +178,13 @@ def rates_table(steps: Sequence[Step], best: float | None) -> Group:
             *(medians([found], percentile(q), show_micros)[0] for q in ("p50", "p99")),
             *medians([found], lambda r: r.use.target_cpu_percent, _percent),
             bounds(found),
-            f"[{_COLOURS[reply.answer]}]{reply.answer}[/]{' *' if spec.rate == best else '  '}",
+            f"[{_COLOURS[answer]}]{answer}[/]{' *' if spec.rate == best else '  '}",
         )
-    return titled(f"Search for the highest rate: {_name(steps[0][0])}", table)
+    return titled(f"Search for the highest rate: {_name(tried[0].spec)}", table)
 
 
 def rates_peak(
-    found: HighestRate, objective: Objective, spec: PointSpec, bend: Spot | None, said: str
+    found: HighestRate, objective: Objective, spec: PointSpec, bend: Spot | None, answer: str
 ) -> Peak:
     """Return the answer of a search to an objective; `spec` is the best point's, if any."""
     return Peak(
@@ -200,7 +195,7 @@ def rates_peak(
         interval=found.interval,
         knee=_knee(bend),
         usl=None,
-        said=said,
+        said=answer,
     )
 
 
@@ -213,13 +208,13 @@ def rates_answer(
         return f"{name}: the target's limit is not known, the tester reached its own first: {why}"
     if found.rate is None:
         return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
-    said = (
+    answer = (
         f"{name}: sustains {found.rate:,g}/s with {objective} "
         f"(held {plan.holds} times for {format_duration(hold_s)})"
     )
     if found.tester_bound:
-        return f"{said}. The target's own limit lies above and is not known: {why}."
+        return f"{answer}. The target's own limit lies above and is not known: {why}."
     if found.interval is None:
-        return f"{said}. The rate that broke above it held when repeated: the limit is not known."
+        return f"{answer}. The rate that broke above it held when repeated: the limit is not known."
     low, high = found.interval
-    return f"{said}; {why}: its limit lies between {low:,g} and {high:,g}/s."
+    return f"{answer}; {why}: its limit lies between {low:,g} and {high:,g}/s."

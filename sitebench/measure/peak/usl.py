@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -31,7 +31,7 @@ _LEAST_LOADS = 4
 _FURTHEST = 2
 """The law is applied up to this multiple of the largest measured load (method, rule 11)."""
 
-Column = tuple[float, ...]
+_Column = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,7 @@ class Usl:
         return best if 1 <= best <= _FURTHEST * self.measured_clients else None
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "per_client": self.per_client,
-            "contention": self.contention,
-            "coherency": self.coherency,
-            "measured_clients": self.measured_clients,
-            "r_squared": self.r_squared,
-            "worst_error": self.worst_error,
-            "best_clients": self.best_clients,
-        }
+        return asdict(self) | {"best_clients": self.best_clients}
 
 
 def check_reach(clients: int, measured: int) -> None:
@@ -91,7 +83,7 @@ def fit(points: Sequence[tuple[int, float]]) -> Usl | None:
     if len({n for n, _ in found}) < _LEAST_LOADS:
         return None
     target = tuple(1.0 for _ in found)  # (N / X) / (N / X)
-    columns: tuple[Column, Column, Column] = (
+    columns: tuple[_Column, _Column, _Column] = (
         tuple(x / n for n, x in found),
         tuple(x / n * (n - 1) for n, x in found),
         tuple(x / n * n * (n - 1) for n, x in found),
@@ -101,23 +93,15 @@ def fit(points: Sequence[tuple[int, float]]) -> Usl | None:
         return None
     _, (a, b, c) = best
     law = Usl(1 / a, b / a, c / a, max(n for n, _ in found), 0.0, 0.0)
-    return _graded(law, found)
-
-
-def _graded(law: Usl, found: Sequence[tuple[int, float]]) -> Usl:
-    """Return the law with how well it fits."""
     mean = sum(x for _, x in found) / len(found)
     missed = sum((x - law._rate(n)) ** 2 for n, x in found)
     total = sum((x - mean) ** 2 for _, x in found)
     worst = max(abs(law._rate(n) / x - 1) for n, x in found)
-    r_squared = 1 - missed / total if total else 1.0
-    return Usl(
-        law.per_client, law.contention, law.coherency, law.measured_clients, r_squared, worst
-    )
+    return replace(law, r_squared=1 - missed / total if total else 1.0, worst_error=worst)
 
 
 def _solutions(
-    columns: tuple[Column, Column, Column], target: Column
+    columns: tuple[_Column, _Column, _Column], target: _Column
 ) -> Iterator[tuple[float, tuple[float, float, float]]]:
     """Yield the least squares with each choice of A and B free or zero, where none is negative."""
     for with_b, with_c in product((True, False), repeat=2):
@@ -136,7 +120,7 @@ def _solutions(
             yield missed, (full[0], full[1], full[2])
 
 
-def _least_squares(columns: Sequence[Column], target: Column) -> list[float] | None:
+def _least_squares(columns: Sequence[_Column], target: _Column) -> list[float] | None:
     """Solve the normal equations by elimination; None where columns depend on each other."""
     # Columns differ by four orders of magnitude: scaled to length 1 nothing is lost.
     lengths = [math.sqrt(_dot(column, column)) for column in columns]
@@ -160,5 +144,5 @@ def _least_squares(columns: Sequence[Column], target: Column) -> list[float] | N
     return [rows[i][size] / rows[i][i] / lengths[i] for i in range(size)]
 
 
-def _dot(a: Column, b: Column) -> float:
+def _dot(a: _Column, b: _Column) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True))
