@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.errors import BadInput
-from sitebench.plan.model import Scenario, people_per_machine, round_half_up, solve
-from sitebench.plan.rates import PAGES, UNSTATED, RateTable
+from sitebench.plan.model import Scenario, needed, people_per_machine, round_half_up, solve
+from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.units import format_size
 
@@ -28,6 +28,7 @@ class Plan:
     scenario: Scenario
     machine: str
     size: int
+    rates: Mapping[str, float]
     values: Mapping[str, float]
     warnings: tuple[str, ...] = ()
 
@@ -62,16 +63,9 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
     return None
 
 
-def _needed(scenario: Scenario) -> tuple[str, ...]:
-    """Return the operations whose rates a scenario needs."""
-    if scenario.mix is None:
-        return (PAGES,)
-    return tuple(name for name, number in scenario.mix.items() if number)
-
-
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:
     """Return the sizes at which every operation has a rate; refuse a table without such a size."""
-    names = _needed(scenario)
+    names = needed(scenario)
     sizes = [size for size in table.sizes if all(name in table.at(size) for name in names)]
     if sizes:
         return sizes
@@ -101,14 +95,14 @@ def _missing(table: RateTable, name: str) -> BadInput:
 
 def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
     rates = table.at(size)
-    for name in _needed(scenario):
+    for name in needed(scenario):
         if name not in rates:
             raise _missing(table, name)
     values = solve(scenario, rates)
     warnings = [
         str(each)
         for each in table.remarks
-        if each.size == size and each.operation in _needed(scenario)
+        if each.size == size and each.operation in needed(scenario)
     ]
     people = round_half_up(people_per_machine(values))
     if people > size != UNSTATED:
@@ -117,7 +111,8 @@ def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Pl
             f"measured with {size:,} ({people / size:.2g} times fewer): measure --sizes "
             f"{format_size(people)} before relying on this"
         )
-    return Plan(suite, scenario, table.machine, size, values, (*warnings, *_assumptions(scenario)))
+    warnings += _assumptions(scenario)
+    return Plan(suite, scenario, table.machine, size, rates, values, tuple(warnings))
 
 
 def _assumptions(scenario: Scenario) -> list[str]:

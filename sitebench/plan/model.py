@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from sitebench.errors import UnknownValue
 from sitebench.plan.formula import Constant, Formula, IfAny, Input, Least, WholeUp
+from sitebench.plan.rates import PAGES
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 """Percentiles that a response-time objective may bound."""
@@ -45,11 +46,11 @@ class Law:
         return self.capacity + self.machines
 
 
-ACTIVE, HEADROOM, COMMUNITY = Input("active"), Input("headroom"), Input("community")
-SESSION, VIEW, PAGES_PER_S = Input("session_s"), Input("view_s"), Input("pages_per_s")
-OBJECTIVE, WAIT = Input("objective_s"), Input("wait_factor")
-DEMAND, MEAN, LIMIT = Input("demand_s"), Input("mean_s"), Input("busy_limit")
-SIMULTANEOUS, ONLINE, MACHINES = Input("simultaneous"), Input("online"), Input("machines")
+ACTIVE, _HEADROOM, COMMUNITY = Input("active"), Input("headroom"), Input("community")
+_SESSION, _VIEW, _PAGES_PER_S = Input("session_s"), Input("view_s"), Input("pages_per_s")
+_OBJECTIVE, _WAIT = Input("objective_s"), Input("wait_factor")
+_DEMAND, _MEAN, _LIMIT = Input("demand_s"), Input("mean_s"), Input("busy_limit")
+_SIMULTANEOUS, _ONLINE, _MACHINES = Input("simultaneous"), Input("online"), Input("machines")
 
 
 def _of_sessions(operations: Iterable[str]) -> Law:
@@ -64,12 +65,12 @@ def _of_sessions(operations: Iterable[str]) -> Law:
         (
             *costs,
             Step("demand_s", "a machine's time per session", "s", demand),
-            Step("mean_s", "a machine's time per operation", "s", DEMAND / number),
+            Step("mean_s", "a machine's time per operation", "s", _DEMAND / number),
             _limit(),
-            Step("simultaneous", "simultaneous users", "users", LIMIT * SESSION / DEMAND),
+            Step("simultaneous", "simultaneous users", "users", _LIMIT * _SESSION / _DEMAND),
             _served(),
         ),
-        _machines(ONLINE * DEMAND / (SESSION * MACHINES)),
+        _machines(_ONLINE * _DEMAND / (_SESSION * _MACHINES)),
     )
 
 
@@ -77,12 +78,12 @@ def _of_pages() -> Law:
     """Return the law of visitors who look at one page after the other."""
     return Law(
         (
-            Step("mean_s", "a machine's time per page", "s", Constant(1.0) / PAGES_PER_S),
+            Step("mean_s", "a machine's time per page", "s", Constant(1.0) / _PAGES_PER_S),
             _limit(),
-            Step("simultaneous", "simultaneous users", "users", LIMIT * (PAGES_PER_S * VIEW)),
+            Step("simultaneous", "simultaneous users", "users", _LIMIT * (_PAGES_PER_S * _VIEW)),
             _served(),
         ),
-        _machines(ONLINE / (PAGES_PER_S * VIEW * MACHINES)),
+        _machines(_ONLINE / (_PAGES_PER_S * _VIEW * _MACHINES)),
     )
 
 
@@ -104,21 +105,21 @@ def _limit() -> Step:
     M/M/1 (one queue, arrivals and service times at random): the share q of all operations is
     answered within mean x ln(1 / (1 - q)) / (1 - busy). `wait_factor` is that logarithm.
     """
-    limit: Formula = 1 - HEADROOM
-    allowed = Least(limit, 1 - MEAN * WAIT / OBJECTIVE)
+    limit: Formula = 1 - _HEADROOM
+    allowed = Least(limit, 1 - _MEAN * _WAIT / _OBJECTIVE)
     return Step(
-        "busy_limit", "how busy a machine may be", "share", IfAny(OBJECTIVE, allowed, limit)
+        "busy_limit", "how busy a machine may be", "share", IfAny(_OBJECTIVE, allowed, limit)
     )
 
 
 def _served() -> Step:
-    return Step("served", "community that one machine serves", "people", SIMULTANEOUS / ACTIVE)
+    return Step("served", "community that one machine serves", "people", _SIMULTANEOUS / ACTIVE)
 
 
 def _machines(busy: Formula) -> tuple[Step, ...]:
     return (
         Step("online", "people active at once", "users", COMMUNITY * ACTIVE),
-        Step("machines", "machines needed", "machines", WholeUp(ONLINE / SIMULTANEOUS)),
+        Step("machines", "machines needed", "machines", WholeUp(_ONLINE / _SIMULTANEOUS)),
         Step("busy", "how busy each of them is", "share", busy),
     )
 
@@ -192,13 +193,27 @@ def law_of(scenario: Scenario) -> Law:
     return _of_pages() if scenario.mix is None else _of_sessions(scenario.mix)
 
 
+def needed(scenario: Scenario) -> tuple[str, ...]:
+    """Return the operations whose rates a scenario needs."""
+    if scenario.mix is None:
+        return (PAGES,)
+    return tuple(name for name, number in scenario.mix.items() if number)
+
+
+def rate_key(scenario: Scenario, operation: str) -> str:
+    """Return the name of an operation's rate among the law's inputs."""
+    return _PAGES_PER_S.key if scenario.mix is None else f"rate_{operation}"
+
+
 def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
     """Return every number of the law, inputs included.
 
-    `rates` are operations per second by name; of pages the only name is `pages`.
+    `rates` are operations per second by name, of every operation that is needed.
     """
-    values = scenario.inputs() | _rates(scenario, rates)
-    law = law_of(scenario)
+    values, law = scenario.inputs(), law_of(scenario)
+    for name in needed(scenario):
+        _check(0 < rates[name] < math.inf, f"{rates[name]:g} {name}/s", "a rate above zero")
+        values[rate_key(scenario, name)] = rates[name]
     for step in law.capacity if scenario.community is None else law.steps:
         values[step.key] = step.formula.value(values)
         if step.key == "busy_limit" and values[step.key] <= 0:
@@ -208,22 +223,6 @@ def solve(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
                 "allow more time, or measure a faster target",
             )
     return values
-
-
-def _rates(scenario: Scenario, rates: Mapping[str, float]) -> dict[str, float]:
-    needed = ["pages"] if scenario.mix is None else [n for n, k in scenario.mix.items() if k]
-    for name in needed:
-        if name not in rates:
-            raise UnknownValue(
-                f"there is no rate for {name}",
-                f"measure it, or leave it out of --mix; there are rates for {', '.join(rates)}"
-                if rates
-                else "measure it",
-            )
-        _check(0 < rates[name] < math.inf, f"{rates[name]:g} {name}/s", "a rate above zero")
-    if scenario.mix is None:
-        return {"pages_per_s": rates["pages"]}
-    return {f"rate_{name}": rates[name] for name in needed}
 
 
 def round_half_up(value: float) -> int:

@@ -16,7 +16,15 @@ from typing import Any
 
 from sitebench.plan.choose import Plan, on_first
 from sitebench.plan.choose import plan as planned
-from sitebench.plan.model import PERCENTILES, Law, law_of, round_half_up, wait_factor, with_all
+from sitebench.plan.model import (
+    PERCENTILES,
+    Law,
+    law_of,
+    rate_key,
+    round_half_up,
+    wait_factor,
+    with_all,
+)
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import PlanSuite, plan_suites
 
@@ -30,7 +38,7 @@ _ANSWERS = {
 
 
 @dataclass(frozen=True)
-class Field:
+class _Field:
     """One input: a number, and for most a slider.
 
     The law's input is the typed number divided by `per` and multiplied by `times`.
@@ -80,17 +88,15 @@ class _Planner:
     @property
     def data(self) -> list[dict[str, Any]]:
         """The machines' rates for the script; `at` is the index of the initial size."""
+        keys = {name: rate_key(self.plan.scenario, name) for name in self.operations}
         return [
             {
                 "sizes": table.sizes,
-                "rates": {self._key(name): table.rates.get(name, ()) for name in self.operations},
+                "rates": {key: table.rates.get(name, ()) for name, key in keys.items()},
                 "at": self._at(table),
             }
             for table in self.tables
         ]
-
-    def _key(self, operation: str) -> str:
-        return "pages_per_s" if self.plan.scenario.mix is None else f"rate_{operation}"
 
     def _at(self, table: RateTable) -> int:
         if table.machine == self.plan.machine:
@@ -118,28 +124,30 @@ def _laws(law: Law) -> str:
     return f"[{', '.join(steps)}]"
 
 
-def _fields(planner: _Planner) -> Iterator[Field]:
+def _fields(planner: _Planner) -> Iterator[_Field]:
     scenario = planner.plan.scenario
-    share = Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, 20, 0.1))
+    share = _Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, 20, 0.1))
     yield _percent(share, scenario.active)
     if scenario.mix is None:
-        yield Field(
+        yield _Field(
             "view_s", "Seconds a visitor looks at a page", scenario.stay_s, 0.001, 1e9, (1, 120, 1)
         )
     else:
         minutes = scenario.stay_s / 60
-        yield Field("session_s", "Minutes of a session", minutes, 0.001, 1e9, (1, 240, 1), times=60)
+        yield _Field(
+            "session_s", "Minutes of a session", minutes, 0.001, 1e9, (1, 240, 1), times=60
+        )
     for name in planner.operations if scenario.mix is not None else ():
         number = (scenario.mix or {}).get(name, 0.0)
-        yield Field(f"n_{name}", f"{name} per session", number, 0, 1e6, (0, 50, 1))
-    free = Field("headroom", "Headroom: % of a machine left free", 0, 0, 99.9, (0, 90, 1))
+        yield _Field(f"n_{name}", f"{name} per session", number, 0, 1e6, (0, 50, 1))
+    free = _Field("headroom", "Headroom: % of a machine left free", 0, 0, 99.9, (0, 90, 1))
     yield _percent(free, scenario.headroom)
-    yield Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
-    yield Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
+    yield _Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
+    yield _Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
 
 
-def _percent(field: Field, share: float) -> Field:
-    return Field(
+def _percent(field: _Field, share: float) -> _Field:
+    return _Field(
         field.key, field.label, share * 100, field.least, field.most, field.slider, per=100
     )
 
@@ -171,7 +179,7 @@ def _section(planner: _Planner) -> str:
     )
 
 
-def _field(prefix: str, field: Field) -> str:
+def _field(prefix: str, field: _Field) -> str:
     name, label = f"{prefix}-{field.key}", escape(field.label)
     value = f"{field.value:.15g}"
     slider = ""

@@ -25,15 +25,16 @@ from sitebench.units import (
 
 def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
     """Lay out a plan, the same scenario on other machines, its law, what-ifs and warnings."""
-    parts = [
+    return Group(
         _inputs(plan),
         _answers([plan, *(each for each in others if isinstance(each, Plan))]),
-        _law(plan),
+        Text("The law: people present = arrivals x time they stay", style="bold"),
+        *(Text(f"  {line}") for line in law_lines(plan)),
+        Text(""),
         _what_if_table(plan),
         _example_of_1997(plan.suite),
-    ]
-    notes = [Text(f"* {warning}") for warning in plan.warnings]
-    return Group(*parts, *notes)
+        *(Text(f"* {warning}") for warning in plan.warnings),
+    )
 
 
 def _inputs(plan: Plan) -> Group:
@@ -77,26 +78,21 @@ def _answer_rows(plan: Plan) -> dict[str, str]:
 
 
 def _answers(plans: Sequence[Plan]) -> Group:
-    table = new_table("Answer", *(_column(plan) for plan in plans))
+    names = (
+        plan.machine if plan.size == UNSTATED else f"{plan.machine}\n{format_size(plan.size)}"
+        for plan in plans
+    )
+    table = new_table("Answer", *names)
     rows = [_answer_rows(plan) for plan in plans]
     for name in rows[0]:
         table.add_row(name, *(row[name] for row in rows))
     return titled("What it serves", table)
 
 
-def _column(plan: Plan) -> str:
-    return plan.machine if plan.size == UNSTATED else f"{plan.machine}\n{format_size(plan.size)}"
-
-
-def _law(plan: Plan) -> Group:
-    title = Text("The law: people present = arrivals x time they stay", style="bold")
-    return Group(title, *(Text(f"  {line}") for line in law_lines(plan)), Text(""))
-
-
 def law_lines(plan: Plan) -> list[str]:
     """Return every step as a formula and its result."""
     return [
-        f"{_name(step)} = {step.formula.words(plan.values)} = "
+        f"{step.key.replace('_', ' ')} = {step.formula.words(plan.values)} = "
         f"{plan.values[step.key]:,.10g} {step.unit}"
         for step in _solved(plan)
     ]
@@ -106,10 +102,6 @@ def _solved(plan: Plan) -> list[Step]:
     return [step for step in law_of(plan.scenario).steps if step.key in plan.values]
 
 
-def _name(step: Step) -> str:
-    return step.key.replace("_", " ")
-
-
 def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
     """Return the answers with the active share and the stay at half and at double."""
     stay = "seconds per page" if plan.scenario.mix is None else "session"
@@ -117,17 +109,10 @@ def _what_ifs(plan: Plan) -> list[tuple[str, Mapping[str, float]]]:
     for times, word in ((0.5, "half"), (2.0, "double")):
         if given.active * times <= 1:
             less = replace(given, active=given.active * times)
-            found.append((f"{word} the active share", solve(less, _rates(plan))))
+            found.append((f"{word} the active share", solve(less, plan.rates)))
         other = replace(given, stay_s=given.stay_s * times)
-        found.append((f"{word} the {stay}", solve(other, _rates(plan))))
+        found.append((f"{word} the {stay}", solve(other, plan.rates)))
     return found
-
-
-def _rates(plan: Plan) -> dict[str, float]:
-    if plan.scenario.mix is None:
-        return {"pages": plan.values["pages_per_s"]}
-    names = {name: f"rate_{name}" for name in plan.scenario.mix}
-    return {name: plan.values[key] for name, key in names.items() if key in plan.values}
 
 
 def _what_if_table(plan: Plan) -> Group:

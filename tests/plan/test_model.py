@@ -119,5 +119,3 @@ def test_what_cannot_be_is_refused(changed: dict[str, float], message: str) -> N
 def test_a_rate_of_nothing_is_refused() -> None:
     with pytest.raises(UnknownValue, match="0 pages/s"):
         solve(Scenario(0.04, 25.0), {"pages": 0.0})
-    with pytest.raises(UnknownValue, match="no rate for add"):
-        solve(ILS.scenario, {"connect": 1, "lookup": 1})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sitebench.plan.formula import Formula
 from sitebench.plan.model import ACTIVE, COMMUNITY, Law, Step
 from sitebench.plan.workbook.grid import SHARE, WHOLE, Grid, Value, computed, guarded
 
@@ -35,100 +35,57 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
     )
     shares = [(ACTIVE.key, "", share) for share in _SHARES]
     end = _varied(
-        grid,
-        row,
-        "Community by active share",
-        cases=shares,
-        step=served,
-        columns=columns,
-        shape=SHARE,
+        grid, row, "Community by active share", shares, served, columns=columns, shape=SHARE
     )
-    _draw(
-        grid,
-        row,
-        end,
-        machines=len(columns),
-        title="Community that one machine serves",
-        across="Active share",
-        up="People",
-        shape="0%",
-        place=3,
+    chart = _chart(
+        grid, row, end, len(columns), title="Community that one machine serves", up="People"
     )
-    community = scenario.names[COMMUNITY.key]
-    base = float(scenario.values[COMMUNITY.key])
+    chart.set_x_axis({"name": "Active share", "num_format": "0%"})
+    grid.sheet.insert_chart(3, FIRST_COLUMN + 4, chart)
+
+    community, base = scenario.name(COMMUNITY.key), float(scenario.values[COMMUNITY.key])
     sizes = [(COMMUNITY.key, f"{community}*{each!r}", base * each) for each in _COMMUNITIES]
     top = end + 2
-    end = _varied(
-        grid, top, "Machines by community", cases=sizes, step=machines, columns=columns, shape=WHOLE
-    )
-    _draw(
-        grid,
-        top,
-        end,
-        machines=len(columns),
-        title="Machines needed",
-        across="Community",
-        up="Machines",
-        shape=WHOLE,
-        place=3 + 18,
-    )
+    end = _varied(grid, top, "Machines by community", sizes, machines, columns=columns, shape=WHOLE)
+    chart = _chart(grid, top, end, len(columns), title="Machines needed", up="Machines")
+    chart.set_x_axis({"name": "Community", "num_format": WHOLE})
+    grid.sheet.insert_chart(3 + 18, FIRST_COLUMN + 4, chart)
 
 
 def _varied(
     grid: Grid,
     row: int,
     title: str,
-    *,
     cases: Sequence[tuple[str, str, float]],
     step: Step,
+    *,
     columns: Sequence[Column],
     shape: str,
 ) -> int:
     """Write one row per case, with the law's step for each machine; return the row below.
 
-    A case without a formula of its own is an input cell.
+    A case is an input, its formula and its value; without a formula it is an input cell.
     """
     grid.put(row, 1, title, grid.styles.heading)
     for at, column in enumerate(columns, FIRST_COLUMN):
         grid.formula(row, at, column.names["machine"], str(column.values["machine"]))
-    for down, (key, text, value) in enumerate(cases, 1):
+    for down, (key, text, value) in enumerate(cases, row + 1):
         if text:
-            cell = grid.formula(row + down, 1, text, value, shape)
+            cell = grid.formula(down, 1, text, value, shape)
         else:
-            cell = grid.entry(row + down, 1, value, shape)
+            cell = grid.entry(down, 1, value, shape)
         for at, column in enumerate(columns, FIRST_COLUMN):
-            law, names, values = _with(step, column, key, cell, value)
-            grid.formula(
-                row + down, at, guarded(law, names.__getitem__), computed(law, values), WHOLE
-            )
+            varied = Column({**column.names, key: cell}, {**column.values, key: value})
+            if step.key == "machines":
+                varied.names["online"] = f"({cell}*{varied.names['active']})"
+                varied.values["online"] = value * float(varied.values["active"])
+            law = guarded(step.formula, varied.name)
+            grid.formula(down, at, law, computed(step.formula, varied.values), WHOLE)
     return row + 1 + len(cases)
 
 
-def _with(
-    step: Step, column: Column, key: str, cell: str, value: float
-) -> tuple[Formula, Mapping[str, str], Mapping[str, Value]]:
-    """Return a step's formula with one input taken from another cell."""
-    formula = step.formula
-    names, values = {**column.names, key: cell}, {**column.values, key: value}
-    if step.key == "machines":
-        names["online"] = f"({COMMUNITY.excel(names.__getitem__)}*{names['active']})"
-        values["online"] = value * float(values["active"])
-    return formula, names, values
-
-
-def _draw(
-    grid: Grid,
-    row: int,
-    end: int,
-    *,
-    machines: int,
-    title: str,
-    across: str,
-    up: str,
-    shape: str,
-    place: int,
-) -> None:
-    """Insert the chart of a table of cases at the right of the scenario."""
+def _chart(grid: Grid, row: int, end: int, machines: int, *, title: str, up: str) -> Any:
+    """Return the chart of the table of cases in these rows."""
     chart = grid.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
     first, last = row + 1, end - 1
     for at in range(FIRST_COLUMN, FIRST_COLUMN + machines):
@@ -140,7 +97,6 @@ def _draw(
             }
         )
     chart.set_title({"name": title})
-    chart.set_x_axis({"name": across, "num_format": shape})
     chart.set_y_axis({"name": up, "num_format": WHOLE, "min": 0})
     chart.set_legend({"position": "bottom"})
-    grid.sheet.insert_chart(place, FIRST_COLUMN + 4, chart)
+    return chart

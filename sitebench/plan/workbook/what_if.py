@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sitebench.plan.formula import Formula, Input
-from sitebench.plan.model import PERCENTILES, Law, Scenario, wait_factor
+from sitebench.plan.model import PERCENTILES, Law, Scenario, rate_key, wait_factor
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import PlanSuite
 from sitebench.plan.workbook.cases import FIRST_COLUMN, Column, draw
@@ -181,7 +181,7 @@ def _machine(
     grid.sheet.data_validation(row + 1, at, row + 1, at, _listed(rates.sizes(name)))
     row += 2
     for operation in rates.operations:
-        key = "pages_per_s" if what.scenario.mix is None else f"rate_{operation}"
+        key = rate_key(what.scenario, operation)
         value = rates.rate(machine.table, machine.size, operation)
         column.names[key] = grid.formula(row, at, rates.find(name, size, operation), value)
         column.values[key] = value
