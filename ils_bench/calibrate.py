@@ -170,7 +170,7 @@ def engine_alone(
     options: IlsOptions, target: OpenDirectory, sequence: Sequence, lanes: int, seconds: float
 ) -> dict[str, float]:
     """Return the rate of lanes that are neither recorded nor monitored, and both sides' CPU."""
-    from sitebench.calibrate.cpu import cpu_ns
+    from sitebench.system.machine import cpu_ns
 
     assert target.pid is not None, "a target of our own has a process"
     with running_engine(options, target, sequence, lanes) as engine:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from sitebench._engine import floor_connect, floor_exchange
 from sitebench.system.child import Child
 from sitebench.system.native_errors import translated
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(NamedTuple):
     """Bytes of one request and of its response."""
 
     request_bytes: int
@@ -44,11 +45,7 @@ class Floor:
 @contextlib.contextmanager
 def responder(exchange: Exchange) -> Iterator[int]:
     """Yield the port of a null responder."""
-    request = {
-        "request_bytes": exchange.request_bytes,
-        "response_bytes": exchange.response_bytes,
-    }
-    child = Child("sitebench.calibrate.null_responder", request)
+    child = Child("sitebench.calibrate.null_responder", exchange._asdict())
     try:
         yield int(child.ready["port"])
     finally:
@@ -57,21 +54,11 @@ def responder(exchange: Exchange) -> Iterator[int]:
 
 def exchanges(port: int, exchange: Exchange, connections: int, seconds: float) -> Floor:
     """Trade over open connections as fast as one thread can."""
-    from sitebench._engine import floor_exchange
-
     with translated():
-        found = floor_exchange(
-            port, connections, seconds, exchange.request_bytes, exchange.response_bytes
-        )
-    return Floor.of(found)
+        return Floor.of(floor_exchange(port, connections, seconds, *exchange))
 
 
 def connects(port: int, exchange: Exchange, connections: int, seconds: float) -> Floor:
     """Connect, trade once and close, as fast as one thread can."""
-    from sitebench._engine import floor_connect
-
     with translated():
-        found = floor_connect(
-            port, connections, seconds, exchange.request_bytes, exchange.response_bytes
-        )
-    return Floor.of(found)
+        return Floor.of(floor_connect(port, connections, seconds, *exchange))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from sitebench._engine import NullResponder
 from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 
 
 def start(request: dict[str, Any]) -> Service:
-    """Start answering."""
-    from sitebench._engine import NullResponder
-
     with translated():
-        responder = NullResponder(request["request_bytes"], request["response_bytes"])
+        responder = NullResponder(**request)
     return Service({"port": responder.port}, responder.stop)
 
 

@@ -21,7 +21,7 @@ from sitebench.counts.tally import Drain, StepTotals
 from sitebench.errors import BadInput
 
 A_DAY_S = 86_400.0
-POLL_S = 0.005
+_POLL_S = 0.005
 _BACKOFF_S = 0.1
 """How long a portable lane waits after a failed connection, so as not to spin."""
 
@@ -222,5 +222,5 @@ class PortableLanes:
         self.stopping = True
         give_up = time.monotonic() + timeout_s
         while any(clock.busy for clock in tuple(self.clocks)) and time.monotonic() < give_up:
-            time.sleep(POLL_S)
+            time.sleep(_POLL_S)
         return self.drain()

@@ -23,7 +23,14 @@ def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
 
     A greenlet that is killed while it waits calls `cancel`, and waits for the end all the same.
     """
-    task = gevent.get_hub().threadpool.spawn(_caught, work)
+
+    def caught() -> tuple[T | None, Exception | None]:
+        try:
+            return work(), None
+        except Exception as error:  # gevent would print a traceback of it at once.
+            return None, error
+
+    task = gevent.get_hub().threadpool.spawn(caught)
     try:
         found, error = task.get()
     except gevent.GreenletExit:
@@ -34,14 +41,6 @@ def run_in_thread(work: Callable[[], T], cancel: Callable[[], object] = lambda: 
         raise error
     result: T = found
     return result
-
-
-def _caught(work: Callable[[], T]) -> tuple[T | None, Exception | None]:
-    """Return the result or the exception: gevent would print a traceback of that at once."""
-    try:
-        return work(), None
-    except Exception as error:
-        return None, error
 
 
 @dataclass

@@ -30,7 +30,7 @@ from sitebench.system.stop import Stop
 _STOP_S = 15.0
 ANSWER_S = 60.0
 """Time limit for an answer: long, because on a busy machine a slow child is not a dead one."""
-PARENT = "SITEBENCH_PARENT"
+_PARENT = "SITEBENCH_PARENT"
 """Environment variable with the id of the parent, for processes that have no pipe to it."""
 _EXIT_TERMINATED = 128 + signal.SIGTERM
 
@@ -60,17 +60,13 @@ class Child:
         self._received = b""
         self._pending = 0
         try:
-            self.ready: dict[str, Any] = self._greet(request, timeout_s)
+            answer = self._exchange(request, timeout_s)
+            if "error" in answer:
+                raise revive(answer["error"])
+            self.ready: dict[str, Any] = answer["ready"]
         except BaseException:
             self.stop()
             raise
-
-    def _greet(self, request: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        answer = self._exchange(request, timeout_s)
-        if "error" in answer:
-            raise revive(answer["error"])
-        ready: dict[str, Any] = answer["ready"]
-        return ready
 
     def ask(self) -> dict[str, Any]:
         """Return the present state of its service."""
@@ -135,12 +131,12 @@ class Child:
 
 def of_this_parent(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a process that calls `orphaned` to end with this one."""
-    return {**environment, PARENT: str(os.getpid())}
+    return {**environment, _PARENT: str(os.getpid())}
 
 
 def orphaned() -> bool:
     """Return whether the process that started this one is gone, however it ended."""
-    parent = os.environ.get(PARENT)
+    parent = os.environ.get(_PARENT)
     return parent is not None and int(parent) != os.getppid()
 
 

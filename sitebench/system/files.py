@@ -11,8 +11,6 @@ from pathlib import Path
 from sitebench.errors import BadFile
 from sitebench.system.scratch import scratch
 
-WRITABLE = "name a file in a folder that exists and that you may write, with enough room"
-
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
@@ -45,4 +43,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 def cannot_write(path: Path | str, error: OSError) -> BadFile:
     """Return the error for a file that cannot be written."""
-    return BadFile(f"cannot write {path}: {error.strerror}", WRITABLE)
+    return BadFile(
+        f"cannot write {path}: {error.strerror}",
+        "name a file in a folder that exists and that you may write, with enough room",
+    )

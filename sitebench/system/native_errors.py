@@ -18,26 +18,19 @@ _REMEDIES = {
 """Remedies for messages of the engine that have none."""
 
 
-def translate(error: EngineError) -> SitebenchError:
-    """Return the error of sitebench for an error of the engine.
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Raise errors of the engine as errors of sitebench.
 
     The engine writes `what happened; what to do` in one text. The first part may quote a server,
     semicolons included, so the remedy is what follows the last one.
     """
-    message, _, advice = str(error).rpartition("; ")
-    if not message:
-        message, advice = (
-            advice,
-            _REMEDIES.get(error.kind, "try again; if it stays so, report this"),
-        )
-    kind: type[SitebenchError] = getattr(errors, error.kind)
-    return kind(message, advice)
-
-
-@contextlib.contextmanager
-def translated() -> Iterator[None]:
-    """Raise errors of the engine as errors of sitebench."""
     try:
         yield
     except EngineError as error:
-        raise translate(error) from error
+        message, _, advice = str(error).rpartition("; ")
+        if not message:
+            message = advice
+            advice = _REMEDIES.get(error.kind, "try again; if it stays so, report this")
+        kind: type[SitebenchError] = getattr(errors, error.kind)
+        raise kind(message, advice) from error

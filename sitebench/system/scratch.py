@@ -16,14 +16,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-PREFIX = "sitebench-scratch-"
+_PREFIX = "sitebench-scratch-"
 
 
 @contextlib.contextmanager
 def scratch(where: Path | None = None) -> Iterator[Path]:
     """Yield an empty folder, after removing those of dead processes."""
     where = where or Path(tempfile.gettempdir())
-    _clear(where)
+    for each in where.glob(f"{_PREFIX}*"):
+        if (lock := _locked(each)) is not None:
+            shutil.rmtree(each, ignore_errors=True)
+            os.close(lock)
     # Locked before it has the name by which others find it.
     unlocked = Path(tempfile.mkdtemp(prefix="sitebench-", dir=where))
     try:
@@ -33,20 +36,12 @@ def scratch(where: Path | None = None) -> Iterator[Path]:
         raise
     with contextlib.suppress(OSError):  # On a file system without locks no other process has one.
         fcntl.flock(lock, fcntl.LOCK_EX)
-    folder = unlocked.rename(unlocked.with_name(PREFIX + unlocked.name.rpartition("-")[2]))
+    folder = unlocked.rename(unlocked.with_name(_PREFIX + unlocked.name.rpartition("-")[2]))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
-
-
-def _clear(where: Path) -> None:
-    for each in where.glob(f"{PREFIX}*"):
-        lock = _locked(each)
-        if lock is not None:
-            shutil.rmtree(each, ignore_errors=True)
-            os.close(lock)
 
 
 def _locked(folder: Path) -> int | None:

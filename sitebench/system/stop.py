@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-Handler = Callable[[int, FrameType | None], None]
+_Handler = Callable[[int, FrameType | None], None]
 
 
 class Stop:
@@ -40,7 +40,7 @@ class Stop:
         return bool(there.poll(None if timeout is None else timeout * 1e3))
 
     @contextmanager
-    def on(self, *signals: int, handler: Handler = lambda _signal, _frame: None) -> Iterator[None]:
+    def on(self, *signals: int, handler: _Handler = lambda _signal, _frame: None) -> Iterator[None]:
         """Set the event on signals, in the main thread; `handler` runs, too."""
         previous = {each: signal.signal(each, handler) for each in signals}
         woke = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)

@@ -13,7 +13,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, least_repeats, series
 from sitebench.units import format_bytes, format_ns, format_rate, format_size
 
-NOTHING = "n/a"
+_NOTHING = "n/a"
 
 
 def rate_of(result: PointResult) -> float:
@@ -71,7 +71,7 @@ def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[
 def medians(found: Sequence[Series], of: Of, show: Callable[[float], str]) -> list[str]:
     """Return a row of medians, with `n/a` where one is not known."""
     values = [each.median(of) for each in found]
-    return [NOTHING if value is None else show(value) for value in values]
+    return [_NOTHING if value is None else show(value) for value in values]
 
 
 def repeat_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[str]]:
@@ -90,7 +90,7 @@ def around(each: Series, of: Of, show: Callable[[float], str]) -> str:
     """Return the interval of a median; least and greatest if there are too few values for one."""
     interval = each.interval(of)
     bounds = each.spread(of) if interval is None else (interval.low, interval.high)
-    return NOTHING if bounds is None else f"{show(bounds[0])}..{show(bounds[1])}"
+    return _NOTHING if bounds is None else f"{show(bounds[0])}..{show(bounds[1])}"
 
 
 def _repeat_notes(results: Sequence[PointResult]) -> list[str]:

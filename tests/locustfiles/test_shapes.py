@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.locust.shapes.options import ShapeOptions
+from sitebench.locust.shapes.plans import ShapeOptions
 from sitebench.options.option import fields_of, long_option
 from tests.locustfiles.conftest import (
     ENOUGH,

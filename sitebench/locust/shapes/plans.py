@@ -1,4 +1,6 @@
-"""How many users a load shape wants at each moment: pure functions of the time since it began.
+"""How many users a load shape wants at each moment, and the options of the shapes.
+
+Plans are pure functions of the time since the shape began.
 
 StepsPlan                         SpikePlan
 
@@ -15,6 +17,28 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sitebench.errors import BadInput
+from sitebench.options import option
+
+
+@dataclass(frozen=True)
+class ShapeOptions:
+    """The shape, and the parameters of those that are ready to use, besides Locust's own."""
+
+    shape: str | None = option.text(
+        None,
+        "Class of the load shape (default: the first in the locustfiles).",
+        "CLASS",
+        form=False,
+    )
+    step_users: int = option.size(8, "Users added by each step of Steps, up to -u.", "N")
+    step_time: float = option.duration(10.0, "Length of each step of Steps.")
+    calm_users: int = option.size(
+        8, "Users of Spike before and after the spike, which has those of -u.", "N"
+    )
+    calm_time: float = option.duration(
+        10.0, "Length of the calm before and after the spike of Spike."
+    )
+    spike_time: float = option.duration(5.0, "Length of the spike of Spike.")
 
 
 class ShapePlan(Protocol):

@@ -23,8 +23,13 @@ from locust import LoadTestShape, events
 
 from sitebench.errors import SitebenchError, UnknownValue
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.shapes.options import ShapeOptions
-from sitebench.locust.shapes.plans import ShapePlan, SpikePlan, StepsPlan, refuse_slow_spawning
+from sitebench.locust.shapes.plans import (
+    ShapeOptions,
+    ShapePlan,
+    SpikePlan,
+    StepsPlan,
+    refuse_slow_spawning,
+)
 from sitebench.options.convert import add_arguments, from_namespace
 
 log = logging.getLogger("sitebench")

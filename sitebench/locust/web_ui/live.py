@@ -16,12 +16,12 @@ from sitebench.monitor.figures import Figure, describe
 from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
 
-KEPT = 3_600
+_KEPT = 3_600
 """Number of drains kept for the charts: half an hour, at two a second."""
 
 _RECENT_S = 5.0
 
-SHOWN: Mapping[str, Sequence[str]] = {
+_SHOWN: Mapping[str, Sequence[str]] = {
     "target": ("cpu_s", "resident_bytes", "threads", "descriptors", "waited_s", "written_bytes"),
     "generator": ("cpu_s", "resident_bytes", "threads", "descriptors", "waited_s", "round_trip_s"),
     "machine": (
@@ -81,8 +81,8 @@ class Live:
     def __init__(self, counts: Iterable[tuple[str, str]]) -> None:
         self.windows: Windows | None = None
         self.lanes_measured: int | None = None
-        self.moments: deque[Interval] = deque(maxlen=KEPT)
-        self.loads: deque[Usage] = deque(maxlen=KEPT)
+        self.moments: deque[Interval] = deque(maxlen=_KEPT)
+        self.loads: deque[Usage] = deque(maxlen=_KEPT)
         self.resources: tuple[Resource, ...] = ()
         self._counts = frozenset(counts)
         self._latencies: deque[tuple[float, Histogram]] = deque()
@@ -202,7 +202,7 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
 def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource]:
     earlier = {(who, what): value for who, what, value in before.rows()}
     for who, what, value in now.rows():
-        if who != "directory" and what.partition(".")[0] not in SHOWN.get(who, ()):
+        if who != "directory" and what.partition(".")[0] not in _SHOWN.get(who, ()):
             continue
         name = describe(what)
         title = "tester" if who == "generator" else who

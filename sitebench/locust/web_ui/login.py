@@ -14,7 +14,6 @@ from flask import Response, redirect, request, session, url_for
 from flask_login import UserMixin, login_user  # type: ignore[import-untyped]
 
 from sitebench.errors import BadInput
-from sitebench.locust.web_ui.options import LOGIN_VARIABLE
 from sitebench.system import secret
 
 if TYPE_CHECKING:
@@ -32,12 +31,12 @@ class _User(UserMixin):  # type: ignore[misc]
 
 def credentials(file: str | None) -> tuple[str, str]:
     """Read name and password; never from an argument, which other users of the machine can see."""
-    text = secret.given(file, "login file", LOGIN_VARIABLE) or ""
+    text = secret.given(file, "login file", secret.UI_LOGIN) or ""
     name, _, password = text.partition(":")
     if not (name and password):
         raise BadInput(
-            f"--web-login finds no NAME:PASSWORD in {file or f'${LOGIN_VARIABLE}'}",
-            f"write it into a file for --login-file, or set ${LOGIN_VARIABLE}",
+            f"--web-login finds no NAME:PASSWORD in {file or f'${secret.UI_LOGIN}'}",
+            f"write it into a file for --login-file, or set ${secret.UI_LOGIN}",
         )
     return name, password
 

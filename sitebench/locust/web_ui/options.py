@@ -9,8 +9,6 @@ from sitebench.options import option
 from sitebench.options.option import Placement
 from sitebench.system import secret
 
-LOGIN_VARIABLE = secret.UI_LOGIN
-
 # Given where Locust is started, never by the page.
 _START: Final[Placement] = {"panel": "Web UI", "identity": False, "form": False}
 
@@ -26,7 +24,7 @@ class SessionOptions:
         form=False,
     )
     login_file: str | None = option.file(
-        f"File with NAME:PASSWORD for --web-login (default: ${LOGIN_VARIABLE}).", **_START
+        f"File with NAME:PASSWORD for --web-login (default: ${secret.UI_LOGIN}).", **_START
     )
     browser: bool = option.flag("Web UI opened in the browser.", **_START)
 

@@ -25,7 +25,7 @@ from sitebench.report.page import asset as report_asset
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import without_secrets
 
-ASSETS = Path(__file__).parent / "assets"
+_ASSETS = Path(__file__).parent / "assets"
 _DARK_ONLY = "@media screen and (prefers-color-scheme: dark)"
 _REPORT_S = 120.0
 
@@ -65,7 +65,10 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
                 return _attached(made, "text/html", "ui.html")
             return Response(made, mimetype="text/html")
 
-    ours.register_error_handler(SitebenchError, _refused)
+    def refused(error: SitebenchError) -> Response:
+        return Response(f"{error}\n", status=500, mimetype="text/plain")
+
+    ours.register_error_handler(SitebenchError, refused)
     page("/live", live)
     page("/live.json", live_data)
     page("/frame.js", frame)
@@ -128,7 +131,7 @@ def _page(name: str, theme: str | None) -> str:
 
 
 def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 def _attached(content: bytes, kind: str, name: str) -> Response:
@@ -136,10 +139,6 @@ def _attached(content: bytes, kind: str, name: str) -> Response:
     answer.headers["Content-Type"] = kind
     answer.headers["Content-Disposition"] = f"attachment; filename={name}"
     return answer
-
-
-def _refused(error: SitebenchError) -> Response:
-    return Response(f"{error}\n", status=500, mimetype="text/plain")
 
 
 def _read(path: Path) -> bytes:

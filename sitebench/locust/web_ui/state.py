@@ -14,11 +14,11 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
 from sitebench.units import format_size
 
-JUDGED_S = 4.0
+_JUDGED_S = 4.0
 """How old a verdict on a running test may be (computing one reads everything), and how long a test
 must have been measured for the first."""
 
-WORDS = {
+_WORDS = {
     Phase.RAMP: "users are starting",
     Phase.WARMUP: "warming up",
     Phase.MEASURE: "measuring",
@@ -64,7 +64,7 @@ class State:
         if self.test is None:
             return "fill in the form and start"
         windows = self.test.live.windows
-        return "done" if self.final or windows is None else WORDS[windows.phase]
+        return "done" if self.final or windows is None else _WORDS[windows.phase]
 
 
 def title(spec: PointSpec) -> str:
@@ -74,7 +74,7 @@ def title(spec: PointSpec) -> str:
 
 
 class WebUiState:
-    """The state of one web UI; a verdict on a running test is kept for `JUDGED_S`."""
+    """The state of one web UI; a verdict on a running test is kept for `_JUDGED_S`."""
 
     def __init__(self, bridge: Bridge, session: Session) -> None:
         self.session = session
@@ -95,9 +95,9 @@ class WebUiState:
     def _so_far(self, test: Test) -> PointResult | None:
         windows = test.live.windows
         measured = None if windows is None else windows.measured
-        if test.error is not None or measured is None or measured.seconds < JUDGED_S:
+        if test.error is not None or measured is None or measured.seconds < _JUDGED_S:
             return None
         now, known = time.monotonic(), self._judged
-        if known is None or known[1] is not test or now - known[0] > JUDGED_S:
+        if known is None or known[1] is not test or now - known[0] > _JUDGED_S:
             self._judged = known = (now, test, test.judge())
         return known[2]

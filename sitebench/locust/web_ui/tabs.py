@@ -18,15 +18,15 @@ from sitebench.units import format_duration
 if TYPE_CHECKING:
     from flask import Response
 
-LIVE = "sitebench-live"
-Row = dict[str, Any]
+_LIVE = "sitebench-live"
+_Row = dict[str, Any]
 
 
 def _columns(**titles: str) -> list[dict[str, str]]:
     return [{"key": key, "title": title} for key, title in titles.items()]
 
 
-TABLES = {
+_TABLES = {
     "sitebench-micros": (
         "Microseconds",
         _columns(
@@ -46,7 +46,7 @@ TABLES = {
         "Resources",
         _columns(who="Source", what="Figure", now="Now"),
     ),
-    "sitebench-verdict": ("Verdict", _columns(what="What", said="Finding", remedy="Remedy")),
+    "sitebench-verdict": ("Verdict", _columns(what="What", message="Finding", remedy="Remedy")),
 }
 """Title and columns of every tab that is a table, by the key of its rows."""
 
@@ -55,11 +55,11 @@ def template_args() -> dict[str, Any]:
     """Return the arguments of Locust's page template."""
     return {
         "extended_tabs": [
-            {"key": LIVE, "title": "Live"},
-            *({"key": key, "title": title} for key, (title, _) in TABLES.items()),
+            {"key": _LIVE, "title": "Live"},
+            *({"key": key, "title": title} for key, (title, _) in _TABLES.items()),
         ],
         "extended_tables": [
-            {"key": key, "structure": columns} for key, (_, columns) in TABLES.items()
+            {"key": key, "structure": columns} for key, (_, columns) in _TABLES.items()
         ],
         "extended_csv_files": [
             {"href": "./sitebench/run", "title": "Download run file"},
@@ -88,24 +88,25 @@ def add_rows(response: Response, state: State) -> None:
     response.set_data(json.dumps(found))
 
 
-def resources(state: State) -> list[Row]:
+def resources(state: State) -> list[_Row]:
     """Return the rows of the resources of target, tester and machine."""
     return [asdict(each) for each in state.live.resources] if state.live else []
 
 
-def verdict(state: State) -> Iterator[Row]:
+def verdict(state: State) -> Iterator[_Row]:
     """Yield rows about the test: its phase, what bound it, and warnings with their remedies."""
-    yield {"what": "Test", "said": f"{state.title}: {state.word}", "remedy": ""}
+    yield {"what": "Test", "message": f"{state.title}: {state.word}", "remedy": ""}
     if (preparing := state.preparing) is not None:
         since = format_duration(round(preparing.elapsed_s))
         filled = f"{preparing.done:,} of {preparing.total:,} people; " if preparing.done else ""
-        yield {"what": "Filling the target", "said": f"{filled}{since} so far", "remedy": ""}
+        yield {"what": "Filling the target", "message": f"{filled}{since} so far", "remedy": ""}
     if state.error is not None:
-        yield {"what": "Error", "said": state.error.message, "remedy": state.error.remedy}
+        yield {"what": "Error", "message": state.error.message, "remedy": state.error.remedy}
     if (result := state.result) is not None:
-        said = result.verdict
+        found = result.verdict
         what = "Verdict" if state.final else "Verdict so far"
-        marked = "" if said.valid else " (invalid)"
-        yield {"what": f"{what}{marked}", "said": f"{said.bound}: {said.evidence}", "remedy": ""}
-        for warning in said.warnings:
-            yield {"what": warning.kind, "said": warning.message, "remedy": warning.remedy}
+        if not found.valid:
+            what += " (invalid)"
+        yield {"what": what, "message": f"{found.bound}: {found.evidence}", "remedy": ""}
+        for warning in found.warnings:
+            yield {"what": warning.kind, "message": warning.message, "remedy": warning.remedy}

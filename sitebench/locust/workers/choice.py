@@ -17,14 +17,14 @@ from sitebench.options.option import fields_of
 from sitebench.suite import suites
 
 T = TypeVar("T")
-CLIENT, THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"
+_CLIENT, _THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"
 PORTABLE = tuple(dict.fromkeys(each.portable_client for each in suites()))
 """Clients that only some suites have."""
 
 
 def environment(client: str | None, threads: int | None) -> dict[str, str]:
     """Return the variables for a choice; the rest is left to the master."""
-    chosen = {CLIENT: client, THREADS: None if threads is None else str(threads)}
+    chosen = {_CLIENT: client, _THREADS: None if threads is None else str(threads)}
     return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -32,7 +32,7 @@ def of_this_worker(options: T) -> T:
     """Return a test's options with this worker's own choices in them."""
     chosen: dict[str, Any] = {}
     for each, spec in fields_of(type(options)):
-        variable = {"client": CLIENT, "threads": THREADS}.get(each.name)
+        variable = {"client": _CLIENT, "threads": _THREADS}.get(each.name)
         if variable is not None and (text := os.environ.get(variable)):
             with contextlib.suppress(*([UnknownValue] if text in PORTABLE else [])):
                 chosen[each.name] = spec.parse(text)

@@ -18,7 +18,7 @@ from locust.runners import MasterRunner
 from sitebench.errors import WorkersMissing
 from sitebench.verdict.rules.wording import several
 
-POLL_S = 0.1
+_POLL_S = 0.1
 
 
 def slots(runner: MasterRunner) -> dict[str, int]:
@@ -63,11 +63,11 @@ def expect(runner: MasterRunner, options: Namespace) -> None:
                 options.expect_workers = there
                 return
             # Locust itself waits on, until this is set.
-            options.expect_workers_max_wait = POLL_S
+            options.expect_workers_max_wait = _POLL_S
             host, port = options.master_bind_host, options.master_bind_port
             connected = f"{there or 'none'} of {several(wanted, 'worker')} connected"
             raise WorkersMissing(
                 f"{connected} to {host}:{port} in time",
                 f"start `sitebench worker --master {host}:{port}` where load is to be made",
             )
-        gevent.sleep(POLL_S)
+        gevent.sleep(_POLL_S)

@@ -45,30 +45,16 @@ class Share:
         self.cpu_ns = cpu_ns
 
 
-@dataclass
-class _Received:
-    """What one worker's answers contained, settled or not."""
-
-    cpu_ns: tuple[int, ...]
-    counted: int = 0
-
-
-@dataclass
-class _Settled:
-    """One worker's state at the end of the last settled round."""
-
-    cpu_ns: tuple[int, ...]
-    lanes: int = 0
-    underway_ns: int = 0
-
-
 class Merger:
     """Puts the answers of workers together; instants are on the master's clock already."""
 
     def __init__(self, cpu_ns: Mapping[str, tuple[int, ...]], phase: str) -> None:
         self.shares: dict[str, dict[str, Share]] = {}
-        self._received = {worker: _Received(cpu) for worker, cpu in cpu_ns.items()}
-        self._settled = {worker: _Settled(cpu) for worker, cpu in cpu_ns.items()}
+        self._cpu_ns = dict(cpu_ns)
+        """What each worker had used by its last answer, settled or not."""
+        self._counted = dict.fromkeys(cpu_ns, 0)
+        self._settled = {worker: Drain(0, 0, (), 0, cpu, 0, 0, 0) for worker, cpu in cpu_ns.items()}
+        """Each worker's last settled drain."""
         self._present = set(cpu_ns)
         self._phase = phase
         self._asked = 0
@@ -105,29 +91,26 @@ class Merger:
         self._note(worker, part, answered[0] if answered else None)
 
     def _note(self, worker: str, part: Drain, answered: Round | None) -> None:
-        received = self._received[worker]
-        phase = self._phase_of(answered)
+        # The phase that the answer belongs to: boundaries before it may still be open.
+        before = self._asked if answered is None else answered.number - 1
+        begun = [r.begins for r in self._open.values() if r.begins and r.number <= before]
+        phase = begun[-1] if begun else self._phase
         share = self.shares.setdefault(phase, {}).setdefault(worker, Share())
-        share.add(part, tuple(b - a for a, b in zip(received.cpu_ns, part.cpu_ns, strict=True)))
+        cpu_ns = zip(self._cpu_ns[worker], part.cpu_ns, strict=True)
+        share.add(part, tuple(after - before for before, after in cpu_ns))
         if answered is not None and answered.begins == phase:
             # The phase begins anew: counts until now are not part of it any more.
             del self.shares[phase][worker]
-        received.cpu_ns = part.cpu_ns
-        received.counted += sum(step.count for step in part.steps)
-
-    def _phase_of(self, answered: Round | None) -> str:
-        """Return the phase that an answer belongs to: boundaries before it may still be open."""
-        before = self._asked if answered is None else answered.number - 1
-        begun = [r.begins for r in self._open.values() if r.begins and r.number <= before]
-        return begun[-1] if begun else self._phase
+        self._cpu_ns[worker] = part.cpu_ns
+        self._counted[worker] += sum(step.count for step in part.steps)
 
     def counted(self, worker: str) -> int:
         """Return how many operations a worker reported; it may never have begun."""
-        return self._received[worker].counted if self.knows(worker) else 0
+        return self._counted.get(worker, 0)
 
     def knows(self, worker: str) -> bool:
         """Return whether a worker was there when the first round was asked."""
-        return worker in self._received
+        return worker in self._cpu_ns
 
     def remove(self, worker: str) -> None:
         """Stop waiting for a worker."""
@@ -147,8 +130,7 @@ class Merger:
             self._phase = found.begins or self._phase
 
     def _merged(self, answers: list[tuple[str, Drain]], now_ns: int) -> Drain:
-        for worker, part in answers:
-            self._settled[worker] = _Settled(part.cpu_ns, part.lanes, part.underway_ns)
+        self._settled |= dict(answers)
         parts = [part for _, part in answers]
         end = sum(part.t1_ns for part in parts) // len(parts) if parts else now_ns
         begin = min((part.t0_ns for part in parts), default=end)

@@ -33,16 +33,9 @@ PREPARED = "sitebench_shared"
 
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
     """Return a drain as plain data, with the CPU time of what made the load."""
-    return {
-        "t0": drained.t0_ns,
-        "t1": drained.t1_ns,
-        "cpu": list(cpu_ns),
-        "lanes": drained.lanes,
-        "lane_ns": drained.lane_ns,
-        "waiting_ns": drained.waiting_ns,
-        "underway_ns": drained.underway_ns,
-        "steps": [_pack_step(step) for step in drained.steps],
-    }
+    numbers = ("t0_ns", "t1_ns", "lanes", "lane_ns", "waiting_ns", "underway_ns")
+    found: dict[str, Any] = {name: getattr(drained, name) for name in numbers}
+    return found | {"cpu_ns": list(cpu_ns), "steps": [_pack_step(step) for step in drained.steps]}
 
 
 def _pack_step(step: StepRecord) -> list[Any]:
@@ -64,16 +57,8 @@ def _pack_step(step: StepRecord) -> list[Any]:
 
 def unpack(found: Mapping[str, Any]) -> Drain:
     """Return what `pack` was given."""
-    return Drain(
-        found["t0"],
-        found["t1"],
-        tuple(_unpack_step(step) for step in found["steps"]),
-        found["lanes"],
-        tuple(found["cpu"]),
-        found["lane_ns"],
-        found["waiting_ns"],
-        found["underway_ns"],
-    )
+    steps = tuple(_unpack_step(step) for step in found["steps"])
+    return Drain(**{**found, "cpu_ns": tuple(found["cpu_ns"]), "steps": steps})
 
 
 def _unpack_step(found: Sequence[Any]) -> StepTotals:

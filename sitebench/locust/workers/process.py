@@ -10,12 +10,12 @@ from locust.main import main
 
 from sitebench.system.child import orphaned
 
-POLL_S = 1.0
+_POLL_S = 1.0
 
 
 def _end_with_parent() -> None:
     while not orphaned():
-        gevent.sleep(POLL_S)
+        gevent.sleep(_POLL_S)
     os.kill(os.getpid(), signal.SIGTERM)
 
 

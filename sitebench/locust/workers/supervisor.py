@@ -22,8 +22,8 @@ from sitebench.system.scratch import scratch
 from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
 from sitebench.system.stop import Stop
 
-POLL_S = 0.1
-GRACE_S = 20.0
+_POLL_S = 0.1
+_GRACE_S = 20.0
 """Enough for lanes to end and their last counts to be sent."""
 _SHORT_S = 1.0
 """A worker that ended sooner than this is not started again at once."""
@@ -103,7 +103,7 @@ def _workers(command: WorkerCommand) -> Iterator[list[_WorkerProcess]]:
         finally:
             for worker in workers:
                 worker.terminate()
-            give_up = time.monotonic() + GRACE_S
+            give_up = time.monotonic() + _GRACE_S
             for worker in workers:
                 worker.end(give_up)
 
@@ -111,6 +111,6 @@ def _workers(command: WorkerCommand) -> Iterator[list[_WorkerProcess]]:
 def supervise(command: WorkerCommand, stopped: Stop) -> None:
     """Keep workers alive until stopped."""
     with _workers(command) as workers:
-        while not stopped.wait(POLL_S):
+        while not stopped.wait(_POLL_S):
             for worker in workers:
                 worker.keep_alive()

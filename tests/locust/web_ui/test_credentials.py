@@ -6,7 +6,7 @@ import pytest
 
 from sitebench.errors import BadFile, BadInput
 from sitebench.locust.web_ui.login import credentials
-from sitebench.locust.web_ui.options import LOGIN_VARIABLE
+from sitebench.system.secret import UI_LOGIN
 
 
 def test_the_first_line_of_a_file_has_both(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_the_first_line_of_a_file_has_both(tmp_path: Path) -> None:
 
 
 def test_the_environment_has_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(LOGIN_VARIABLE, "anna:secret")
+    monkeypatch.setenv(UI_LOGIN, "anna:secret")
     assert credentials(None) == ("anna", "secret")
 
 

@@ -17,7 +17,7 @@ def parsed() -> argparse.Namespace:
 
 
 @pytest.mark.parametrize(
-    ("field", "text", "said"),
+    ("field", "text", "message"),
     [
         ("entries", "many", "Entries: unknown size 'many'"),
         ("think", "long", "Think: unknown duration 'long'"),
@@ -26,10 +26,10 @@ def parsed() -> argparse.Namespace:
         ("threads", "0", "Threads: '0' is not a whole number of at least 1"),
     ],
 )
-def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, said: str) -> None:
+def test_what_cannot_be_read_is_named_by_its_field(field: str, text: str, message: str) -> None:
     refusal = form.unreadable(LocustOptions, {field: text})
     assert refusal is not None
-    assert refusal.startswith(said)
+    assert refusal.startswith(message)
 
 
 def test_what_can_be_read_is_not_refused() -> None:

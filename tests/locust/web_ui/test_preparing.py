@@ -99,7 +99,7 @@ def test_who_is_there_when_seeding_is_stopped_is_removed_again(
     assert "Traceback" not in said[0]
 
 
-def test_what_goes_wrong_before_the_first_request_is_said_and_the_next_test_runs(
+def test_what_goes_wrong_before_the_first_request_is_shown_and_the_next_test_runs(
     tmp_path: Path,
 ) -> None:
     scenario = str(ROOT / "examples" / "flask_site" / "site.toml")
@@ -111,9 +111,9 @@ def test_what_goes_wrong_before_the_first_request_is_said_and_the_next_test_runs
         assert "nowhere.toml" in answer["message"]
         screen.start("PageUser", scenario=scenario)
         assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
-        said = {row["what"]: row for row in screen.live()["verdict"]}
-        assert said["Error"]["said"] == "a scenario file says what users do, and so does 'page'"
-        assert said["Error"]["remedy"] == "leave one of them out"
+        rows = {row["what"]: row for row in screen.live()["verdict"]}
+        assert rows["Error"]["message"] == "a scenario file says what users do, and so does 'page'"
+        assert rows["Error"]["remedy"] == "leave one of them out"
         screen.wait(lambda stats: stats["state"] == "stopped")
         screen.start("PageUser", scenario="")
         screen.until_done("page", 10)

@@ -122,7 +122,7 @@ def test_a_form_that_cannot_be_run_is_refused_in_words(screen: Screen, tmp_path:
     assert len(points(screen.download(tmp_path / "copy"))) == 1
 
 
-def test_a_target_that_died_is_said_and_its_point_is_not_taken(tmp_path: Path) -> None:
+def test_a_target_that_died_is_reported_and_its_point_is_not_taken(tmp_path: Path) -> None:
     with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
         screen = Screen(root)
         screen.start("LookupUser")

@@ -147,7 +147,7 @@ const figure = (v) => v.toLocaleString("en", { maximumFractionDigits: 1 });
 const STEPS = [["program", "Program"], ["step", "Step"], ["count", "Done", figure], ["failed", "Failed", figure],
   ["p50", "p50", figure], ["p90", "p90", figure], ["p99", "p99", figure], ["p999", "p99.9", figure],
   ["max", "Max", figure]];
-const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["said", "Verdict"]];
+const TESTS = [["title", "Test"], ["per_s", "Per second", figure], ["verdict", "Verdict"]];
 const RESOURCES = [["who", "Source"], ["what", "Figure"], ["now", "Now"]];
 
 function show(found) {
@@ -174,10 +174,10 @@ function show(found) {
     $("stamp").firstChild.className = `stamp ${bound.valid ? (bound.warnings.length ? "doubt" : "good") : "bad"}`;
     $("evidence").textContent = bound.evidence;
   }
-  $("said").replaceChildren(...found.verdict.filter(({ what }) => what === "Error" || bound?.warnings.some(({ kind }) => kind === what)).map(({ what, said, remedy }) => {
+  $("warnings").replaceChildren(...found.verdict.filter(({ what }) => what === "Error" || bound?.warnings.some(({ kind }) => kind === what)).map(({ what, message, remedy }) => {
     const item = document.createElement("li"), name = document.createElement("b");
     name.textContent = what;
-    item.append(name, said);
+    item.append(name, message);
     if (what === "Error") item.className = "bad";
     if (remedy) {
       const advice = document.createElement("div");
@@ -215,7 +215,7 @@ async function ask() {
     fill("micros", STEPS, found.steps);
     fill("resources", RESOURCES, found.resources);
     fill("tests", TESTS, found.tests.map((each) => ({
-      ...each, said: each.error ?? (each.bound === null ? "running" : each.valid ? each.bound : `${each.bound} (invalid)`),
+      ...each, verdict: each.error ?? (each.bound === null ? "running" : each.valid ? each.bound : `${each.bound} (invalid)`),
     })).reverse());
   } catch (error) {
     $("word").textContent = `Locust does not answer: ${error.message}`;
