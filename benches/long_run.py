@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sitebench._engine import Histogram
+from sitebench.counts.source import Drain, StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import MachineUse, ProcessUse, Use
@@ -30,47 +31,21 @@ _BUCKETS = 2_000
 _SHAPES = 12
 
 
-@dataclass(frozen=True)
-class Step:
-    """What one step did between two drains."""
-
-    program: str
-    step: str
-    count: int
-    service: Histogram
-    failures: Mapping[str, int] = field(default_factory=dict)
-    lag: Histogram = field(default_factory=Histogram)
-    censored: Histogram = field(default_factory=Histogram)
-    processing_ns: int = 0
-
-    @property
-    def bytes_out(self) -> int:
-        """A lookup's request has 104 bytes."""
-        return 104 * self.count
-
-    @property
-    def bytes_in(self) -> int:
-        """And its answer 1,283."""
-        return 1_283 * self.count
-
-    @property
-    def latency(self) -> Histogram:
-        """As in a closed schedule."""
-        return self.service
+def step(
+    program: str,
+    name: str,
+    count: int,
+    service: Histogram,
+    failures: Mapping[str, int] | None = None,
+) -> StepTotals:
+    """Return one step in a closed schedule: a request has 104 bytes, its answer 1,283."""
+    sizes = (104 * count, 1_283 * count)
+    return StepTotals(program, name, count, Counter(failures), *sizes, service, service)
 
 
-@dataclass(frozen=True)
-class Drain:
-    """What all steps did between two instants."""
-
-    t0_ns: int
-    t1_ns: int
-    steps: tuple[Step, ...] = ()
-    cpu_ns: tuple[int, ...] = (0,)
-    lanes: int = 64
-    lane_ns: int = 0
-    waiting_ns: int = 0
-    underway_ns: int = 0
+def drained(t0_ns: int, steps: Sequence[StepTotals], cpu_ns: int) -> Drain:
+    """Return what 64 lanes did between two drains."""
+    return Drain(t0_ns, t0_ns + DRAIN_NS, steps, 64, (cpu_ns,), 0, 0, 0)
 
 
 def specs(points: int, seconds: float) -> list[PointSpec]:
@@ -131,12 +106,12 @@ def _point(store: RunStore, spec: PointSpec, shapes: list[Histogram], n: int) ->
 
 def _drain(spec: PointSpec, t0_ns: int, shapes: list[Histogram], n: int) -> Drain:
     name = spec.operation
-    steps = [Step(name, name, shapes[n % _SHAPES].count, shapes[n % _SHAPES])]
+    steps = [step(name, name, shapes[n % _SHAPES].count, shapes[n % _SHAPES])]
     steps += [
-        Step(name, step, shapes[(n + k) % _SHAPES].count // 100, shapes[(n + k) % _SHAPES])
-        for k, step in enumerate(("sequence", "dial", "bind", "unbind"))
+        step(name, other, shapes[(n + k) % _SHAPES].count // 100, shapes[(n + k) % _SHAPES])
+        for k, other in enumerate(("sequence", "dial", "bind", "unbind"))
     ]
-    return Drain(t0_ns, t0_ns + DRAIN_NS, tuple(steps), cpu_ns=(DRAIN_NS // 2,))
+    return drained(t0_ns, steps, DRAIN_NS // 2)
 
 
 def _samples(at: int, since_ns: int) -> Iterator[tuple[str, str, float]]:

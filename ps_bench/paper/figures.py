@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sitebench.counts.tally import StepTotals, Tally
+from sitebench.counts.source import StepTotals
+from sitebench.counts.tally import Tally
 from sitebench.http.scenario import Scenario
 from sitebench.runs.repeats import Of
 

@@ -1,66 +1,80 @@
-"""The interface of what drives the lanes.
+"""What drives the lanes, and what it hands out.
 
-The native engine has it, and the portable Python lanes imitate it. Protocols, so that modules that
-only pass numbers on can be tested without the engine and without Locust.
+The native engine hands out snapshots. Portable Python lanes, and a master for its workers, hand out
+the same as plain values, with which all that only passes numbers on can be tested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from sitebench._engine import Histogram
+from sitebench._engine import Histogram, Snapshot, StepStats
 
 SEQUENCE = "sequence"
 """Step name under which a whole pass of a program is recorded."""
 
 
-class StepRecord(Protocol):
-    """What one step of one program did between two drains."""
+@dataclass
+class StepTotals:
+    """One step of one program, summed over drains; histograms merge bucket by bucket."""
+
+    program: str
+    step: str
+    count: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    bytes_out: int = 0
+    bytes_in: int = 0
+    service: Histogram = field(default_factory=Histogram)
+    latency: Histogram = field(default_factory=Histogram)
+    lag: Histogram = field(default_factory=Histogram)
+    censored: Histogram = field(default_factory=Histogram)
+    processing_ns: int = 0
 
     @property
-    def program(self) -> str: ...
-    @property
-    def step(self) -> str: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def failures(self) -> Mapping[str, int]: ...
-    @property
-    def bytes_out(self) -> int: ...
-    @property
-    def bytes_in(self) -> int: ...
-    @property
-    def service(self) -> Histogram: ...
-    @property
-    def latency(self) -> Histogram: ...
-    @property
-    def lag(self) -> Histogram: ...
-    @property
-    def censored(self) -> Histogram: ...
-    @property
-    def processing_ns(self) -> int: ...
-
-
-class Drained(Protocol):
-    """Everything recorded between two drains."""
+    def failed(self) -> int:
+        """Failed operations of every kind."""
+        return sum(self.failures.values())
 
     @property
-    def t0_ns(self) -> int: ...
-    @property
-    def t1_ns(self) -> int: ...
-    @property
-    def cpu_ns(self) -> Sequence[int]: ...
-    @property
-    def lanes(self) -> int: ...
-    @property
-    def lane_ns(self) -> int: ...
-    @property
-    def waiting_ns(self) -> int: ...
-    @property
-    def underway_ns(self) -> int: ...
-    @property
-    def steps(self) -> Sequence[StepRecord]: ...
+    def clock_ns(self) -> int:
+        """Time that lanes spent on this step, answered or not, the engine's own included."""
+        return self.service.sum + self.censored.sum + self.processing_ns
+
+    def add(self, record: StepRecord) -> None:
+        """Merge one drain's worth, or several."""
+        self.count += record.count
+        self.failures.update(record.failures)
+        self.bytes_out += record.bytes_out
+        self.bytes_in += record.bytes_in
+        self.processing_ns += record.processing_ns
+        self.service.add(record.service)
+        self.latency.add(record.latency)
+        self.lag.add(record.lag)
+        self.censored.add(record.censored)
+
+
+@dataclass(frozen=True)
+class Drain:
+    """One drain of one process, or of several together: as plain values."""
+
+    t0_ns: int
+    t1_ns: int
+    steps: Sequence[StepTotals]
+    lanes: int
+    cpu_ns: tuple[int, ...]
+    lane_ns: int
+    waiting_ns: int
+    underway_ns: int
+
+
+StepRecord = StepStats | StepTotals
+"""What one step of one program did between two drains."""
+
+Drained = Snapshot | Drain
+"""Everything recorded between two drains."""
 
 
 class Source(Protocol):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
 
-from sitebench._engine import Histogram
-from sitebench.counts.source import SEQUENCE, Drained, StepRecord
+from sitebench.counts.source import SEQUENCE, Drained, StepTotals
 
 _WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
@@ -24,59 +22,6 @@ def _pairs(values: array[Any]) -> array[Any]:
     """Add every two neighbours; an odd last one stays."""
     pairs = zip_longest(values[::2], values[1::2], fillvalue=0)
     return array(values.typecode, (a + b for a, b in pairs))
-
-
-@dataclass
-class StepTotals:
-    """One step of one program, summed over drains; histograms merge bucket by bucket."""
-
-    program: str
-    step: str
-    count: int = 0
-    failures: Counter[str] = field(default_factory=Counter)
-    bytes_out: int = 0
-    bytes_in: int = 0
-    service: Histogram = field(default_factory=Histogram)
-    latency: Histogram = field(default_factory=Histogram)
-    lag: Histogram = field(default_factory=Histogram)
-    censored: Histogram = field(default_factory=Histogram)
-    processing_ns: int = 0
-
-    @property
-    def failed(self) -> int:
-        """Failed operations of every kind."""
-        return sum(self.failures.values())
-
-    @property
-    def clock_ns(self) -> int:
-        """Time that lanes spent on this step, answered or not, the engine's own included."""
-        return self.service.sum + self.censored.sum + self.processing_ns
-
-    def add(self, record: StepRecord) -> None:
-        """Merge one drain's worth, or several."""
-        self.count += record.count
-        self.failures.update(record.failures)
-        self.bytes_out += record.bytes_out
-        self.bytes_in += record.bytes_in
-        self.processing_ns += record.processing_ns
-        self.service.add(record.service)
-        self.latency.add(record.latency)
-        self.lag.add(record.lag)
-        self.censored.add(record.censored)
-
-
-@dataclass(frozen=True)
-class Drain:
-    """One drain of one process, or of several together: what a `Drained` is, as plain values."""
-
-    t0_ns: int
-    t1_ns: int
-    steps: Sequence[StepTotals]
-    lanes: int
-    cpu_ns: tuple[int, ...]
-    lane_ns: int
-    waiting_ns: int
-    underway_ns: int
 
 
 @dataclass
@@ -156,7 +101,7 @@ class Tally:
         for record in drained.steps:
             key = (record.program, record.step)
             if key not in self.steps:
-                self.steps[key] = StepTotals(record.program, record.step)
+                self.steps[key] = StepTotals(*key)
             self.steps[key].add(record)
             succeeded = self.succeeded.setdefault(key, array("q"))
             succeeded.extend(repeat(0, len(self.stretch_s) - len(succeeded)))
@@ -165,12 +110,9 @@ class Tally:
         self.longest_drain_s = max(self.longest_drain_s, seconds)
         self.stretch_s.append(seconds)
         if len(self.stretch_s) == MOST_STRETCHES:
-            self._join_stretches()
-
-    def _join_stretches(self) -> None:
-        """Merge every two stretches, so that memory is bounded for windows of any length."""
-        self.stretch_s = _pairs(self.stretch_s)
-        self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
+            # Every two become one, so that memory is bounded for windows of any length.
+            self.stretch_s = _pairs(self.stretch_s)
+            self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
 
     def merge(self, later: Tally) -> None:
         """Add the steps of another window; outside the measured window nothing else is used."""

@@ -16,8 +16,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 
 from sitebench._engine import Histogram
-from sitebench.counts.source import SEQUENCE
-from sitebench.counts.tally import Drain, StepTotals
+from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 from sitebench.errors import BadInput
 
 A_DAY_S = 86_400.0

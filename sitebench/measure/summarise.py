@@ -8,9 +8,9 @@ from typing import Any
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.littles_law import littles_law
-from sitebench.counts.source import SEQUENCE
+from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.steady import settle
-from sitebench.counts.tally import StepTotals, Tally
+from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from sitebench.counts import tally
+from sitebench.counts import source
 from sitebench.locust.workers.merge import Merger
 from sitebench.locust.workers.messages import pack, unpack
 from tests.support.drains import Drain, Step, histogram
@@ -15,7 +15,7 @@ MS = 1_000_000
 
 def part(
     t0_ms: int, t1_ms: int, count: int, cpu_ns: int = 0, *, lanes: int = 1, underway_ns: int = 0
-) -> tally.Drain:
+) -> source.Drain:
     step = Step("lookup", "lookup", count, service=histogram(*[50_000] * count))
     steps = (step, Step("lookup", "sequence", 1))
     drained = Drain(t0_ms * MS, t1_ms * MS, steps, lanes, underway_ns=underway_ns)
@@ -26,7 +26,7 @@ def merger(*workers: str) -> Merger:
     return Merger(dict.fromkeys(workers, (0,)), "ramp")
 
 
-def lookups(merged: tally.Drain) -> int:
+def lookups(merged: source.Drain) -> int:
     return sum(step.count for step in merged.steps if step.step == "lookup")
 
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benches.long_run import DRAIN_NS, Drain, Step
+from benches.long_run import DRAIN_NS, drained, step
 from sitebench._engine import Histogram
+from sitebench.counts.source import Drain
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import MachineUse, ProcessUse, Use
@@ -47,10 +48,10 @@ def took(median_ns: int, count: int = 10_000) -> Histogram:
 def drains(asked: PointSpec, clock: Histogram, failures: dict[str, int]) -> list[Drain]:
     """Return what a point's lanes recorded: a tenth as many sequences as operations."""
     name = asked.operation
-    step = Step(name, name, clock.count, clock, failures)
-    passes = Step(name, "sequence", clock.count // 10, took(10**6, clock.count // 10))
+    counted = step(name, name, clock.count, clock, failures)
+    passes = step(name, "sequence", clock.count // 10, took(10**6, clock.count // 10))
     return [
-        Drain(n * DRAIN_NS, (n + 1) * DRAIN_NS, (step, passes), (n * DRAIN_NS // 2,))
+        drained(n * DRAIN_NS, (counted, passes), n * DRAIN_NS // 2)
         for n in range(WARMUP + MEASURED)
     ]
 
@@ -72,9 +73,8 @@ def measured(
         phase = "warmup" if n < WARMUP else "measure"
         busy = replace(drain, cpu_ns=(round(drain.t1_ns * generator_share),))
         if n == WARMUP:
-            tallies[phase] = Tally.starting(
-                Drain(0, drain.t0_ns, cpu_ns=(round(drain.t0_ns * generator_share),))
-            )
+            began_ns = round(drain.t0_ns * generator_share)
+            tallies[phase] = Tally.starting(drained(drain.t0_ns - DRAIN_NS, (), began_ns))
         store.append(point, phase, busy)
         tallies[phase].add(busy)
         store.append_sample(point, drain.t1_ns, samples(n))

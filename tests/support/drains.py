@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.counts import tally
+from sitebench.counts import source
 
 
 def histogram(*values_ns: int) -> Histogram:
@@ -18,7 +18,7 @@ def histogram(*values_ns: int) -> Histogram:
 
 
 @dataclass
-class Step(tally.StepTotals):
+class Step(source.StepTotals):
     """What one step did in a closed schedule."""
 
     failures: Any = field(default_factory=dict)
@@ -29,10 +29,10 @@ class Step(tally.StepTotals):
 
 
 @dataclass(frozen=True)
-class Drain(tally.Drain):
+class Drain(source.Drain):
     """What one lane, or more, did between two instants."""
 
-    steps: Sequence[tally.StepTotals] = ()
+    steps: Sequence[source.StepTotals] = ()
     lanes: int = 1
     cpu_ns: tuple[int, ...] = (0,)
     lane_ns: int = 0

@@ -21,6 +21,7 @@ from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.system.scratch import scratch
+from sitebench.verdict.rules.wording import several
 
 log = logging.getLogger("sitebench")
 
@@ -142,9 +143,14 @@ class Session:
 
     def snapshot(self, path: Path) -> None:
         """Write a consistent copy of the run file, while tests go on."""
+
+        def copy() -> None:
+            with contextlib.closing(sqlite3.connect(self.store.path)) as database:
+                database.execute("VACUUM INTO ?", (str(path),))
+
         try:
             # In the hub itself it would delay every drain.
-            run_in_thread(lambda: _copy(self.store.path, path))
+            run_in_thread(copy)
         except sqlite3.Error as error:
             raise MeasurementFailed(
                 f"cannot copy the run file to {path.parent}: {error}",
@@ -157,11 +163,7 @@ class Session:
         if self._kept:
             return f"run file: {self.store.path}" if self.tests else None
         self._folder.close()
-        n = len(self.tests)
-        tests = "1 test" if n == 1 else f"{n} tests"
-        return f"the run file of {tests} is deleted: --out FILE keeps it" if n else None
-
-
-def _copy(run: Path, path: Path) -> None:
-    with contextlib.closing(sqlite3.connect(run)) as database:
-        database.execute("VACUUM INTO ?", (str(path),))
+        if not self.tests:
+            return None
+        tests = several(len(self.tests), "test")
+        return f"the run file of {tests} is deleted: --out FILE keeps it"

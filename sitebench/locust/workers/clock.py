@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
-from sitebench.counts.tally import Drain
+from sitebench.counts.source import Drain
 
 ENOUGH = 8
 """Pings before a test; every drain is one more."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sitebench.counts.source import SEQUENCE
-from sitebench.counts.tally import Drain, StepTotals
+from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 
 
 @dataclass

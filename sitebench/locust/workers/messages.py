@@ -22,8 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sitebench._engine import Histogram
-from sitebench.counts.source import Drained, StepRecord
-from sitebench.counts.tally import Drain, StepTotals
+from sitebench.counts.source import Drain, Drained, StepRecord, StepTotals
 
 OPENED, PING, PONG = "sitebench-opened", "sitebench-ping", "sitebench-pong"
 DRAIN, REPORT, FAILED = "sitebench-drain", "sitebench-report", "sitebench-failed"
