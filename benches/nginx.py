@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sitebench.errors import MeasurementFailed, SitebenchError
-from sitebench.http.address import Address, probe
+from sitebench.http.site import Address, probe
 from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.targets.tls import SYSTEM, ServerTls, Trust

@@ -23,10 +23,9 @@ from ps_bench.targets.opening import open_target, spec_of
 from seeders.upd import build, cached, visitors
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import ProgramMissing
-from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.open_site import OpenSite
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
+from sitebench.http.site import Address, OpenSite
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000

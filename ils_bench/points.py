@@ -21,7 +21,6 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.suites import points
-from sitebench.suites.own_locustfile import Own, own_locustfile
 from sitebench.targets.in_process import known
 
 _LEFT_FOR_LAST = ("register", "add")
@@ -94,7 +93,7 @@ def api_stage(
         name, writes, settings = operation, operation in _LEFT_FOR_LAST, {}
     else:
         name, writes, settings = operation.name, operation.writes, {"sequence": repr(operation)}
-        own = Own("ils_bench.users", "SequenceUser", "sequence", operation)
+        own = points.Own("ils_bench.users", "SequenceUser", "sequence", operation)
     if isinstance(target, str):
         options = IlsOptions(target=target, entries=entries or 10_000, **load)
         writing = [name] if writes else []
@@ -104,7 +103,7 @@ def api_stage(
     @contextlib.contextmanager
     def opened() -> Iterator[points.Endpoint]:
         _assure_own(options, writing)
-        with _open(options, target) as there, own_locustfile(own) as made:
+        with _open(options, target) as there, points.own_locustfile(own) as made:
             yield endpoint(there, options, made)
 
     return Stage(options.target, [point(options, name, **settings)], opened)

@@ -15,14 +15,12 @@ from ps_bench.targets.opening import OWN_TARGETS, open_target
 from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import Progress, UpdSpec, visitors
 from sitebench.errors import BadInput
-from sitebench.http.address import parse_address
-from sitebench.http.open_site import OpenSite, assure_own
 from sitebench.http.scenario import Scenario
 from sitebench.http.scenario_file import read
+from sitebench.http.site import OpenSite, assure_own, parse_address
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
 from sitebench.suites import points
-from sitebench.suites.own_locustfile import Own, own_locustfile
 from sitebench.targets.in_process import known
 
 
@@ -79,7 +77,7 @@ def api_stage(
     else:
         name, scenario = operation.name, operation
         settings = {"scenario": repr(operation.without_credentials())}
-        own = Own("ps_bench.users", "SiteUser", "scenario", operation)
+        own = points.Own("ps_bench.users", "SiteUser", "scenario", operation)
     if isinstance(target, str):
         options = PsOptions(target=target, entries=entries or 10_000, **load)
     else:
@@ -91,7 +89,7 @@ def api_stage(
     def opened() -> Iterator[points.Endpoint]:
         if isinstance(target, str):
             _assure_own(options, name, scenario)
-        with _open(options, target) as there, own_locustfile(own) as made:
+        with _open(options, target) as there, points.own_locustfile(own) as made:
             yield endpoint(there, options, made)
 
     return Stage(options.target, [point(options, name, **settings)], opened)

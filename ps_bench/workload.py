@@ -17,10 +17,9 @@ from seeders.upd import visitors
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http import scenario_file
-from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
-from sitebench.http.open_site import OpenSite, assure_own, open_live
 from sitebench.http.scenario import Scenario
+from sitebench.http.site import OpenSite, assure_own, open_live, parse_address
 from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
 from sitebench.suites.workload import Load, SuiteWorkload

@@ -7,8 +7,7 @@ from typing import Any
 
 from ps_bench.options import PsOptions
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
-from sitebench.http.address import Address
-from sitebench.http.open_site import OpenSite, open_live
+from sitebench.http.site import Address, OpenSite, open_live
 from sitebench.targets.embedded import open_child
 from sitebench.targets.in_process import certificate
 from sitebench.targets.tls import Trust

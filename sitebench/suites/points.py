@@ -5,7 +5,9 @@ A suite's own `points.py` says what its options and targets add to this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -14,9 +16,22 @@ from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
+from sitebench.system import secret
+from sitebench.system.scratch import scratch
 from sitebench.targets.open_target import OpenTarget
 
 _O = TypeVar("_O")
+
+_LOCUSTFILE = """\
+import pickle
+from pathlib import Path
+
+from {module} import {base}
+
+
+class OwnUser({base}):
+    {attribute} = pickle.loads(Path({kept!r}).read_bytes())
+"""
 
 
 class Points(Protocol):
@@ -99,6 +114,36 @@ class Endpoint:
     def facts(self) -> dict[str, Any]:
         """Return its name, version and configuration, as far as it says."""
         return {"name": self.target.name, **self.target.facts}
+
+
+@dataclass(frozen=True)
+class Own:
+    """An operation, the user class that runs such operations, and the attribute that takes it."""
+
+    module: str
+    base: str
+    attribute: str
+    value: Any
+
+
+@contextlib.contextmanager
+def own_locustfile(own: Own | None) -> Iterator[tuple[Path, str] | None]:
+    """Yield a locustfile whose one class runs the operation, and the name of the class.
+
+    None for None: the suite's own locustfile has the operation.
+
+    The operation itself is handed on in memory: a sequence may hold a password, and a file would
+    outlive a program that is killed.
+    """
+    if own is None:
+        yield None
+        return
+    with scratch() as folder, secret.held(pickle.dumps(own.value)) as kept:
+        path = folder / "own.py"
+        path.write_text(
+            _LOCUSTFILE.format(module=own.module, base=own.base, attribute=own.attribute, kept=kept)
+        )
+        yield path, "OwnUser"
 
 
 def manifest(

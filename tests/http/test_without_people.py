@@ -10,10 +10,10 @@ import pytest
 
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.http.address import Address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
+from sitebench.http.site import Address
 from tests.support.in_locust import in_locust
 
 REQUEST = Request("file", "/file", match="plain", expect=Expect((200,), 5, ("hello",)))
@@ -58,7 +58,7 @@ def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
         import json
         from locust.env import Environment
         from sitebench.counts.worker_slot import WorkerSlot
-        from sitebench.http.address import Address
+        from sitebench.http.site import Address
         from sitebench.http.fasthttp_lane import FastHttpLanes
         from tests.http.test_without_people import OPTIONS, SCENARIO
 

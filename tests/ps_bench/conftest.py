@@ -7,7 +7,7 @@ import pytest
 
 from ps_bench.options import PsOptions
 from ps_bench.targets.opening import open_target
-from sitebench.http.open_site import OpenSite
+from sitebench.http.site import OpenSite
 from tests.support.programs import required_program
 
 LOCALES = ("en_US", "de_DE", "ja_JP")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.http.open_site import OpenSite
+from sitebench.http.site import OpenSite
 from sitebench.system.network import free_port
 from tests.ps_bench.conftest import SHORT, SIZE
 from tests.support.cli import Ran, sitebench

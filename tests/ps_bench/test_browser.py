@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from seeders.upd import UpdSpec, visitors
-from sitebench.http.open_site import OpenSite
+from sitebench.http.site import OpenSite
 from tests.ps_bench.conftest import LOCALES, PEOPLE
 from tests.support.browser import Browser, browsing
 

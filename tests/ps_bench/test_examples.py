@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import SitebenchError
-from sitebench.http.address import parse_address, probe
+from sitebench.http.site import parse_address, probe
 from sitebench.system.network import free_port
 from tests.support.cli import sitebench
 from tests.support.postgresql import postgresql

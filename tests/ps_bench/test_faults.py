@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sitebench.http.open_site import OpenSite
+from sitebench.http.site import OpenSite
 from tests.ps_bench.conftest import SHORT, SIZE
 from tests.support.cli import Ran, sitebench
 from tests.support.faulty_site import Answer, Ask, Asked, Fault, faulty

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from sitebench.http.open_site import OpenSite
+from sitebench.http.site import OpenSite
 from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from tests.ps_bench.conftest import SIZE

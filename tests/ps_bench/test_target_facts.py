@@ -5,7 +5,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from ps_bench.options import PsOptions
 from ps_bench.targets.opening import open_target
-from sitebench.http.open_site import OpenSite
+from sitebench.http.site import OpenSite
 
 
 class Silent(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""The address of a web site, and a probe that asks once, before any load, whether it answers."""
+"""A web site: its address, a probe that asks once whether it answers, and an open target."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import contextlib
 import errno
 import http.client
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable, UnknownValue
 from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.system import secret
+from sitebench.targets import ownership
+from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
 _ANSWER_S = 5.0
@@ -89,3 +92,23 @@ def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
             f"nothing answers at {address}: {error.strerror or error}",
             "check host and port, and that the site is running",
         ) from error
+
+
+@dataclass(frozen=True)
+class OpenSite(OpenTarget[Address]):
+    def probe(self) -> str | None:
+        return probe(self.address, self.trust)
+
+
+def open_live(options: Any) -> OpenSite:
+    """Address a site that runs already; raises what is wrong with it."""
+    address, trust = parse_address(options.target), Trust.of(options)
+    server = probe(address, trust)
+    facts = {} if server is None else {"server": server}
+    return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)
+
+
+def assure_own(options: Any, what: str) -> None:
+    """Raise NotYours unless `what` may write to the site that options name."""
+    address = parse_address(options.target)
+    ownership.assure_own(address.host, address.port, owned=options.i_own_this_target, what=what)
