@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sitebench.http.scenario import FORM, Capture, Expect, Identity, Operation, Request, Scenario
 
-PAGE_BYTES, IMAGE_BYTES, IMAGES = 8_290, 5_480, 4
+PAGE_BYTES, _IMAGE_BYTES, _IMAGES_PER_PAGE = 8_290, 5_480, 4
 """A page, an image, and images on a page (Table 12)."""
 
 _SHARES = {"create": 5, "page": 91, "page-and-update": 4}
@@ -41,9 +41,9 @@ _IMAGES = tuple(
         f"/image/{n}.gif",
         person="current",
         match="plain",
-        expect=Expect((200,), IMAGE_BYTES),
+        expect=Expect((200,), _IMAGE_BYTES),
     )
-    for n in range(1, IMAGES + 1)
+    for n in range(1, _IMAGES_PER_PAGE + 1)
 )
 _UPDATE = Request(
     "update",

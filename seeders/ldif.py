@@ -71,7 +71,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
     """Yield a file that becomes `path` on success; an interruption leaves it to be continued."""
     part = path.with_name(f"{path.name}.part")
     if path.is_dir():
-        raise cannot_write(path, "it is a directory")
+        raise _cannot_write(path, "it is a directory")
     try:
         with part.open("ab"), part.open("r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -84,7 +84,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
             f"another program is writing {path}", "wait for it, or name another file"
         ) from None
     except OSError as error:
-        raise cannot_write(path, error.strerror) from error
+        raise _cannot_write(path, error.strerror) from error
 
 
 @contextmanager
@@ -103,6 +103,6 @@ def _gone_if_empty(part: Path, file: BinaryIO) -> Iterator[None]:
         raise
 
 
-def cannot_write(path: Path, why: str | None) -> BadInput:
+def _cannot_write(path: Path, why: str | None) -> BadInput:
     remedy = "choose a writable place with enough room"
     return BadInput(f"cannot write {path}: {why}", remedy)

@@ -126,7 +126,7 @@ def _start(request: dict[str, Any]) -> Service:
             "url": str(address),
             "pid": process.pid,
             "ca": None if ca is None else str(ca),
-            "version": version(slapd),
+            "version": _version(slapd),
             "configuration": config.read_text().replace(str(folder), "..."),
         }
         return Service(ready, opening.pop_all().close)
@@ -147,7 +147,7 @@ def find(program: str) -> str:
     )
 
 
-def version(slapd: str) -> str:
+def _version(slapd: str) -> str:
     """Return slapd's name and version, as `slapd -VV` prints it."""
     done = subprocess.run([slapd, "-VV"], capture_output=True, text=True, check=False)
     lines = (done.stderr + done.stdout).strip().splitlines()
