@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,80 +94,61 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
             f"A and B are the same file, {a.path}",
             "to compare a target with itself, name it twice with --interleave",
         )
-    together = _interleaved(a, b)
+    mine, theirs = (run.manifest.get(COMPARED, {}) for run in (a, b))
+    together = bool(mine) and mine["id"] == theirs.get("id") and mine["side"] != theirs["side"]
     asked = varied([r.spec for r in a.results], [r.spec for r in b.results])
     allowed = {d.name for d in asked} if together else set(varying)
     check_facts(a.manifest, b.manifest, allowed)
     matching = match(series(a.results), series(b.results), allowed)
     analysis = analyse(matching.both, Design.PAIRS if together else Design.GROUPS)
     kept = tuple(d for d in asked if d.name in allowed)
-    remarks = (*_of_runs(a, b), *_of_order(a, b, together), *_of_points(a, b, matching, analysis))
+    order = () if together else (_of_order(a, b),)
+    remarks = (*_of_runs(a, b), *order, *_of_points(a, b, matching, analysis))
     return Comparison(a, b, matching, kept, analysis, remarks)
 
 
-def _interleaved(a: Run, b: Run) -> bool:
-    """Whether both come from one interleaved comparison."""
-    mine, theirs = (run.manifest.get(COMPARED, {}) for run in (a, b))
-    return bool(mine) and mine["id"] == theirs.get("id") and mine["side"] != theirs["side"]
-
-
-def _of_runs(a: Run, b: Run) -> list[Remark]:
-    found = []
+def _of_runs(a: Run, b: Run) -> Iterator[Remark]:
     machine = [
         words for key, words in _MACHINE.items() if a.manifest.get(key) != b.manifest.get(key)
     ]
     if machine:
-        found.append(
-            Remark(
-                f"THE TESTER'S MACHINE IS NOT THE SAME, by its {', '.join(machine)}",
-                "a difference may be that of the machines: measure both from one machine",
-            )
+        yield Remark(
+            f"THE TESTER'S MACHINE IS NOT THE SAME, by its {', '.join(machine)}",
+            "a difference may be that of the machines: measure both from one machine",
         )
-    versions = [run.manifest.get("versions", {}) for run in (a, b)]
-    names = sorted(
-        n for n in {*versions[0], *versions[1]} if versions[0].get(n) != versions[1].get(n)
-    )
+    old, new = (run.manifest.get("versions", {}) for run in (a, b))
+    names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     if names:
-        different = ", ".join(f"{n} {versions[0].get(n)} / {versions[1].get(n)}" for n in names)
-        found.append(
-            Remark(
-                f"the tester is not the same: {different}", "measure both with one version of it"
-            )
+        different = ", ".join(f"{name} {old.get(name)} / {new.get(name)}" for name in names)
+        yield Remark(
+            f"the tester is not the same: {different}", "measure both with one version of it"
         )
-    return found
 
 
-def _of_order(a: Run, b: Run, together: bool) -> list[Remark]:
+def _of_order(a: Run, b: Run) -> Remark:
     """Remark that a change of the machine between two runs looks like a difference."""
-    if together:
-        return []
     spans = a.span, b.span
     apart = ""
     if spans[0] and spans[1] and (spans[0][1] <= spans[1][0] or spans[1][1] <= spans[0][0]):
         apart = ", one after the other"
-    return [
-        Remark(
-            f"the runs were not interleaved{apart}: a change of the machine between them looks "
-            "like a difference between A and B",
-            "measure both with `sitebench compare A B --interleave CMD`",
-        )
-    ]
+    return Remark(
+        f"the runs were not interleaved{apart}: a change of the machine between them looks "
+        "like a difference between A and B",
+        "measure both with `sitebench compare A B --interleave CMD`",
+    )
 
 
-def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> list[Remark]:
-    found = []
+def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> Iterator[Remark]:
     for name, run in (("A", a), ("B", b)):
         if run.unfinished:
-            found.append(
-                Remark(
-                    f"{name} has not finished {_titles(run.unfinished)} "
-                    f"({len(run.unfinished)} measurements)",
-                    f"they are not compared; continue with `sitebench resume {run.path}`",
-                )
+            yield Remark(
+                f"{name} has not finished {_titles(run.unfinished)} "
+                f"({len(run.unfinished)} measurements)",
+                f"they are not compared; continue with `sitebench resume {run.path}`",
             )
     for name, specs in (("A", matching.only_a), ("B", matching.only_b)):
         if specs:
-            found.append(Remark(f"only {name} has {_titles(specs)}", "it is not compared"))
+            yield Remark(f"only {name} has {_titles(specs)}", "it is not compared")
     alarmed = [
         f"{row.measure.title} of {point.title}"
         for point in analysis.points
@@ -175,14 +156,11 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> list[R
         if row.alarmed
     ]
     if alarmed:
-        found.append(
-            Remark(
-                f"the A/A null finds a difference: {', '.join(alarmed)}",
-                "repeats of the same side disagree: discard the answer there, and measure longer "
-                "windows on a quieter machine",
-            )
+        yield Remark(
+            f"the A/A null finds a difference: {', '.join(alarmed)}",
+            "repeats of the same side disagree: discard the answer there, and measure longer "
+            "windows on a quieter machine",
         )
-    return found
 
 
 def _titles(specs: Sequence[PointSpec]) -> str:

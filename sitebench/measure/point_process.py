@@ -104,7 +104,10 @@ def run_point(
 ) -> PointResult:
     """Measure one point; raises what its process reported, or PointFailed."""
     store.begin(spec)
-    lost = command.gathering is not None and _lost_before(store)
+    # A worker that a point of this run lost may be missing from now on.
+    lost = command.gathering is not None and any(
+        worker.ended for result in store.results() for worker in result.workers
+    )
     argv = command.argv(spec, store.path.resolve(), lost_before=lost)
     with tempfile.TemporaryFile("w+") as output:
         process = _started(argv, output.fileno())
@@ -124,11 +127,6 @@ def run_point(
             f"run it by hand: {shlex.join(argv)}",
         )
     return result
-
-
-def _lost_before(store: RunStore) -> bool:
-    """Return whether a point of this run lost a worker: it may be missing from now on."""
-    return any(worker.ended for result in store.results() for worker in result.workers)
 
 
 def _started(argv: list[str], output: int) -> subprocess.Popen[bytes]:

@@ -54,7 +54,11 @@ def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
     links = "".join(
         f'<a href="#{each.id}">{escape(each.short or each.title)}</a>' for each in sections
     )
-    parts = "".join(_section(each) for each in sections)
+    parts = "".join(
+        f'<section id="{each.id}" aria-labelledby="{each.id}-title">'
+        f'<h2 id="{each.id}-title">{escape(each.title)}</h2>{each.body}</section>'
+        for each in sections
+    )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">'
@@ -136,13 +140,6 @@ def chooser(
     return (
         f'<p class="chooser"><label for="{identity}">{escape(label)}</label> '
         f'<select id="{identity}" data-chooser>{"".join(groups)}</select></p>'
-    )
-
-
-def _section(section: Section) -> str:
-    return (
-        f'<section id="{section.id}" aria-labelledby="{section.id}-title">'
-        f'<h2 id="{section.id}-title">{escape(section.title)}</h2>{section.body}</section>'
     )
 
 

@@ -9,7 +9,7 @@ from sitebench.report.table import Cell, Mark, Row, Table
 from sitebench.runs.repeats import Series
 from sitebench.units import format_size
 
-NO_NUMBER = "-"
+_NO_NUMBER = "-"
 _REPEATS = "Repeats"
 
 
@@ -37,29 +37,20 @@ def beside(
     )
     lines: list[Row] = []
     for name, cells in rows.items():
-        # How often a point was measured is true of it whatever its verdict.
-        mark = _cell if name != _REPEATS else _plain
-        pairs = zip(found, cells, strict=True)
-        today = {each.spec.entries: mark(each, cell) for each, cell in pairs}
-        lines.append([name, "today", *(today.get(size, NO_NUMBER) for size in sizes)])
+        today: dict[int, str | Cell] = {}
+        for each, text in zip(found, cells, strict=True):
+            # How often a point was measured is true of it whatever its verdict.
+            sound = each.valid or name == _REPEATS
+            today[each.spec.entries] = text if sound else Cell(text, Mark.INVALID, why(each))
+        lines.append([name, "today", *(today.get(size, _NO_NUMBER) for size in sizes)])
         for table in then:
             if name in table.rows:
                 printed = dict(zip(table.sizes, table.rows[name], strict=True))
-                lines.append(["", Cell(table.machine, Mark.THEN), *_printed(printed, sizes)])
+                marked = {size: Cell(text, Mark.THEN) for size, text in printed.items()}
+                numbers = (marked.get(size, _NO_NUMBER) for size in sizes)
+                lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
     columns = ("Average measurement", "Machine", *(f"{format_size(size)} users" for size in sizes))
     return Table(title, columns, lines, left=2)
-
-
-def _printed(cells: Mapping[int, str], sizes: Sequence[int]) -> list[str | Cell]:
-    return [Cell(cells[size], Mark.THEN) if size in cells else NO_NUMBER for size in sizes]
-
-
-def _cell(each: Series, text: str) -> str | Cell:
-    return text if each.valid else Cell(text, Mark.INVALID, why(each))
-
-
-def _plain(_: Series, text: str) -> str:
-    return text
 
 
 def why(each: Series) -> str:

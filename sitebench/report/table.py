@@ -51,16 +51,18 @@ class Table:
             f'<th scope="col"{self._class(n)}>{escape(name)}</th>'
             for n, name in enumerate(self.columns)
         )
-        body = "".join(f"<tr{_more(row)}>{self._html_row(row)}</tr>" for row in self.rows)
+        body = ""
+        for row in self.rows:
+            # A row without a name belongs to the one above.
+            more = "" if row[0] else ' class="more"'
+            cells = "".join(self._html_cell(n, each) for n, each in enumerate(row))
+            body += f"<tr{more}>{cells}</tr>"
         notes = "".join(f'<p class="note">{escape(note)}</p>' for note in self.notes)
         return (
             f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}">'
             f"<table><caption>{escape(self.title)}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{notes}"
         )
-
-    def _html_row(self, row: Row) -> str:
-        return "".join(self._html_cell(n, each) for n, each in enumerate(row))
 
     def _html_cell(self, n: int, given: str | Cell) -> str:
         cell = given if isinstance(given, Cell) else Cell(given)
@@ -85,11 +87,6 @@ class Table:
         if self.notes:
             lines += ["", *(plain(note) for note in self.notes)]
         return "\n".join(lines) + "\n"
-
-
-def _more(row: Row) -> str:
-    """Mark a row without a name: it belongs to the one above."""
-    return "" if row[0] else ' class="more"'
 
 
 def _text(given: str | Cell) -> str:
