@@ -6,7 +6,7 @@ is Mann and Kendall's, with the variance inflated by the autocorrelation of neig
 busy machine is busy for seconds at a time) that remains after a rise or a fall of any shape is
 taken out.
 
-A window is unsettled when its rate drifts by more than `DRIFT` and that is significant, over the
+A window is unsettled when its rate drifts by more than `_DRIFT` and that is significant, over the
 whole window or over one of the half windows that roll over it: a window that begins before the
 target is warm has a steady end and no steady mean. A larger drift that is not significant means
 that the window is too short to tell.
@@ -24,7 +24,7 @@ from statistics import NormalDist, median
 MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
 
-DRIFT = 0.05
+_DRIFT = 0.05
 """A change within the window that is as large as what comparisons are to find: 5 %."""
 
 _FALSE_ALARM_RATE = 0.003
@@ -79,17 +79,17 @@ def settle(drains: Iterable[tuple[float, int]]) -> Settled:
     spans = list(_spans(len(rates)))
     drifts = [_drift(rates[first:last]) for first, last in spans]
     moved = [
-        d for d in drifts if abs(d.change) > DRIFT and d.chance < _FALSE_ALARM_RATE / len(spans)
+        d for d in drifts if abs(d.change) > _DRIFT and d.chance < _FALSE_ALARM_RATE / len(spans)
     ]
     if moved:
         worst = max(moved, key=lambda drift: abs(drift.change))
         return Settled(Steadiness.UNSETTLED, f"{_change(worst)}: it drifts", worst.change * 100)
     whole = drifts[0]
-    if abs(whole.change) > DRIFT:
+    if abs(whole.change) > _DRIFT:
         evidence = f"{_change(whole)}: too few half seconds to tell that from chance"
         return Settled(Steadiness.TOO_SHORT, evidence, whole.change * 100)
     return Settled(
-        Steadiness.SETTLED, f"{_change(whole)}: {DRIFT:.0%} is allowed", whole.change * 100
+        Steadiness.SETTLED, f"{_change(whole)}: {_DRIFT:.0%} is allowed", whole.change * 100
     )
 
 

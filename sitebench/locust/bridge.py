@@ -77,7 +77,7 @@ class Bridge:
         if isinstance(runner, MasterRunner):
             environment.dispatcher_class = gathering.dispatcher(self._uses)
             options = environment.parsed_options
-            if options is not None and gathering.bounded(options):
+            if options is not None:
                 self.role.spawn(lambda: gathering.expect(runner, options))
         # The imports of a locustfile take longer than a tick: without this, timers that Locust
         # starts next (--run-time is one) would count from before them, and fire early.

@@ -213,7 +213,10 @@ class Changes:
 
     def rows(self, sample: Sample) -> list[Row]:
         """Return the rows of a sample that changed."""
-        silent = self._silent(sample)
+        latest = {"target-machine": sample.target_machine, "directory": sample.directory}
+        before, self._received = self._received, dict(latest)
+        # Sources that did not answer since the last sample.
+        silent = {who for who, now in latest.items() if now is not None and now is before.get(who)}
         return self.of(row for row in sample.rows() if row[0] not in silent)
 
     def of(self, rows: Iterable[Row]) -> list[Row]:
@@ -226,9 +229,3 @@ class Changes:
             seen.add(who)
             self._last[who, what] = value
         return kept
-
-    def _silent(self, sample: Sample) -> set[str]:
-        """Return the sources that did not answer since the last sample."""
-        latest = {"target-machine": sample.target_machine, "directory": sample.directory}
-        before, self._received = self._received, dict(latest)
-        return {who for who, now in latest.items() if now is not None and now is before.get(who)}

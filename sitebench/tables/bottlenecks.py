@@ -131,13 +131,11 @@ def warnings(results: Sequence[PointResult]) -> list[str]:
             key = (warning.kind, warning.remedy)
             first.setdefault(key, warning.message)
             about.setdefault(key, []).append(point_name(result.spec))
-    return [
-        f"Warning: {first[key]} ({_where(names)}).\n  -> {key[1]}" for key, names in about.items()
-    ]
-
-
-def _where(names: Sequence[str]) -> str:
-    """Name the first point, whose figures the message holds, and how many more there are."""
-    unique = list(dict.fromkeys(names))
-    more = len(unique) - 1
-    return unique[0] if not more else f"{unique[0]}, and {more} more"
+    lines = []
+    for (kind, remedy), names in about.items():
+        # The message holds the figures of the first point.
+        where, *more = dict.fromkeys(names)
+        if more:
+            where += f", and {len(more)} more"
+        lines.append(f"Warning: {first[kind, remedy]} ({where}).\n  -> {remedy}")
+    return lines

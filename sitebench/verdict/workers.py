@@ -66,8 +66,7 @@ def judged(
     verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
     """Return the verdict with the workers considered; those that change it are named."""
-    warnings = (*_lost(workers), *_fewer(workers, expected), *_skewed(workers))
-    verdict = replace(verdict, warnings=(*verdict.warnings, *warnings))
+    verdict = replace(verdict, warnings=(*verdict.warnings, *_warnings(workers, expected)))
     if gone := [each for each in workers if each.ended or each.missing]:
         evidence = "; ".join(_ended(each) for each in gone)
         return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
@@ -104,7 +103,7 @@ def _ended(worker: WorkerSeen) -> str:
     return f"{worker.name}: {what}"
 
 
-def _lost(workers: Sequence[WorkerSeen]) -> Iterable[PointWarning]:
+def _warnings(workers: Sequence[WorkerSeen], expected: int) -> Iterable[PointWarning]:
     for worker in workers:
         if worker.ended or worker.missing:
             yield PointWarning(
@@ -112,18 +111,12 @@ def _lost(workers: Sequence[WorkerSeen]) -> Iterable[PointWarning]:
                 f"{_ended(worker)}; what it had sent is counted",
                 "check that machine and the network to it, then measure the point again",
             )
-
-
-def _fewer(workers: Sequence[WorkerSeen], expected: int) -> Iterable[PointWarning]:
     if len(workers) < expected:
         yield PointWarning(
             WarningKind.WORKERS_MISSING,
             f"{len(workers)} of {expected} workers made the load: one was lost earlier",
             "restart it and measure the point again, to compare it with the earlier ones",
         )
-
-
-def _skewed(workers: Sequence[WorkerSeen]) -> Iterable[PointWarning]:
     for worker in workers:
         trip, skew = worker.round_trip_s, worker.skew_s
         if trip is not None and trip / 2 > _SKEW_S:

@@ -54,8 +54,9 @@ def blueprint(web_ui: WebUI, state: WebUiState, base_path: str | None) -> Bluepr
 
     def run() -> Response:
         with scratch() as folder:
-            copied = _read(_snapshot(session, folder))
-            return _attached(copied, "application/vnd.sqlite3", "ui.sitebench")
+            copy = folder / "ui.sitebench"
+            session.snapshot(copy)
+            return _attached(_read(copy), "application/vnd.sqlite3", "ui.sitebench")
 
     def report() -> Response:
         with scratch() as folder:
@@ -146,15 +147,10 @@ def _read(path: Path) -> bytes:
     return run_in_thread(path.read_bytes)
 
 
-def _snapshot(session: Session, folder: Path) -> Path:
-    copy = folder / "ui.sitebench"
-    session.snapshot(copy)
-    return copy
-
-
 def _report(session: Session, folder: Path) -> bytes:
     """Make the report in another process: it takes a second of a core, and lanes run here."""
-    copy, page = _snapshot(session, folder), folder / "ui.html"
+    copy, page = folder / "ui.sitebench", folder / "ui.html"
+    session.snapshot(copy)
     argv = [sys.executable, "-m", "sitebench.cli.main", "report", str(copy), "--out", str(page)]
     try:
         done = subprocess.run(

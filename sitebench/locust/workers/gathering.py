@@ -46,13 +46,13 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
     return Dispatcher
 
 
-def bounded(options: Namespace) -> bool:
-    """Return whether a sweep waits for this master's workers, and only for a time."""
-    return bool(getattr(options, "least_workers", None)) and bool(options.expect_workers_max_wait)
-
-
 def expect(runner: MasterRunner, options: Namespace) -> None:
-    """Wait for the workers of a point; go on with fewer only where that is allowed."""
+    """Wait for the workers of a point; go on with fewer only where that is allowed.
+
+    A Locust that a user starts has no `least_workers`, and waits by itself.
+    """
+    if not (getattr(options, "least_workers", None) and options.expect_workers_max_wait):
+        return
     least, wanted = int(options.least_workers), int(options.expect_workers)
     give_up = time.monotonic() + options.expect_workers_max_wait
     options.expect_workers_max_wait = 0

@@ -11,8 +11,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sitebench.locust.workers.choice import environment
@@ -90,8 +88,8 @@ class _WorkerProcess:
             self.process.wait()
 
 
-@contextmanager
-def _workers(command: WorkerCommand) -> Iterator[list[_WorkerProcess]]:
+def supervise(command: WorkerCommand, stopped: Stop) -> None:
+    """Keep workers alive until stopped; each has a temporary folder of its own."""
     with scratch() as folder:
         workers = []
         for n in range(command.processes):
@@ -99,18 +97,12 @@ def _workers(command: WorkerCommand) -> Iterator[list[_WorkerProcess]]:
             own.mkdir()
             workers.append(_WorkerProcess(command, str(own)))
         try:
-            yield workers
+            while not stopped.wait(_POLL_S):
+                for worker in workers:
+                    worker.keep_alive()
         finally:
             for worker in workers:
                 worker.terminate()
             give_up = time.monotonic() + _GRACE_S
             for worker in workers:
                 worker.end(give_up)
-
-
-def supervise(command: WorkerCommand, stopped: Stop) -> None:
-    """Keep workers alive until stopped."""
-    with _workers(command) as workers:
-        while not stopped.wait(_POLL_S):
-            for worker in workers:
-                worker.keep_alive()

@@ -32,23 +32,6 @@ _SILENT_S = 20.0
 """A master asks twice a second: one that has not for this long is gone."""
 
 
-def _facts(runner: WorkerRunner, client: str) -> dict[str, Any]:
-    """Return this worker's facts; the address is that of its connection to the master."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((runner.master_host, runner.master_port))
-            address = probe.getsockname()[0]
-        except OSError:
-            address = "?"
-    return {
-        "host": socket.gethostname(),
-        "address": address,
-        "pid": os.getpid(),
-        "machine": this_machine(),
-        "client": client,
-    }
-
-
 class _WorkerLoad:
     """This worker's lanes in one test, drained when the master asks."""
 
@@ -62,11 +45,22 @@ class _WorkerLoad:
         self._use_sent = False
         self._did = 0
         self._asked = time.monotonic()
-        opened = {
-            **_facts(runner, lanes.session.client),
+        # The address of this worker's connection to the master.
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect((runner.master_host, runner.master_port))
+                address = probe.getsockname()[0]
+            except OSError:
+                address = "?"
+        facts = {
+            "host": socket.gethostname(),
+            "address": address,
+            "pid": os.getpid(),
+            "machine": this_machine(),
+            "client": lanes.session.client,
             "cpu": self._cpu_ns(lanes.drain(shown=False)),
         }
-        self._runner.send_message(messages.OPENED, opened)
+        runner.send_message(messages.OPENED, facts)
 
     def _cpu_ns(self, drained: Drained) -> list[int]:
         """Return the CPU time of the engine's threads; with a portable client, of this process."""
