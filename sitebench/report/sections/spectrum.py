@@ -175,7 +175,7 @@ def _spec() -> Spec:
 def spectrum_spec(
     dataset: str, tooltip: Sequence[Spec], *, colour: Spec, dash: Spec, shape: Spec
 ) -> Spec:
-    """Return a drawing of `levels`: latency over 1 / (1 - p); `tooltip` says whose."""
+    """Return a drawing of `levels`, latency over 1 / (1 - p); `tooltip` begins with the series."""
     label = "format(100 - 100 / datum.value, '.10~f') + '%'"
     x = quantity(
         "x",
