@@ -41,7 +41,7 @@ from typing import Any
 
 from sitebench.errors import BadFile, BadInput
 from sitebench.http import toml_file
-from sitebench.http.toml_file import Key, Table, Wrong, each, flag, number, one_of, text
+from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
 
 DYNAMIC = {
     "cgi-env": "a process per request that prints its environment",
@@ -235,7 +235,7 @@ def _workload(document: Mapping[str, Any], stem: str) -> Workload:
         document, (), "title", "paper", "note", "clients", "http", "sum", "files", "class"
     )
     file_classes: dict[str, FileClass] = {}
-    read = each(lambda found, key: _class(found, key, file_classes), "[[class]]")
+    read = list_of(lambda found, key: _class(found, key, file_classes), "[[class]]")
     classes = table.must("class", read)
     _check_names(classes)
     total, wanted = sum(each.weight for each in classes), table.take("sum", number(1), 100)
@@ -311,7 +311,7 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
         name,
         table.must("weight", number(1)),
         files,
-        table.take("paths", each(_path, 'paths = ["/", "/about.html"]'), ()),
+        table.take("paths", list_of(_path, 'paths = ["/", "/about.html"]'), ()),
         dynamic,
         size,
         size_about,
@@ -320,14 +320,14 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
 
 
 def _file_class(table: Table, key: Key, name: str) -> FileClass:
-    sizes = table.take("sizes", each(number(1), "sizes = [2048, 3072]"), ())
+    sizes = table.take("sizes", list_of(number(1), "sizes = [2048, 3072]"), ())
     files = table.take("files", number(1), None)
     if sizes:
         if files is not None and files < len(sizes):
             what = f"{files} files cannot have {len(sizes)} sizes"
             raise Wrong((*key, "files"), what, f"write files = {len(sizes)} or more")
         return FileClass(name, sizes, None, files)
-    spread = table.must("spread", each(number(1), "spread = [1000, 2000]"))
+    spread = table.must("spread", list_of(number(1), "spread = [1000, 2000]"))
     if len(spread) != 2 or spread[0] > spread[1]:
         what = f"the spread {list(spread)} is not from a smallest to a largest size"
         raise Wrong((*key, "spread"), what, "write two sizes, such as spread = [1000, 2000]")
@@ -382,7 +382,7 @@ def _path(found: Any, key: Key) -> str:
 
 
 def _clients(found: Any, key: Key) -> tuple[int, ...]:
-    clients = each(number(1), "clients = [10, 20, 50]")(found, key)
+    clients = list_of(number(1), "clients = [10, 20, 50]")(found, key)
     for n, (fewer, more) in enumerate(pairwise(clients), start=1):
         if fewer >= more:
             raise Wrong((*key, n), f"{more} clients after {fewer}", "write them in ascending order")

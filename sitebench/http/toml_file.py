@@ -116,7 +116,7 @@ def one_of(known: Collection[str]) -> Callable[[Any, Key], str]:
     return reader
 
 
-def each(item: Callable[[Any, Key], T], example: str) -> Callable[[Any, Key], tuple[T, ...]]:
+def list_of(item: Callable[[Any, Key], T], example: str) -> Callable[[Any, Key], tuple[T, ...]]:
     """Return what reads a list with something in it."""
 
     def reader(found: Any, key: Key) -> tuple[T, ...]:
