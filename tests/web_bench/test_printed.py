@@ -1,0 +1,144 @@
+"""The papers' tables, as they are kept."""
+
+import pytest
+
+from web_bench.paper.printed import PAPERS, Table
+from web_bench.workload import built_in
+
+TABLES = [(paper.key, table) for paper in PAPERS.values() for table in paper.tables]
+PEAKS = PAPERS["webbench1"].table("Peak Throughput")
+
+
+def test_every_row_has_a_cell_for_every_column() -> None:
+    assert [
+        (table.cited, row)
+        for _, table in TABLES
+        for row in table.rows
+        if len(row) != len(table.columns)
+    ] == []
+
+
+def test_every_printed_table_is_there_also_those_whose_numbers_repeat() -> None:
+    numbers = {key: [t.number for of, t in TABLES if of == key and t.number] for key in PAPERS}
+    assert numbers == {
+        "webbench1": [*(f"Table {n}" for n in range(1, 6)), "Appendix A", "Figure 2"],
+        "webbench3": [f"Table {n}" for n in (*range(1, 12), 9, 10, 11, 12, 11)],
+        "webstone2": [],
+        "webcat": [],
+    }
+    assert len(TABLES) == 7 + 16 + 4 + 5
+    # A citation names one table.
+    assert len({(key, table.cited) for key, table in TABLES}) == len(TABLES)
+    assert PAPERS["webbench3"].table("Type C Client Configuration").cited == (
+        "Table 11: Type C Client Configuration"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "column", "value"),
+    [
+        (PEAKS, "ProLiant 5000 2P", "Static HTML", 1401),
+        (
+            PAPERS["webbench3"].table("Static Performance (4-CPU Server)"),
+            "Static requests/second",
+            "iWS",
+            2759,
+        ),
+        (PAPERS["webstone2"].table("Peak Performance Data"), "CGI", "Throughput, Mbits/s", 3.72),
+        (
+            PAPERS["webcat"].table("Common networking technologies"),
+            "Conn/Sec. @ 250K in theory",
+            "ISDN (BRI)",
+            0.5,
+        ),
+        (
+            PAPERS["webbench3"].table("Stronghold SPICE Efficiency"),
+            "Uniprocessor 100% Java Servlet",
+            "Stronghold SPICE Latency Efficiency",
+            50.9,
+        ),
+    ],
+)
+def test_a_cells_number_is_read_without_its_unit(
+    table: Table, row: str, column: str, value: float
+) -> None:
+    assert table.value(row, column) == value
+
+
+def test_a_cell_without_a_number_is_an_error() -> None:
+    table = PAPERS["webbench3"].table("SPICE Performance for JSP and SHTML SPICE Programs (4 CPUs)")
+    assert table.cell("SPICE JSP requests/second", "Stronghold") == "N/A"
+    with pytest.raises(ValueError, match="no number in 'N/A'"):
+        table.value("SPICE JSP requests/second", "Stronghold")
+
+
+def size(text: str) -> int:
+    """Read a size as the papers write it: 256 bytes, 512 Bytes, 2K, 1M, CLASS_256B."""
+    text = text.removeprefix("CLASS").strip("_ ")
+    number = int("".join(each for each in text if each.isdigit()))
+    return number * {"K": 1024, "M": 1024**2}.get(text[-1], 1)
+
+
+def drawn(name: str) -> list[tuple[tuple[int, ...], int]]:
+    workload = built_in()[name]
+    return [(each.files.sizes, each.weight) for each in workload.classes if each.files]
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("silicon-surf", "Webstone File Distribution"),
+        ("large-filemix", "Large Filemix File Distribution"),
+        ("cgi-html", "CGI/HTML File Distribution"),
+    ],
+)
+def test_webcats_tables_are_the_workloads_of_their_names(name: str, title: str) -> None:
+    *rows, total = PAPERS["webcat"].table(title).rows
+    assert total[0] == "100.00%"
+    assert sum(int(percent.rstrip("%")) for percent, _ in rows) == 100
+    printed = [
+        (tuple(size(each) for each in sizes.split(", ")), int(percent.rstrip("%")))
+        for percent, sizes in rows
+    ]
+    if name == "cgi-html":
+        # The last row is the program; the first is printed as 256K, and is 256 bytes.
+        assert printed.pop() == ((10 * 1024,), 75)
+        assert printed[0] == ((256 * 1024,), 2)
+        printed[0] = ((256,), 2)
+    assert drawn(name) == printed
+
+
+def test_appendix_a_is_the_static_workload_of_webbench() -> None:
+    rows = PAPERS["webbench1"].table("Distribution of Sample Files").rows
+    assert drawn("webbench1-static") == [((size(name),), int(n)) for name, n in rows]
+
+
+def test_the_user_models_are_the_three_workloads_of_webbench() -> None:
+    models = PAPERS["webbench1"].table("Model of User Requirement")
+    for row, name in zip(models.rows, ("static", "light", "heavy"), strict=True):
+        workload = built_in()[f"webbench1-{name}"]
+        program = sum(each.weight for each in workload.classes if each.dynamic)
+        cgi = 100 * program / sum(each.weight for each in workload.classes)
+        assert models.value(row[0], "CGI Requests") == cgi
+        assert models.value(row[0], "Static HTML Requests") == 100 - cgi
+
+
+def test_the_points_that_the_text_names_agree_with_the_table_of_peaks() -> None:
+    points = PAPERS["webbench1"].points
+    rates = {(p.workload, p.server, p.clients): p.requests_per_s for p in points}
+    for workload, server, clients in (
+        ("Static HTML", "ProLiant 5000 1P", 96),
+        ("Static HTML", "ProLiant 800 1P", 120),
+        ("Static HTML", "ProLiant 800 2P", 216),
+        ("Light CGI", "ProLiant 5000 1P", 28),
+        ("Light CGI", "ProLiant 5000 2P", 56),
+    ):
+        assert rates[workload, server, clients] == PEAKS.value(server, workload)
+
+
+def test_statements_that_do_not_hold_are_marked() -> None:
+    failed = [
+        each.text for paper in PAPERS.values() for each in paper.statements if each.holds is False
+    ]
+    assert len(failed) == 6
+    assert all(each.check for paper in PAPERS.values() for each in paper.statements)

@@ -1,0 +1,389 @@
+"""Workloads: which requests, in which mix, over how many clients.
+
+    title = "Pages and a program"
+    clients = [10, 20, 50]              # the sweep
+    http = "1.1"
+
+    [files]                             # the file set that `[[class]]` tables describe
+    name = "pages"
+
+    [[class]]
+    name = "small"
+    weight = 70                         # of 100, or of what `sum` says
+    sizes = [2048, 3072]                # a request takes one of the files, each as often
+
+    [[class]]
+    name = "small-tls"
+    weight = 10
+    files_of = "small"                  # the same files, over TLS
+    tls = true
+
+    [[class]]
+    name = "program"
+    weight = 20
+    dynamic = "cgi"
+    size = 10240
+
+The built-in workloads are such files too, in web_bench/workloads. Everything is checked before
+anything starts; a message about an error has its line and column.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files as package
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadFile, BadInput
+from sitebench.http import toml_file
+from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
+
+DYNAMIC = {
+    "cgi-env": "a process per request that prints its environment",
+    "cgi": "a process per request",
+    "inprocess": "a program within the server's process",
+    "page": "a page that the server parses to insert today's date",
+    "template": "one of 100 identical pages with today's date",
+    "fastcgi": "a process that stays",
+}
+"""The kinds of programs behind a class."""
+
+MOST_SPREAD = 1_000_000
+"""The most files of one spread: its sizes can only be added one by one."""
+
+SEED = 1997
+"""The seed of a file set unless another is given."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""Names of sets and classes are folders in paths: nothing to escape, and never ".."."""
+_SOURCES = ("sizes", "spread", "files_of", "paths", "dynamic")
+_HTTP = ("1.0", "1.1")
+
+
+class BadWorkload(BadFile):
+    """A workload with an error; the message names its line and column."""
+
+
+@dataclass(frozen=True)
+class FileClass:
+    """Files that are requested equally often: a row of a paper's table."""
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    """Bytes, taken in turn."""
+    spread: tuple[int, int] | None = None
+    """Instead of `sizes`: the smallest and the largest; those between grow by a constant factor."""
+    files: int | None = None
+    """How many; for each of `sizes` as many as the set's `files_per_class` unless given."""
+
+
+@dataclass(frozen=True)
+class FileSet:
+    """The files of a workload; their contents follow from the spec and its seed alone."""
+
+    name: str
+    classes: tuple[FileClass, ...]
+    files_per_class: int = 1
+
+    def count_of(self, each: FileClass) -> int:
+        return each.files or len(each.sizes) * self.files_per_class
+
+    def bytes_of(self, each: FileClass) -> int:
+        count = self.count_of(each)
+        if each.spread is not None:
+            smallest, largest = each.spread
+            # The generator's expression: any other rounds some size differently.
+            sizes = (smallest * math.pow(largest / smallest, i / (count - 1)) for i in range(count))
+            return sum(map(round, sizes))
+        rounds, rest = divmod(count, len(each.sizes))
+        return sum(each.sizes) * rounds + sum(each.sizes[:rest])
+
+    @property
+    def count(self) -> int:
+        return sum(map(self.count_of, self.classes))
+
+    @property
+    def bytes(self) -> int:
+        return sum(map(self.bytes_of, self.classes))
+
+    def spec(self, seed: int = SEED) -> dict[str, Any]:
+        """Return what the generator of the files is given, as JSON has it."""
+        return {
+            "name": self.name,
+            "seed": seed,
+            "files_per_class": self.files_per_class,
+            "classes": [_described(each) for each in self.classes],
+        }
+
+
+def _described(each: FileClass) -> dict[str, Any]:
+    sizes = {"sizes": list(each.sizes)} if each.spread is None else {"spread": list(each.spread)}
+    return {"name": each.name, **sizes, **({} if each.files is None else {"files": each.files})}
+
+
+@dataclass(frozen=True)
+class RequestClass:
+    """Requests of one kind: for a file of a class, for one of some paths, or for a program."""
+
+    name: str
+    weight: int
+    files: FileClass | None = None
+    paths: tuple[str, ...] = ()
+    dynamic: str = ""
+    size: int | None = None
+    """Bytes of a body of `paths` or `dynamic`; None where they differ or are not known."""
+    size_about: int | None = None
+    """Their mean where it depends on the server."""
+    tls: bool = False
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A weighted mix of requests, and the sweep that it is measured over."""
+
+    name: str
+    title: str
+    classes: tuple[RequestClass, ...]
+    files: FileSet | None = None
+    clients: tuple[int, ...] = ()
+    http: str = "1.1"
+    paper: str = ""
+    note: str = ""
+    """What the paper does not print, and where it comes from."""
+
+    @property
+    def deck(self) -> tuple[int, ...]:
+        """Return the fewest requests of each class that are exactly the mix."""
+        weights = [each.weight for each in self.classes]
+        return tuple(weight // math.gcd(*weights) for weight in weights)
+
+    def mean_bytes_of(self, each: RequestClass) -> float | None:
+        """Return the mean bytes of a class's bodies; None if they are not known."""
+        if self.files is not None and each.files is not None:
+            return self.files.bytes_of(each.files) / self.files.count_of(each.files)
+        known = each.size_about if each.size is None else each.size
+        return None if known is None else float(known)
+
+    @property
+    def mean_bytes(self) -> float | None:
+        """Return the mean bytes of a body; None if those of a class are not known."""
+        weighted = self._weighted_bytes()
+        return None if weighted is None else sum(weighted) / sum(self.deck)
+
+    @property
+    def request_shares(self) -> tuple[float, ...]:
+        """Return each class's share of the requests."""
+        return tuple(cards / sum(self.deck) for cards in self.deck)
+
+    @property
+    def byte_shares(self) -> tuple[float, ...] | None:
+        """Return each class's share of the bytes of bodies; None if they are not known."""
+        weighted = self._weighted_bytes()
+        if weighted is None or not sum(weighted):
+            return None
+        return tuple(each / sum(weighted) for each in weighted)
+
+    def _weighted_bytes(self) -> list[float] | None:
+        means = [self.mean_bytes_of(each) for each in self.classes]
+        known = [mean for mean in means if mean is not None]
+        if len(known) < len(means):
+            return None
+        return [cards * mean for cards, mean in zip(self.deck, known, strict=True)]
+
+
+def built_in() -> dict[str, Workload]:
+    """Return the workloads of the package by their names, in alphabetical order."""
+    folder = package("web_bench").joinpath("workloads")
+    found = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
+    return {
+        name.removesuffix(".toml"): parse(folder.joinpath(name).read_text(encoding="utf-8"), name)
+        for name in found
+    }
+
+
+def find(name: str) -> Workload:
+    """Return a built-in workload, or that of a TOML file."""
+    if not name.endswith(".toml"):
+        known = built_in()
+        if name not in known:
+            remedy = f"{toml_file.suggest(name, known)}; or name a .toml file of your own"
+            raise BadInput(f"unknown workload {name!r}", remedy)
+        return known[name]
+    try:
+        content = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise BadWorkload(
+            f"cannot read the workload {name}: {why}", "name a readable TOML file"
+        ) from error
+    return parse(content, name)
+
+
+def parse(content: str, name: str) -> Workload:
+    """Return the workload of a TOML text; `name` is the file's."""
+    stem = Path(name).stem
+    return toml_file.read(content, name, lambda document: _workload(document, stem), BadWorkload)
+
+
+def _workload(document: Mapping[str, Any], stem: str) -> Workload:
+    table = Table(
+        document, (), "title", "paper", "note", "clients", "http", "sum", "files", "class"
+    )
+    file_classes: dict[str, FileClass] = {}
+    read = list_of(lambda found, key: _class(found, key, file_classes), "[[class]]")
+    classes = table.must("class", read)
+    _check_names(classes)
+    total, wanted = sum(each.weight for each in classes), table.take("sum", number(1), 100)
+    if total != wanted:
+        raise Wrong(
+            ("sum",) if "sum" in document else ("class",),
+            f"the weights sum to {total}, not {wanted}",
+            f"change a weight, or write sum = {total} above the first table",
+        )
+    return Workload(
+        stem,
+        table.take("title", text, stem),
+        classes,
+        _file_set(table, tuple(file_classes.values())),
+        table.take("clients", _clients, ()),
+        table.take("http", one_of(_HTTP), "1.1"),
+        table.take("paper", text, ""),
+        table.take("note", text, ""),
+    )
+
+
+def _check_names(classes: tuple[RequestClass, ...]) -> None:
+    names = [each.name for each in classes]
+    for n, name in enumerate(names):
+        if name in names[:n]:
+            what = f"two classes have the name {name!r}"
+            raise Wrong(("class", n, "name"), what, "give each a name of its own")
+
+
+def _file_set(table: Table, classes: tuple[FileClass, ...]) -> FileSet | None:
+    if not classes:
+        return table.take("files", _unused, None)
+    found, key = table.must("files", lambda found, key: (found, key))
+    fields = Table(found, key, "name", "files_per_class")
+    name = fields.must("name", _name)
+    if name.endswith(".manifest"):
+        # A set's manifest is the file beside its folder.
+        what = f"the file set {name!r} has the name of a manifest"
+        raise Wrong((*key, "name"), what, "choose a name without .manifest")
+    return FileSet(name, classes, fields.take("files_per_class", number(1), 1))
+
+
+def _unused(_: Any, key: Key) -> None:
+    raise Wrong(key, "no class has files", "give a class sizes, or remove [files]")
+
+
+def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestClass:
+    """Read a class; files that it describes are added to those of the set."""
+    known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "tls")
+    table = Table(found, key, *known)
+    name = table.must("name", _name)
+    given = [each for each in _SOURCES if each in found]
+    if len(given) != 1:
+        both = f"class {name!r} has both {' and '.join(given)}", "keep one, or make two classes"
+        neither = (
+            f"class {name!r} has neither sizes, paths nor dynamic",
+            "give it sizes, spread or files_of for files, paths for your own URLs, "
+            "or dynamic for a program",
+        )
+        raise Wrong(key, *(both if given else neither))
+    files = None
+    if given[0] in ("sizes", "spread"):
+        files = file_classes[name] = _file_class(table, key, name)
+    elif "files" in found:
+        raise Wrong((*key, "files"), "'files' without sizes or spread", "remove it")
+    elif given[0] == "files_of":
+        files = table.must(
+            "files_of", lambda wanted, at: _described_above(wanted, at, file_classes)
+        )
+    dynamic = table.take("dynamic", one_of(DYNAMIC), "")
+    size, size_about = _body_bytes(table, found, key)
+    return RequestClass(
+        name,
+        table.must("weight", number(1)),
+        files,
+        table.take("paths", list_of(_path, 'paths = ["/", "/about.html"]'), ()),
+        dynamic,
+        size,
+        size_about,
+        table.take("tls", flag, False),
+    )
+
+
+def _file_class(table: Table, key: Key, name: str) -> FileClass:
+    sizes = table.take("sizes", list_of(number(1), "sizes = [2048, 3072]"), ())
+    files = table.take("files", number(1), None)
+    if sizes:
+        if files is not None and files < len(sizes):
+            what = f"{files} files cannot have {len(sizes)} sizes"
+            raise Wrong((*key, "files"), what, f"write files = {len(sizes)} or more")
+        return FileClass(name, sizes, None, files)
+    spread = table.must("spread", list_of(number(1), "spread = [1000, 2000]"))
+    if len(spread) != 2 or spread[0] > spread[1]:
+        what = f"the spread {list(spread)} is not from a smallest to a largest size"
+        raise Wrong((*key, "spread"), what, "write two sizes, such as spread = [1000, 2000]")
+    if files is None or not 2 <= files <= MOST_SPREAD:
+        what = f"class {name!r} needs 2 to {MOST_SPREAD:,} files for its spread"
+        raise Wrong((*key, "files"), what, "write files = 100, or give it sizes instead")
+    return FileClass(name, (), (spread[0], spread[1]), files)
+
+
+def _described_above(found: Any, key: Key, known: Mapping[str, FileClass]) -> FileClass:
+    wanted = text(found, key)
+    if wanted not in known:
+        what = f"no class above has the name {wanted!r} and files"
+        raise Wrong(key, what, toml_file.suggest(wanted, known) if known else "describe it first")
+    return known[wanted]
+
+
+def _body_bytes(table: Table, found: Mapping[str, Any], key: Key) -> tuple[int | None, int | None]:
+    """Read the bytes of a body, exact and approximate: a program has one of them."""
+    given = [name for name in ("size", "size_about") if name in found]
+    if "paths" not in found and "dynamic" not in found:
+        if given:
+            what = f"{given[0]!r} of a class of files, which have sizes of their own"
+            raise Wrong((*key, given[0]), what, "remove it")
+    elif len(given) > 1:
+        raise Wrong((*key, "size_about"), "both size and size_about", "keep one")
+    elif "dynamic" in found and not given:
+        what = "a program without its size"
+        raise Wrong((*key, "dynamic"), what, "write size = 10240, or size_about where it varies")
+    elif found.get("dynamic") == "cgi-env" and "size" in found:
+        what = "the size of an environment is not the same on every server"
+        raise Wrong((*key, "size"), what, "write size_about instead")
+    return table.take("size", number(0), None), table.take("size_about", number(0), None)
+
+
+def _name(found: Any, key: Key) -> str:
+    name = text(found, key)
+    if not _NAME.fullmatch(name):
+        remedy = "use up to 64 letters, digits, '-', '_' and '.', and begin with a letter or digit"
+        raise Wrong(key, f"{name!r} cannot be part of a path", remedy)
+    return name
+
+
+def _path(found: Any, key: Key) -> str:
+    path = text(found, key)
+    if not path.startswith("/"):
+        raise Wrong(key, f"the path {path!r} does not begin with '/'", f"write {'/' + path!r}")
+    if not path.isascii() or not path.isprintable() or " " in path or "#" in path:
+        what = f"the path {path!r} has a character that no request line can carry"
+        raise Wrong(key, what, "write it as %XX")
+    return path
+
+
+def _clients(found: Any, key: Key) -> tuple[int, ...]:
+    clients = list_of(number(1), "clients = [10, 20, 50]")(found, key)
+    for n, (fewer, more) in enumerate(pairwise(clients), start=1):
+        if fewer >= more:
+            raise Wrong((*key, n), f"{more} clients after {fewer}", "write them in ascending order")
+    return clients
