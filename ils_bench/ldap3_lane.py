@@ -267,6 +267,7 @@ class _Ldap3Lane(PortableLane):
             "add": ldap3.MODIFY_ADD,
             "delete": ldap3.MODIFY_DELETE,
             "replace": ldap3.MODIFY_REPLACE,
+            "increment": ldap3.MODIFY_INCREMENT,
         }
         changes: dict[str, list[tuple[str, list[str]]]] = {}
         for change in step.changes:

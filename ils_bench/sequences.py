@@ -156,7 +156,7 @@ class Delete(Step):
 
 @dataclass(frozen=True)
 class Change:
-    """One change of a Modify."""
+    """One change of a Modify: add, delete, replace or increment (RFC 4525)."""
 
     op: str
     attribute: str

@@ -1,10 +1,27 @@
 """Fixtures of all tests; each package adds its own beside its tests."""
 
+import sys
+from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 import pytest
 
 from tests.support.programs import required_program
+
+
+class NoLocust(MetaPathFinder):
+    """Refuses to import Locust, at the import that asks for it, in a test or in what it imports.
+
+    Locust patches sockets and threads of its process with gevent's. The connection between
+    pytest-xdist and its workers then fails with LoopExit, in whichever test runs next.
+    """
+
+    def find_spec(self, fullname: str, *_: object) -> None:
+        if fullname == "locust":
+            raise ImportError("Locust patches the test process; see tests/support/in_locust.py")
+
+
+sys.meta_path.insert(0, NoLocust())
 
 
 @pytest.fixture(scope="session")

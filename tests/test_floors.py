@@ -2,7 +2,10 @@
 
 import ast
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 from sitebench.suite import SUITES, suites
 
@@ -69,3 +72,9 @@ def test_only_the_registry_names_a_suite() -> None:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if node.value in names or any(package in node.value for package in SUITES)
     ] == []
+
+
+@pytest.mark.parametrize("module", ["locust", "sitebench.locust.bridge"])
+def test_no_test_imports_locust_into_its_own_process(module: str) -> None:
+    with pytest.raises(ImportError, match="in_locust"):
+        import_module(module)

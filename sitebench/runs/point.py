@@ -30,6 +30,7 @@ class PointSpec:
     """
 
     half: str
+    """The name of the suite; run files had this key before there were suites."""
     operation: str
     entries: int
     target: str

@@ -6,7 +6,7 @@ import pytest
 
 from sitebench.cli.resume import again
 from sitebench.runs.store import RunStore
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 
 RUN = Path("here/run.sitebench")
 
@@ -37,16 +37,16 @@ def test_what_is_no_command_of_sitebench_is_not_run(command: object) -> None:
 
 def test_a_file_without_a_command_is_refused(tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
-    ran = sitebench("resume", str(tmp_path / "run"))
+    ran = in_process("resume", str(tmp_path / "run"))
     assert ran.code == 2
     assert "does not hold a sitebench command" in ran.err
 
 
 def test_resume_does_not_begin_a_run_that_is_not_there(tmp_path: Path) -> None:
-    ran = sitebench("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path)
+    ran = in_process("ils", "sweep", "--out", "typo", "--resume", cwd=tmp_path)
     assert ran.code == 2
     assert ran.err.startswith("sitebench: no run file at typo\n")
-    ran = sitebench("ils", "sweep", "--resume", cwd=tmp_path)
+    ran = in_process("ils", "sweep", "--resume", cwd=tmp_path)
     assert ran.code == 2
     assert "--resume needs a run file" in ran.err
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 from sitebench.errors import BadRunFile
 from sitebench.runs.runfile import RunFile
 from tests.compare.made import MANIFEST, interleaved, noisy, write_run
-from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
 from tests.support.points import a_spec
 from tests.support.waiting import eventually
 
@@ -48,7 +48,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(runs: Path) -> None:
-    ran = sitebench("compare", "a", "b", cwd=runs, COLUMNS="80")
+    ran = in_process("compare", "a", "b", cwd=runs, COLUMNS="80")
     assert ran.code == 0, ran.err
     assert "lookup at 1k, 64 users: B is slower: -5." in ran.out
     for words in ("Median of", "A/A null", "could show", "Decided by pairs"):
@@ -70,24 +70,24 @@ def test_programs_get_every_value(runs: Path) -> None:
 
 
 def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
-    slower = sitebench("compare", "a", "b", "--fail-on", "slower", cwd=runs)
+    slower = in_process("compare", "a", "b", "--fail-on", "slower", cwd=runs)
     assert slower.code == 3
     assert slower.err.startswith("sitebench: lookup at 1k, 64 users: B is slower")
-    assert sitebench("compare", "b", "a", "--fail-on", "slower", cwd=runs).code == 0
-    assert sitebench("compare", "a", "c", "--fail-on", "slower", cwd=runs).code == 0
-    assert "'faster'" in one_line(sitebench("compare", "a", "b", "--fail-on", "faster", cwd=runs))
+    assert in_process("compare", "b", "a", "--fail-on", "slower", cwd=runs).code == 0
+    assert in_process("compare", "a", "c", "--fail-on", "slower", cwd=runs).code == 0
+    assert "'faster'" in one_line(in_process("compare", "a", "b", "--fail-on", "faster", cwd=runs))
 
 
 def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(runs: Path) -> None:
-    said = one_line(sitebench("compare", "few", "users", cwd=runs))
+    said = one_line(in_process("compare", "few", "users", cwd=runs))
     assert said.endswith("the runs measured different things: users (64 / 8)")
-    ran = sitebench("compare", "a", "users", "--varying", "--users", cwd=runs)
+    ran = in_process("compare", "a", "users", "--varying", "--users", cwd=runs)
     assert ran.code == 0, ran.err
     assert "users: 64 / 8" in ran.out
 
 
 def test_too_few_repeats_and_another_machine_are_said_first(runs: Path) -> None:
-    ran = sitebench("compare", "few", "elsewhere", cwd=runs)
+    ran = in_process("compare", "few", "elsewhere", cwd=runs)
     assert ran.code == 0, ran.err
     assert "3 repeats cannot show a difference here" in ran.out
     assert "THE TESTER'S MACHINE IS NOT THE SAME, by its processor" in ran.out
@@ -110,7 +110,7 @@ def test_too_few_repeats_and_another_machine_are_said_first(runs: Path) -> None:
     ],
 )
 def test_bad_input_is_one_clear_line(runs: Path, argv: tuple[str, ...], said: str) -> None:
-    ran = sitebench("compare", *argv, cwd=runs)
+    ran = in_process("compare", *argv, cwd=runs)
     assert ran.code == 2
     assert said in ran.err.splitlines()[0]
     assert len(ran.err.splitlines()) == 2
@@ -119,7 +119,7 @@ def test_bad_input_is_one_clear_line(runs: Path, argv: tuple[str, ...], said: st
 def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     write_run(tmp_path / "a", (a_spec(), [100.0]))
     sqlite3.connect(tmp_path / "b").execute("CREATE TABLE x (y)").connection.close()
-    assert "b " in one_line(sitebench("compare", "a", "b", cwd=tmp_path))
+    assert "b " in one_line(in_process("compare", "a", "b", cwd=tmp_path))
 
 
 def repeats_done(path: Path) -> int:

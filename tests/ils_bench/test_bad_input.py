@@ -18,7 +18,7 @@ from sitebench.runs.store import RunStore
 from sitebench.system import programs
 from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
-from tests.support.cli import Ran, sitebench
+from tests.support.cli import Ran, in_process, sitebench
 
 SHORT = ("--users", "2", "--warmup", "100ms", "--measure", "500ms")
 
@@ -62,41 +62,41 @@ def talker(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.mark.parametrize("size", ["10x", "0", "-5", "", "1.0001k"])
 def test_an_unknown_size(size: str) -> None:
-    refused(sitebench("ils", "run", "lookup", f"--entries={size}"), 2, "size", "10k")
+    refused(in_process("ils", "run", "lookup", f"--entries={size}"), 2, "size", "10k")
 
 
 def test_an_unknown_size_in_a_list() -> None:
-    refused(sitebench("ils", "sweep", "--sizes", "1k,many"), 2, "'many'")
+    refused(in_process("ils", "sweep", "--sizes", "1k,many"), 2, "'many'")
 
 
 @pytest.mark.parametrize("half", ["ils", "ps"])
 def test_one_size_for_a_sweep(half: str) -> None:
-    refused(sitebench(half, "sweep", "--entries", "10k"), 2, "--entries", "write --sizes 10k")
+    refused(in_process(half, "sweep", "--entries", "10k"), 2, "--entries", "write --sizes 10k")
 
 
 @pytest.mark.parametrize("target", [(), ("--target", "embedded"), ("--target", "slapd:/folder")])
 def test_emptying_no_directory_in_particular(target: tuple[str, ...]) -> None:
-    ran = sitebench("ils", "clean", "--seeded", *target)
+    ran = in_process("ils", "clean", "--seeded", *target)
     refused(ran, 2, "which directory", "--target ldap://host:port")
 
 
 def test_filling_no_place_in_particular() -> None:
     refused(
-        sitebench("ils", "seed", "--entries", "10"), 2, "no destination is named", "people.ldif"
+        in_process("ils", "seed", "--entries", "10"), 2, "no destination is named", "people.ldif"
     )
 
 
 def test_an_unknown_operation() -> None:
-    refused(sitebench("ils", "run", "fly"), 2, "unknown operation 'fly'", "connect, add, lookup")
+    refused(in_process("ils", "run", "fly"), 2, "unknown operation 'fly'", "connect, add, lookup")
 
 
 @pytest.mark.parametrize("target", ["exchange", "ldapi://socket", "http://a", "ldap://a:x"])
 def test_an_unknown_target(target: str) -> None:
-    refused(sitebench("ils", "run", "lookup", "--target", target), 2, target, "write embedded")
+    refused(in_process("ils", "run", "lookup", "--target", target), 2, target, "write embedded")
 
 
 def test_an_unreachable_target(unused_port: int) -> None:
-    ran = sitebench("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{unused_port}", *SHORT)
+    ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{unused_port}", *SHORT)
     refused(ran, 1, f"nothing answers at ldap://127.0.0.1:{unused_port}", "is running")
 
 
@@ -106,7 +106,7 @@ def test_what_cannot_begin_leaves_no_run_file(
 ) -> None:
     target = f"ldap://127.0.0.1:{unused_port}"
     argv = ("ils", "sweep", "--sizes", "100", "--target", target, *out, *SHORT)
-    refused(sitebench(*argv, cwd=tmp_path), 1, f"nothing answers at {target}")
+    refused(in_process(*argv, cwd=tmp_path), 1, f"nothing answers at {target}")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -114,12 +114,12 @@ def test_a_run_file_that_was_there_stays(unused_port: int, tmp_path: Path) -> No
     RunStore(tmp_path / "run").close()
     target = f"ldap://127.0.0.1:{unused_port}"
     argv = ("ils", "sweep", "--sizes", "100", "--target", target, "--out", "run", *SHORT)
-    assert sitebench(*argv, cwd=tmp_path).code == 1
+    assert in_process(*argv, cwd=tmp_path).code == 1
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
 
 
 def test_a_host_that_does_not_exist() -> None:
-    ran = sitebench("ils", "run", "lookup", "--target", "ldap://no-such-host.invalid:389", *SHORT)
+    ran = in_process("ils", "run", "lookup", "--target", "ldap://no-such-host.invalid:389", *SHORT)
     refused(ran, 1, "nothing answers at ldap://no-such-host.invalid:389")
 
 
@@ -134,7 +134,7 @@ def unused_port() -> int:
     indirect=True,
 )
 def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
-    ran = sitebench("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
+    ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
     refused(ran, 1, "does not answer as an LDAP server does", "check host and port")
 
 
@@ -166,7 +166,7 @@ def test_a_password_in_the_environment_is_used(openldap: OpenDirectory) -> None:
 
 
 def test_a_password_file_that_is_not_there(openldap: OpenDirectory) -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", "--password-file", "/no/such/file", *SHORT),
     )
@@ -175,17 +175,17 @@ def test_a_password_file_that_is_not_there(openldap: OpenDirectory) -> None:
 
 def test_a_run_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("these are notes\n" * 100)
-    ran = sitebench("ils", "run", "lookup", "--out", str(tmp_path / "run"))
+    ran = in_process("ils", "run", "lookup", "--out", str(tmp_path / "run"))
     refused(ran, 2, "is not a run file of sitebench", "--out")
 
 
 def test_a_run_file_in_no_folder(tmp_path: Path) -> None:
-    ran = sitebench("ils", "run", "lookup", "--out", str(tmp_path / "absent" / "run"))
+    ran = in_process("ils", "run", "lookup", "--out", str(tmp_path / "absent" / "run"))
     refused(ran, 2, "cannot open run file")
 
 
 def test_an_unknown_locale() -> None:
-    refused(sitebench("ils", "run", "lookup", "--locales", "xx_XX", *SHORT), 2, "xx_XX")
+    refused(in_process("ils", "run", "lookup", "--locales", "xx_XX", *SHORT), 2, "xx_XX")
 
 
 def test_no_slapd_installed(monkeypatch: pytest.MonkeyPatch) -> None:

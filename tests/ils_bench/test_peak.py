@@ -5,7 +5,7 @@ from typing import Any
 
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
-from tests.support.cli import sitebench
+from tests.support.cli import in_process, sitebench
 
 PEOPLE = ("--entries", "200", "--locales", "en_US", "--threads", "1")
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
@@ -57,7 +57,7 @@ def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: P
 
 
 def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Path) -> None:
-    ran = sitebench("ils", "peak", "--clients", "2", "--objective", "p99<5ms", cwd=tmp_path)
+    ran = in_process("ils", "peak", "--clients", "2", "--objective", "p99<5ms", cwd=tmp_path)
     assert ran.code == 2
     assert ran.err.splitlines() == [
         "sitebench: --clients measures given loads, --objective searches for one",
@@ -67,6 +67,6 @@ def test_what_contradicts_itself_is_one_line_and_makes_no_run_file(tmp_path: Pat
 
 
 def test_two_operations_at_once_are_refused() -> None:
-    ran = sitebench("ils", "peak", "lookup,add")
+    ran = in_process("ils", "peak", "lookup,add")
     assert ran.code == 2
     assert "is not one operation" in ran.err

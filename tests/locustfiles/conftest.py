@@ -1,11 +1,8 @@
 """A directory that counts what it is asked, and Locust as people start it."""
 
-import contextlib
 import json
 import os
-import random
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,6 +14,7 @@ import pytest
 
 from seeders.people import Spec, generate
 from sitebench._engine import Directory
+from sitebench.system.network import free_port
 from tests.support.waiting import eventually
 
 LOCALES = ("en_US", "ru_RU")
@@ -72,20 +70,13 @@ def arguments(locustfile: Path | str, url: str | None, *more: str) -> list[str]:
     return argv if url is None else [*argv, "--target", url, "--disposable"]
 
 
-def port_of_a_master() -> str:
-    """Return a free port that no connection begins from.
-
-    Workers that look for their master there before it listens would find themselves.
-    """
-    while True:
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("", random.randint(10_000, 30_000)))
-            return str(probe.getsockname()[1])
-
-
 def processes(n: int) -> tuple[str, ...]:
-    """Return the arguments for worker processes whose master no other test's workers find."""
-    port = port_of_a_master()
+    """Return the arguments for worker processes whose master no other test's workers find.
+
+    No connection begins from a free port: workers that look for their master there before it
+    listens would find themselves.
+    """
+    port = str(free_port())
     return ("--processes", str(n), "--master-bind-port", port, "--master-port", port)
 
 

@@ -14,7 +14,8 @@ import pytest
 from sitebench.counts.source import SEQUENCE
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
-from tests.locustfiles.conftest import Counting, Finished, agrees, headless, port_of_a_master
+from sitebench.system.network import free_port
+from tests.locustfiles.conftest import Counting, Finished, agrees, headless
 from tests.support.points import a_spec
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +182,7 @@ def finished_with_one_line(ran: Finished) -> bool:
 def test_a_worker_with_another_locustfile_is_told_what_it_lacks(
     tmp_path: Path, counting: Counting
 ) -> None:
-    port = port_of_a_master()
+    port = str(free_port())
     other = ["-f", "examples/own_sequence.py", "--worker", "--master-port", port]
     here = ("--master", "--master-bind-port", port, "--expect-workers", "1")
     with subprocess.Popen([sys.executable, "-m", "locust", *other], cwd=ROOT) as worker:

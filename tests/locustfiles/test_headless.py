@@ -59,6 +59,23 @@ def test_workers_stop_when_the_measured_window_is_over(tmp_path: Path, counting:
     agrees(ran, counting)
 
 
+@pytest.mark.parametrize("client", ["native", "ldap3"])
+def test_a_number_is_incremented_by_either_client(
+    tmp_path: Path, counting: Counting, client: str
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from ils_bench.sequences import Add, Bind, Change, Connect, Modify, Sequence\n"
+        "from ils_bench.users import SequenceUser\n"
+        "class CountingUser(SequenceUser):\n"
+        "    sequence = Sequence('counting', (Connect(), Bind(), Add(),\n"
+        "        Modify((Change('increment', 'sFlags', ('1',)),), 'new')), counts='modify')\n"
+    )
+    ran = headless(tmp_path, counting, "-u", "1", "-t", "2s", "--client", client, locustfile=own)
+    assert ran.counts["counting", "modify"] > 0, ran.said
+    assert not any(ran.failures.values()), ran.said
+
+
 def test_users_come_and_go(tmp_path: Path, counting: Counting) -> None:
     shaped = tmp_path / "shaped.py"
     shaped.write_text(

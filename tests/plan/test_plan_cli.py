@@ -1,21 +1,19 @@
 """`sitebench plan` as a person runs it."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sitebench.cli.main import main
 from sitebench.runs.store import RunStore
 from tests.plan.test_measured import a_page_result, invalid
-from tests.support.cli import sitebench
+from tests.support.cli import in_process, sitebench
 from tests.support.points import a_result, a_spec, a_tally
 
 
 def planned(*argv: str) -> dict[str, Any]:
-    ran = sitebench("plan", *argv, "--json")
+    ran = in_process("plan", *argv, "--json")
     assert ran.code == 0, ran.err
     found: dict[str, Any] = json.loads(ran.out)
     return found
@@ -80,7 +78,7 @@ def test_a_run_can_be_planned_with_an_objective_that_its_loads_met(tmp_path: Pat
     met = planned("ils", run, "--objective", "p50<5ms")
     assert met["values"]["objective_s"] == 0
     assert "measured alone" in met["doubts"][-1]
-    ran = sitebench("plan", "ils", run, "--objective", "p50<5us")
+    ran = in_process("plan", "ils", run, "--objective", "p50<5us")
     assert ran.code == 2
     assert "met the objective" in ran.err
 
@@ -119,17 +117,11 @@ def test_the_what_ifs_halve_and_double() -> None:
     ],
 )
 def test_what_cannot_be_planned_is_one_line_and_its_remedy(
-    argv: tuple[str, ...],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    argv: tuple[str, ...], message: str
 ) -> None:
-    # In this process: there are many, and starting Python is what takes the time.
-    monkeypatch.setattr(sys, "argv", ["sitebench", "plan", *argv])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    first, remedy = capsys.readouterr().err.strip().splitlines()
+    ran = in_process("plan", *argv)
+    assert ran.code == 2
+    first, remedy = ran.err.strip().splitlines()
     assert first.startswith("sitebench: ")
     assert message in first
     assert remedy.startswith("  ")
@@ -139,7 +131,7 @@ def test_a_run_without_a_suite_says_how_to_measure_it(tmp_path: Path) -> None:
     path = tmp_path / "run.sitebench"
     with RunStore(path) as store:
         store.set_manifest({})
-    ran = sitebench("plan", "ps", str(path))
+    ran = in_process("plan", "ps", str(path))
     assert ran.code == 2
     assert f"sitebench ps sweep --out {path}" in ran.err
 
@@ -153,9 +145,7 @@ def test_a_target_is_chosen_where_there_are_two(tmp_path: Path) -> None:
             store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
             store.confirm(result.spec)
     argv = ("plan", "ils", str(path), "--mix", "lookup=1")
-    refused = sitebench(*argv)
+    refused = in_process(*argv)
     assert refused.code == 2
     assert "embedded; openldap" in refused.err
-    assert (
-        json.loads(sitebench(*argv, "--target", "openldap", "--json").out)["machine"] == "openldap"
-    )
+    assert planned(*argv[1:], "--target", "openldap")["machine"] == "openldap"

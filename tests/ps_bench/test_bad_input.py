@@ -12,7 +12,7 @@ import pytest
 from sitebench.http.site import OpenSite
 from sitebench.system.network import free_port
 from tests.ps_bench.conftest import SHORT, SIZE
-from tests.support.cli import Ran, sitebench
+from tests.support.cli import Ran, in_process, sitebench
 
 
 def refused(ran: Ran, code: int, *words: str) -> None:
@@ -41,16 +41,16 @@ def mine(upd: Path, tmp_path: Path) -> Path:
 
 
 def test_an_unknown_operation() -> None:
-    refused(sitebench("ps", "run", "dance"), 2, "'dance'", "scenario, page")
+    refused(in_process("ps", "run", "dance"), 2, "'dance'", "scenario, page")
 
 
 @pytest.mark.parametrize("target", ["site", "ldap://a", "http://", "http://a:x", "http://a/?b=1"])
 def test_an_unknown_target(target: str) -> None:
-    refused(sitebench("ps", "run", "--target", target, *SIZE), 2, "target", "http://127.0.0.1")
+    refused(in_process("ps", "run", "--target", target, *SIZE), 2, "target", "http://127.0.0.1")
 
 
 def test_an_unreachable_site() -> None:
-    ran = sitebench("ps", "run", "--target", f"http://127.0.0.1:{free_port()}", *SIZE)
+    ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{free_port()}", *SIZE)
     refused(ran, 1, "nothing answers at http://127.0.0.1", "is running")
 
 
@@ -82,14 +82,14 @@ def talker(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.mark.parametrize("talker", [b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64, b""], indirect=True)
 def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
-    ran = sitebench("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
+    ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
     refused(ran, 1, "does not answer as a web server does")
 
 
 def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -> None:
     file = tmp_path / "site.toml"
     file.write_text('[[operation]]\nname = "a"\n[[operation.request]]\n  pth = "/"\n')
-    ran = sitebench(
+    ran = in_process(
         *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
     )
     refused(ran, 2, "site.toml, line 4, column 3: unknown field 'pth'", "path")
@@ -100,7 +100,7 @@ def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> N
     file.write_text(
         '[[operation]]\nname = "a"\n[[operation.request]]\npath = "no slash"\nexpect.status = 200\n'
     )
-    ran = sitebench(
+    ran = in_process(
         *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
     )
     refused(ran, 2, "no slash")
@@ -108,18 +108,18 @@ def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> N
 
 def test_a_scenario_beside_an_operation(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text('[[operation]]\nname = "a"\n[[operation.request]]\n')
-    ran = sitebench("ps", "run", "page", "--scenario", str(tmp_path / "site.toml"))
+    ran = in_process("ps", "run", "page", "--scenario", str(tmp_path / "site.toml"))
     refused(ran, 2, "'page'", "leave one")
 
 
 def test_a_database_that_is_missing(tmp_path: Path) -> None:
     file = str(tmp_path / "absent.sqlite")
-    refused(sitebench("ps", "run", "--database", file, *SIZE), 2, "absent.sqlite", "ps seed")
-    refused(sitebench("ps", "serve", "--database", file, "--port", "0"), 2, "absent.sqlite")
+    refused(in_process("ps", "run", "--database", file, *SIZE), 2, "absent.sqlite", "ps seed")
+    refused(in_process("ps", "serve", "--database", file, "--port", "0"), 2, "absent.sqlite")
 
 
 def test_a_database_of_another_size(mine: Path) -> None:
-    ran = sitebench("ps", "run", "--database", str(mine), "--entries", "301")
+    ran = in_process("ps", "run", "--database", str(mine), "--entries", "301")
     refused(ran, 2, "holds 300 people, not 301")
 
 
@@ -128,7 +128,7 @@ def test_a_database_of_another_schema_version(mine: Path) -> None:
         db.execute("PRAGMA user_version = 7")
         db.execute("UPDATE meta SET value = '7' WHERE key = 'schema_version'")
     db.close()
-    refused(sitebench("ps", "run", "--database", str(mine), *SIZE), 2, "schema version 7")
+    refused(in_process("ps", "run", "--database", str(mine), *SIZE), 2, "schema version 7")
 
 
 def test_a_database_of_another_program(tmp_path: Path) -> None:
@@ -136,19 +136,20 @@ def test_a_database_of_another_program(tmp_path: Path) -> None:
     with sqlite3.connect(file) as db:
         db.execute("CREATE TABLE t (a)")
     db.close()
-    ran = sitebench("ps", "run", "--database", str(file), *SIZE)
+    ran = in_process("ps", "run", "--database", str(file), *SIZE)
     refused(ran, 2, "no user-property database")
 
 
 def test_a_database_that_is_cut_off(mine: Path) -> None:
     mine.write_bytes(mine.read_bytes()[:20_000])
-    refused(sitebench("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
+    refused(in_process("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
 
 
 def test_a_database_that_somebody_else_holds(mine: Path) -> None:
     db = sqlite3.connect(mine, isolation_level=None)
     db.execute("BEGIN EXCLUSIVE")
     try:
+        # A lock of SQLite's is the process's: it would not keep this one out.
         ran = sitebench("ps", "serve", "--database", str(mine), "--port", "0")
     finally:
         db.close()
@@ -156,5 +157,5 @@ def test_a_database_that_somebody_else_holds(mine: Path) -> None:
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    ran = sitebench("ps", "seed", str(tmp_path / "absent" / "upd.sqlite"), *SIZE)
+    ran = in_process("ps", "seed", str(tmp_path / "absent" / "upd.sqlite"), *SIZE)
     refused(ran, 2, "cannot write")

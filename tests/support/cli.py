@@ -1,12 +1,19 @@
-"""The command line in a process of its own, as a person or a pipeline runs it."""
+"""The command line in a process of its own, as a person or a pipeline runs it, or in this one."""
 
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from sitebench.cli.main import main
 
 SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
@@ -28,6 +35,25 @@ class Ran:
 def sitebench(*argv: str, cwd: Path | None = None, timeout_s: float = 110, **env: str) -> Ran:
     """Run a command to its end."""
     return python_module(SITEBENCH[2], *argv, cwd=cwd, timeout_s=timeout_s, **env)
+
+
+def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
+    """Run a command that imports no Locust, such as one that is refused, in this process.
+
+    Starting Python and importing the command line takes most of a second of CPU, a refusal little.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    on_sigterm = signal.getsignal(signal.SIGTERM)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["sitebench", *map(str, argv)])
+        for name, value in {"COLUMNS": "160", **env}.items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main()
+    signal.signal(signal.SIGTERM, on_sigterm)
+    return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
 
 def python_module(

@@ -1,4 +1,4 @@
-"""Code in a process that has imported Locust, which patches whichever one it is imported into."""
+"""Code in a process of its own that has imported Locust, which patches the process it is in."""
 
 import inspect
 import json

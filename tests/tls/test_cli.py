@@ -10,7 +10,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import sitebench
+from tests.support.cli import in_process, sitebench
 from tests.support.serving import serving
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
@@ -131,7 +131,7 @@ def test_each_mistake_is_one_line_with_its_remedy(
         (("ils", "run", "--target", "ldaps://127.0.0.1:1", "--tls-ca", "/none"), "cannot read"),
         (("ils", "run", "--tls", "--tls-resume", "--client", "ldap3"), "resumes no TLS session"),
     ):
-        ran = sitebench(*argv)
+        ran = in_process(*argv)
         refused(ran, ran.code, *said)
         assert ran.code in (1, 2)
         assert PASSWORD not in ran.err

@@ -9,7 +9,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
 from sitebench.targets.tls import ServerTls
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import sitebench
+from tests.support.cli import in_process, sitebench
 from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_directory import ANN
 
@@ -61,4 +61,4 @@ def test_each_mistake_is_one_line_with_its_remedy(ann: Certificate) -> None:
         (("external", *secure, "--tls-cert", ann.cert, "--bind-dn", ANN), "leave out one"),
         (("plain", *secure), "needs a DN", "--bind-dn"),
     ):
-        refused(sitebench(*asked, *argv), 2, *said)
+        refused(in_process(*asked, *argv), 2, *said)

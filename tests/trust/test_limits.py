@@ -11,7 +11,7 @@ from sitebench.errors import BadInput, UnknownValue
 from sitebench.targets.serving import parse_limits
 from tests.ils_bench.test_bad_input import refused
 from tests.ils_bench.test_serve import LOCALES, address
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.serving import serving
 
 
@@ -25,8 +25,8 @@ def test_limits_are_read_as_pairs() -> None:
 @pytest.mark.parametrize("half", ["ils", "ps"])
 def test_a_limit_that_nobody_knows_or_keeps_is_refused(half: str) -> None:
     start = (half, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
-    refused(sitebench(*start, "patience=3"), 2, "patience", "connections_per_address")
-    refused(sitebench(*start, "connections=0"), 2, "connections cannot be 0")
+    refused(in_process(*start, "patience=3"), 2, "patience", "connections_per_address")
+    refused(in_process(*start, "connections=0"), 2, "connections cannot be 0")
 
 
 def test_a_limit_of_the_command_line_is_in_force() -> None:

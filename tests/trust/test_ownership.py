@@ -30,7 +30,7 @@ from sitebench.targets.ownership import FLAG, assure_own, own_targets
 from tests.distributed.network import network
 from tests.ils_bench.test_bad_input import refused
 from tests.locustfiles.conftest import arguments
-from tests.support.cli import sitebench
+from tests.support.cli import in_process, sitebench
 from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
@@ -102,7 +102,7 @@ def test_what_writes_is_refused_before_anybody_is_asked(
     argv: tuple[str, ...], tmp_path: Path
 ) -> None:
     people = PEOPLE[2:] if "sweep" in argv else PEOPLE
-    refused(sitebench(*argv, *people, cwd=tmp_path), 2, STRANGER, FLAG, "own-targets")
+    refused(in_process(*argv, *people, cwd=tmp_path), 2, STRANGER, FLAG, "own-targets")
 
 
 def test_a_scenario_file_is_refused_for_what_it_does_and_not_for_its_name(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_scenario_file_is_refused_for_what_it_does_and_not_for_its_name(tmp_pa
     start = ("ps", "run", "--target", f"http://{STRANGER}", "--scenario", str(scenario))
     request = '[[operation]]\nname = "a"\n[[operation.request]]\nmethod = "{}"\n'
     scenario.write_text(request.format("POST"))
-    refused(sitebench(*start, *PEOPLE, cwd=tmp_path), 2, FLAG)
+    refused(in_process(*start, *PEOPLE, cwd=tmp_path), 2, FLAG)
 
 
 CHANGES = {
@@ -208,7 +208,7 @@ def test_a_directory_elsewhere_is_filled_by_its_owner_only(config: Path) -> None
     with network(0) as net, LdapDirectory(0, host=net.address) as directory:
         added = directory.stats()["adds"]
         seed = ("ils", "seed", "--to", directory.url, *PEOPLE, "--base", "ou=p,o=Intranet")
-        refused(sitebench(*seed), 2, net.address, FLAG)
+        refused(in_process(*seed), 2, net.address, FLAG)
         assert directory.stats()["adds"] == added
         assert sitebench(*seed, FLAG).code == 0
         assert directory.stats()["adds"] == added + 11
@@ -225,7 +225,7 @@ def test_a_site_elsewhere_is_read_by_anybody_and_changed_by_its_owner() -> None:
     with network(0) as net, PersonalizedSite(10, locales=("en_US",), host=net.address) as site:
         target = ("--target", site.url, *PEOPLE, *BRIEF)
         assert sitebench("ps", "run", "page", *target).code == 0
-        refused(sitebench("ps", "run", "update", *target), 2, net.address, FLAG)
+        refused(in_process("ps", "run", "update", *target), 2, net.address, FLAG)
         assert site.stats()["updates"] == 0
         assert sitebench("ps", "run", "update", *target, FLAG).code == 0
         assert site.stats()["updates"] > 0

@@ -60,7 +60,7 @@ pub enum Step {
         /// How long, in seconds.
         ttl_s: u32,
     },
-    /// StartTls whether a person's attribute has the value it should have.
+    /// Asks whether a person's attribute has the value it should have.
     Compare {
         person: PersonSelector,
         attribute: String,
