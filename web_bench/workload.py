@@ -268,7 +268,11 @@ def _check_names(classes: tuple[RequestClass, ...]) -> None:
 def _file_set(table: Table, classes: tuple[FileClass, ...]) -> FileSet | None:
     if not classes:
         return table.take("files", _unused, None)
-    found, key = table.must("files", lambda found, key: (found, key))
+    found, key = table.take("files", lambda found, key: (found, key), (None, ("class",)))
+    if found is None:
+        raise Wrong(
+            key, "classes with files need the name of their set", 'add [files] with name = "own"'
+        )
     fields = Table(found, key, "name", "files_per_class")
     name = fields.must("name", _name)
     if name.endswith(".manifest"):

@@ -39,7 +39,9 @@ def read(text: str, name: str, make: Callable[[Mapping[str, Any]], T], error: ty
     except tomllib.TOMLDecodeError as wrong:
         where = _WHERE.match(str(wrong))
         what, at = (
-            (where[1], f"line {where[2]}, column {where[3]}") if where else (str(wrong), "its end")
+            (where[1], f"line {where[2]}, column {where[3]}")
+            if where
+            else (str(wrong).removesuffix(" (at end of document)"), "at its end")
         )
         raise error(f"{name}, {at}: {what}", "correct the TOML syntax") from wrong
     except RecursionError:

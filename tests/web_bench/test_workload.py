@@ -166,7 +166,7 @@ def test_the_generator_is_given_the_files_and_nothing_of_the_requests() -> None:
         (CLASS + 'paths = ["/a\\r\\nX: y"]\n', "line 4", "no request line can carry", "%XX"),
         (CLASS + 'paths = ["/ä"]\n', "line 4, column 10", "no request line can carry", "%XX"),
         (CLASS + 'paths = "/a"\n', "line 4, column 1", "'paths' is not a list", "write paths = ["),
-        (SIZED, "line 1, column 1", "'files' is missing", "add files"),
+        (SIZED, "line 1, column 1", "classes with files need the name of their set", "add [files]"),
         (
             FILES + PATHS,
             "line 1, column 1",
