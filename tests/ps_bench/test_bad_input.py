@@ -92,7 +92,7 @@ def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -
     ran = in_process(
         *("ps", "run", "--target", str(site.address), "--scenario", str(file), *SIZE, *SHORT)
     )
-    refused(ran, 2, "site.toml, line 4, column 3: unknown field 'pth'", "path")
+    refused(ran, 2, "site.toml, line 4, column 3: unknown key 'pth'", "path")
 
 
 def test_a_scenario_that_the_engine_refuses(tmp_path: Path, site: OpenSite) -> None:
