@@ -57,7 +57,7 @@ def test_a_number_matches_whatever_its_zeros(pair: Pair) -> None:
     assert found(pair, {"uidNumber": ["1"]}, "(uidNumber=01)") == (1, 0)
 
 
-def test_a_class_nobody_declared_is_not_undefined(pair: Pair) -> None:
+def test_an_undeclared_class_is_not_undefined(pair: Pair) -> None:
     """As any class may be stored, (objectClass=x) is false, where slapd has it undefined."""
     assert found(pair, {}, "(objectClass=spaceAlien)") == (0, 0)
     assert found(pair, {}, "(!(objectClass=spaceAlien))") == (1, 0)

@@ -255,7 +255,7 @@ def test_pages_do_not_lose_entries_that_stay_while_others_change(client: Any, pe
     assert sorted(seen) == [f"cn=Person {n},{people}" for n in range(10)]
 
 
-def test_a_cookie_of_nobody_is_refused(client: Any, people: str) -> None:
+def test_a_forged_cookie_is_refused(client: Any, people: str) -> None:
     assert not client.search(people, "(sn=*)", paged_size=3, paged_cookie=b"forged cookie")
     assert client.result["description"] != "success"
 
@@ -324,7 +324,7 @@ def test_refresh_answers_with_the_time_to_live(client: Any, scratch: str) -> Non
     assert 295 <= client.entries[0].entryTtl.value <= 300
 
 
-def test_extended_operations_nobody_knows_are_refused(client: Any) -> None:
+def test_unknown_extended_operations_are_refused(client: Any) -> None:
     assert not client.extended("1.2.3.4.5")
     assert client.result["description"] == "protocolError"
 

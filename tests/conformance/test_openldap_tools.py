@@ -435,5 +435,7 @@ def test_a_generated_password_works(tools: Tools, someone: str) -> None:
     assert tools.run("ldapwhoami", "-D", someone, "-w", password).code == 0
 
 
-def test_a_password_of_nobody_cannot_be_changed(tools: Tools, scratch: str) -> None:
+def test_the_password_of_an_entry_that_does_not_exist_cannot_be_changed(
+    tools: Tools, scratch: str
+) -> None:
     assert tools.as_admin("ldappasswd", "-s", "x", f"cn=Nobody,{scratch}").code != 0

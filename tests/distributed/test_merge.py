@@ -161,7 +161,7 @@ def test_a_phase_that_begins_anew_forgets_the_shares_of_before() -> None:
     assert made.window_s("measure") == 0.5
 
 
-def test_whoever_was_lost_before_the_first_round_has_done_nothing() -> None:
+def test_a_worker_lost_before_the_first_round_has_done_nothing() -> None:
     made = merger("a")
     made.remove("lost")
     assert made.counted("lost") == 0

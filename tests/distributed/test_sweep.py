@@ -114,7 +114,7 @@ def within_its_time(out: Path) -> None:
         assert now - 600e9 < instants[0] < instants[-1] < now
 
 
-def test_whoever_did_not_come_is_missed(
+def test_a_worker_that_did_not_connect_is_an_error(
     ground: tuple[Network, list[Worker], str], tmp_path: Path
 ) -> None:
     net, _, where = ground
@@ -172,7 +172,7 @@ def test_a_worker_says_one_line_more_at_its_end_and_leaves_nothing(tmp_path: Pat
     assert not any(child.is_running() for child in children)
 
 
-def test_workers_do_not_outlive_whoever_looked_after_them(tmp_path: Path) -> None:
+def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
     with worker(tmp_path, f"127.0.0.1:{free_port()}", None) as one:
         waited_for(lambda: one.locust() is not None, "no Locust was started")
         left = one.locust()

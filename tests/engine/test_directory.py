@@ -63,7 +63,7 @@ def test_the_address_is_where_it_listens(directory: Directory) -> None:
     socket.create_connection(("127.0.0.1", directory.port)).close()
 
 
-def test_once_stopped_nobody_listens_and_stopping_again_is_nothing() -> None:
+def test_once_stopped_it_refuses_connections_and_stopping_again_does_nothing() -> None:
     directory = Directory("{}")
     directory.stop()
     directory.stop()

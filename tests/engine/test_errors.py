@@ -89,7 +89,7 @@ def test_every_kind_is_a_class_of_our_tree() -> None:
     ("work", "counted", "there"),
     [(seed_directory, "adds", None), (remove_people, "deletes", PEOPLE)],
 )
-def test_a_server_that_hangs_up_midway_is_no_mistake_of_whoever_asked(
+def test_a_server_that_hangs_up_midway_is_no_usage_error(
     work: Callable[..., int], counted: str, there: Population | None
 ) -> None:
     pieces = itertools.count()
@@ -130,7 +130,7 @@ def test_a_refusal_that_a_server_explains_with_a_semicolon_keeps_its_remedy() ->
         assert raised(errors.WrongPassword, wrong).remedy == "check bind DN and password"
 
 
-def test_whoever_answers_otherwise_or_not_at_all_is_told_apart() -> None:
+def test_a_wrong_answer_and_no_answer_are_different_errors() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         port = deaf.getsockname()[1]
         error = raised(errors.MeasurementFailed, seeding(port, timeout_ms=200))

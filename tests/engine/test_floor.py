@@ -48,7 +48,7 @@ def test_a_loop_reports_what_it_traded(
     assert 0 < found["p50_ns"] <= found["p99_ns"] <= found["max_ns"]
 
 
-def test_once_stopped_nobody_answers_and_stopping_again_is_nothing() -> None:
+def test_once_stopped_it_does_not_answer_and_stopping_again_does_nothing() -> None:
     responder = NullResponder(REQUEST, RESPONSE)
     responder.stop()
     responder.stop()

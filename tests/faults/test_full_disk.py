@@ -153,9 +153,9 @@ def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
     ground: Ground, disk: Disk, tmp_path: Path
 ) -> None:
     few = ("--entries", "300", "--locales", ",".join(LOCALES), "--threads", "1")
-    said: list[str] = []
+    output: list[str] = []
     there = ground.environment | {"TMPDIR": str(disk.path)}
-    with web_ui(ground.folder, "ils", *few, "--out", str(ground.run), said=said, **there) as (
+    with web_ui(ground.folder, "ils", *few, "--out", str(ground.run), output=output, **there) as (
         _,
         root,
     ):
@@ -176,6 +176,6 @@ def test_a_web_ui_without_room_for_a_copy_of_its_run_file_says_so(
         disk.grow("64m")
         screen.stop()
         assert screen.download(tmp_path / "copy").stat().st_size > 0
-    (words,) = said
+    (words,) = output
     assert "Traceback" not in words
     assert names(disk.path) == {"filler"}

@@ -12,8 +12,8 @@ NO_FILES = "this process may open no more files; raise `ulimit -n`, or use fewer
 def test_a_web_ui_out_of_descriptors_says_so_and_runs_the_next_test(ground: Ground) -> None:
     few = (str(required_program("prlimit")), "--nofile=150:150")
     who = ("--entries", str(PEOPLE), "--locales", ",".join(LOCALES), "--threads", "1")
-    said: list[str] = []
-    with web_ui(ground.folder, "ils", *who, said=said, before=few, **ground.environment) as (
+    output: list[str] = []
+    with web_ui(ground.folder, "ils", *who, output=output, before=few, **ground.environment) as (
         _,
         root,
     ):
@@ -24,6 +24,6 @@ def test_a_web_ui_out_of_descriptors_says_so_and_runs_the_next_test(ground: Grou
         screen.start("LookupUser", users=LANES)
         screen.until_done("lookup", 100)
         screen.stop()
-    (words,) = said
+    (words,) = output
     assert NO_FILES in words
     assert "Traceback" not in words

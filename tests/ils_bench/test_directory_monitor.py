@@ -80,7 +80,7 @@ def test_it_tells_connections_and_threads_as_they_are(
     assert together["operations_initiated_total"] > together["operations_completed_total"]
 
 
-def test_whoever_may_not_read_it_is_told_nothing(slapd_there: Served) -> None:
+def test_without_the_right_to_read_it_there_is_no_reading(slapd_there: Served) -> None:
     probe = DirectoryMonitor(opened(slapd_there))
     assert probe.read() is None
 

@@ -118,7 +118,7 @@ def test_a_folder_is_ready_to_run(tmp_path: Path, profile: Profile) -> None:
 
 
 @pytest.mark.usefixtures("slapd")
-def test_a_folder_grows_and_is_nobody_else_s(tmp_path: Path) -> None:
+def test_a_folder_grows_and_takes_no_other_people(tmp_path: Path) -> None:
     folder = tmp_path / "people"
     where = ("--to", f"slapd:{folder}")
     digest(ils("seed", *where, "--entries", "100"))

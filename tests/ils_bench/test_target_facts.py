@@ -21,7 +21,7 @@ def test_the_embedded_directory_gives_its_settings() -> None:
         assert "port" not in target.facts["configuration"]
 
 
-def test_a_directory_of_somebody_elses_gives_what_its_root_dse_has(openldap: OpenDirectory) -> None:
+def test_a_foreign_directory_gives_what_its_root_dse_has(openldap: OpenDirectory) -> None:
     options = IlsOptions(target=str(openldap.address), base=openldap.base)
     facts = open_live(options).facts
     assert "3" in facts["supportedLDAPVersion"].split(", ")

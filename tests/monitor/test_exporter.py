@@ -154,7 +154,7 @@ def test_a_window_on_another_machine(running: Running) -> None:
     assert used.available == used.target_machine.available_bytes
 
 
-def test_one_that_stops_answering_is_a_gap_and_nobody_waits() -> None:
+def test_one_that_stops_answering_is_a_gap_and_delays_no_sample() -> None:
     with exporting() as found:
         monitor = Monitor(None, exporter=found.url)
         try:
@@ -182,7 +182,7 @@ def _seen(exporter: str) -> tuple[Sample, Sample]:
     return start, monitor.sample()
 
 
-def test_nobody_there_is_a_gap_from_the_beginning() -> None:
+def test_a_refused_connection_is_a_gap_from_the_beginning() -> None:
     _, end = _seen(f"http://127.0.0.1:{free_port()}/metrics")
     (answers,) = end.answers
     assert answers.asked == answers.missing >= 1

@@ -27,7 +27,7 @@ def test_a_kernel_answers_though_no_program_does(listener: socket.socket) -> Non
         handshakes.close()
 
 
-def test_where_nobody_listens_there_is_no_round_trip(listener: socket.socket) -> None:
+def test_a_closed_port_has_no_round_trip(listener: socket.socket) -> None:
     address = listener.getsockname()[:2]
     listener.close()
     handshakes = Handshakes(*address)

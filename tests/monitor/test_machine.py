@@ -246,7 +246,7 @@ def test_a_handshake_tells_the_way_there_and_back() -> None:
         monitor.close()
 
 
-def test_nobody_there_shakes_no_hand() -> None:
+def test_a_closed_port_has_no_handshake() -> None:
     monitor = Monitor(None, ("127.0.0.1", free_port()))
     start = monitor.sample()
     used = use_between(start, monitor.sample(), 1.0)

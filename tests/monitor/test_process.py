@@ -61,7 +61,7 @@ class Watch:
 
 def test_cpu_is_what_the_process_burned(actor: Actor) -> None:
     watch = Watch(actor.pid)
-    spent_s = float(actor.do(BURN + "said = time.process_time() - start"))
+    spent_s = float(actor.do(BURN + "result = time.process_time() - start"))
     assert watch.used().cpu_s == pytest.approx(spent_s, abs=TICKS_S)
 
 
@@ -100,7 +100,7 @@ def test_a_child_that_was_waited_for_stays_in_the_sum(actor: Actor) -> None:
     assert found.threads == 1
 
 
-def test_a_child_nobody_waits_for_takes_nothing_away_again(actor: Actor) -> None:
+def test_a_child_that_is_not_waited_for_lowers_no_figure(actor: Actor) -> None:
     watch = Watch(actor.pid)
     actor.do(
         "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
@@ -161,7 +161,7 @@ import mmap
 os.posix_fadvise(written, 0, 0, os.POSIX_FADV_DONTNEED)
 with mmap.mmap(written, {SIZE}, prot=mmap.PROT_READ) as pages:
     pages.madvise(mmap.MADV_RANDOM)
-    said = sum(pages[at] for at in range(0, {SIZE}, mmap.PAGESIZE)) >= 0
+    result = sum(pages[at] for at in range(0, {SIZE}, mmap.PAGESIZE)) >= 0
 """
 
 
@@ -237,7 +237,7 @@ def test_a_thread_is_known_by_its_name_and_outlives_its_end_in_the_sums() -> Non
     assert after.cpu_s > 0.1
 
 
-def test_a_target_that_was_killed_is_gone_though_nobody_waited(actor: Actor) -> None:
+def test_a_killed_target_that_is_not_waited_for_is_gone(actor: Actor) -> None:
     monitor = Monitor(actor.pid)
     assert monitor.sample().target is not None
     start = monitor.sample()

@@ -11,5 +11,5 @@ def test_a_container_sees_the_part_that_is_mounted() -> None:
     assert ancestry("/docker/ab", "/docker/ab") == [""]
 
 
-def test_a_group_outside_of_the_mount_is_nobodys_to_read() -> None:
+def test_a_group_outside_of_the_mount_cannot_be_read() -> None:
     assert ancestry("/../other", "/") == []

@@ -145,7 +145,7 @@ def test_a_database_that_is_cut_off(mine: Path) -> None:
     refused(in_process("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
 
 
-def test_a_database_that_somebody_else_holds(mine: Path) -> None:
+def test_a_database_that_another_process_locks(mine: Path) -> None:
     db = sqlite3.connect(mine, isolation_level=None)
     db.execute("BEGIN EXCLUSIVE")
     try:

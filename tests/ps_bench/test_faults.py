@@ -159,9 +159,7 @@ def test_pages_that_never_come_are_timeouts(site: OpenSite, client: str) -> None
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_site_behind_tls_that_nobody_vouches_for(
-    site: OpenSite, tmp_path: Path, client: str
-) -> None:
+def test_a_site_with_an_untrusted_certificate(site: OpenSite, tmp_path: Path, client: str) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subprocess.run(
         [

@@ -30,7 +30,7 @@ def test_the_embedded_site_gives_its_settings(site: OpenSite) -> None:
     assert site.facts["configuration"] == {"threads": 1, "durability": "normal", "row_cache": 0}
 
 
-def test_a_site_of_somebody_elses_gives_what_its_server_calls_itself() -> None:
+def test_a_foreign_site_gives_what_its_server_calls_itself() -> None:
     with HTTPServer(("127.0.0.1", 0), Silent) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,)).start()
         try:

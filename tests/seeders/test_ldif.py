@@ -148,7 +148,7 @@ def test_two_do_not_write_the_same_file(cache: Path, tmp_path: Path) -> None:
     assert path.exists()
 
 
-def test_whoever_is_refused_leaves_the_others_file_alone(tmp_path: Path) -> None:
+def test_a_refused_program_leaves_the_others_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "people.ldif"
     with complete_or_resumable(path) as first:
         # Nothing is in it yet.

@@ -1,4 +1,4 @@
-"""A child process that does what it is told, so that what it used is known."""
+"""A child process that runs the code it is given, so that what it used is known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import ast, sys
 space = {}
 for line in sys.stdin:
     exec(ast.literal_eval(line), space)
-    print(repr(space.pop("said", None)), flush=True)
+    print(repr(space.pop("result", None)), flush=True)
 """
 
 
@@ -25,7 +25,7 @@ class Actor:
         self.pid = process.pid
 
     def do(self, code: str) -> str:
-        """Have it run some code, and return how it wrote what it put into `said`."""
+        """Have it run some code, and return how it wrote what it put into `result`."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(repr(textwrap.dedent(code)) + "\n")

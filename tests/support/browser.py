@@ -85,8 +85,8 @@ class Browser:
 
     def complaints(self) -> list[str]:
         """Return what went wrong in the page since this was last asked."""
-        said = call("POST", f"{self._session}/se/log", {"type": "browser"})
-        return [entry["message"] for entry in said if entry["level"] in ("SEVERE", "WARNING")]
+        logged = call("POST", f"{self._session}/se/log", {"type": "browser"})
+        return [entry["message"] for entry in logged if entry["level"] in ("SEVERE", "WARNING")]
 
     def _find(self, selector: str) -> str:
         body = {"using": "css selector", "value": selector}

@@ -20,7 +20,7 @@ SITEBENCH = (sys.executable, "-m", "sitebench.cli.main")
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended, and what it said."""
+    """How a command ended, and what it printed."""
 
     code: int
     out: str

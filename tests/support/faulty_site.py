@@ -87,8 +87,8 @@ def faulty(site: Address, fault: Fault, tls: ssl.SSLContext | None = None) -> It
             for name, value in answer.headers:
                 self.send_header(name, value)
             if answer.status != 204:
-                said = len(answer.body) if answer.says is None else answer.says
-                self.send_header("Content-Length", str(said))
+                length = len(answer.body) if answer.says is None else answer.says
+                self.send_header("Content-Length", str(length))
             self.end_headers()
             self.wfile.write(answer.body)
             if answer.cut:

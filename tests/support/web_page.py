@@ -115,13 +115,13 @@ def web_ui(
     folder: Path,
     half: str,
     *arguments: str,
-    said: list[str] | None = None,
+    output: list[str] | None = None,
     before: Sequence[str] = (),
     **env: str,
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C ends it.
 
-    What it says goes into `said`; the words of `before` start the command.
+    What it prints goes into `output`; the words of `before` start the command.
     """
     port = free_port()
     argv = [sys.executable, "-m", "sitebench.cli.main", half, "ui", "--no-browser"]
@@ -145,8 +145,8 @@ def web_ui(
             process.send_signal(signal.SIGINT)
         words, _ = process.communicate(timeout=60)
         print(words)  # Shown where the test fails.
-        if said is not None:
-            said.append(words)
+        if output is not None:
+            output.append(words)
 
 
 def _answers(root: str) -> bool:

@@ -35,7 +35,7 @@ def holder() -> tuple[subprocess.Popen[str], Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_a_folder_is_gone_with_whoever_made_it(place: Path) -> None:
+def test_a_folder_is_gone_with_the_context_that_made_it(place: Path) -> None:
     with scratch() as folder:
         (folder / "run").write_text("x")
         assert folder.parent == place

@@ -41,7 +41,7 @@ def test_it_stays_set_and_gives_the_signals_back() -> None:
     assert signal.set_wakeup_fd(-1) == -1
 
 
-def test_whoever_asks_sets_it_as_often_as_they_like() -> None:
+def test_it_may_be_set_any_number_of_times() -> None:
     with closing(Stop()) as stop:
         for _ in range(100_000):
             stop.set()

@@ -129,7 +129,7 @@ def test_a_client_that_does_not_trust_it_goes_away(ldaps: LdapDirectory) -> None
         pass
 
 
-def test_whoever_speaks_plain_to_a_tls_port_is_told_so(ldaps: LdapDirectory) -> None:
+def test_plain_ldap_to_a_tls_port_fails_and_is_counted(ldaps: LdapDirectory) -> None:
     plain = tool("ldapsearch", "-x", "-H", ldaps.url.replace("ldaps", "ldap"), "-b", "")
     assert plain.returncode != 0
     assert ldaps.stats()["tls_failed"] == 1

@@ -96,14 +96,14 @@ def test_people_are_added_to_slapd_over_tls(openldap: Slapd, trust: Trust) -> No
         assert count_seeded(target, generate(more).population) == more.size
 
 
-def test_a_certificate_of_nobody_trusted(openldap: Slapd) -> None:
+def test_a_certificate_of_an_untrusted_authority(openldap: Slapd) -> None:
     for address in ways(openldap):
         ended, failures = ran(address, Trust())
         assert ended == 0
         assert set(failures) == {"tls:untrusted"}
 
 
-def test_whoever_trusts_anybody_goes_on(openldap: Slapd) -> None:
+def test_an_insecure_client_accepts_any_certificate(openldap: Slapd) -> None:
     ended, failures = ran(ways(openldap)[0], Trust(insecure=True))
     assert ended >= DONE
     assert not failures
@@ -169,7 +169,7 @@ def test_a_server_without_tls(trust: Trust) -> None:
         assert set(refused) == {"result:protocolError"}
 
 
-def test_nobody_there(trust: Trust) -> None:
+def test_a_closed_port_is_a_refused_connect(trust: Trust) -> None:
     failures = ran(Address("127.0.0.1", free_port(), "ldaps"), trust)[1]
     assert set(failures) == {"connect-refused"}
 

@@ -73,7 +73,7 @@ def test_python_and_curl_read_pages(tmp_path: Path) -> None:
         assert stats["tls_handshakes"] == 2
 
 
-def test_whoever_speaks_http_to_it_is_told_so() -> None:
+def test_plain_http_to_a_tls_port_is_answered_with_the_https_address() -> None:
     with PersonalizedSite(PEOPLE, tls=True) as site:
         with pytest.raises(urllib.error.HTTPError, match="400") as refused:
             urllib.request.urlopen(site.url.replace("https", "http"), timeout=20)
@@ -108,7 +108,7 @@ def test_nginx_that_wants_a_certificate_gets_it(
         assert not ran(address, trust, STATIC, keepalive=True)
 
 
-def test_a_site_that_wants_a_certificate_serves_whoever_shows_one(
+def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(
     authority: Authority, server: Certificate, ann: Certificate
 ) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))

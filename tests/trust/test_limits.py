@@ -23,7 +23,7 @@ def test_limits_are_read_as_pairs() -> None:
 
 
 @pytest.mark.parametrize("half", ["ils", "ps"])
-def test_a_limit_that_nobody_knows_or_keeps_is_refused(half: str) -> None:
+def test_an_unknown_or_impossible_limit_is_refused(half: str) -> None:
     start = (half, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
     refused(in_process(*start, "patience=3"), 2, "patience", "connections_per_address")
     refused(in_process(*start, "connections=0"), 2, "connections cannot be 0")

@@ -56,7 +56,7 @@ def test_neither_pages_nor_downloads_hold_a_password(
         # One of each way.
         given = ("--login-file", str(login))
         told = searched.environment(SITEBENCH_BIND_PASSWORD=searched.secret)
-        opened = web_ui(searched.folder, "ils", *known, *given, said=searched.heard, **told)
+        opened = web_ui(searched.folder, "ils", *known, *given, output=searched.heard, **told)
         with opened as (_, root):
             visitor = Visitor(root)
             visitor.get("/sitebench/login", username="ann", password=word)

@@ -155,7 +155,7 @@ def test_disks_that_others_keep_busy_are_not_the_targets() -> None:
     assert disk(with_target(busy, written_bytes=10**9)).grade == Grade.PRIMARY
 
 
-def test_a_busy_disk_that_nobody_waits_for_does_much_at_once() -> None:
+def test_a_busy_disk_without_waiting_tasks_does_much_at_once() -> None:
     seen = with_target(QUIET, written_bytes=10**9, disk_wait_share=0.05)
     busy = with_machine(seen, disks=(DiskUse("nvme0n1", 0, 10**9, 0.99, 8),))
     assert disk(busy).grade == Grade.NO

@@ -39,7 +39,7 @@ def test_who_was_on_a_core_all_the_time_was_the_bottleneck(
     ("generator_cpu_s", "bound", "valid"),
     [((9.9,), Bound.GENERATOR, False), ((5.0,), Bound.UNDECIDED, True)],
 )
-def test_of_a_target_that_nobody_watches_only_the_tester_is_known(
+def test_of_an_unobserved_target_only_the_tester_is_known(
     generator_cpu_s: tuple[float, ...], bound: Bound, valid: bool
 ) -> None:
     unseen = with_use(QUIET, target=None, target_is_local=False)

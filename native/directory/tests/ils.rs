@@ -172,7 +172,7 @@ fn a_search_with_sttl_keeps_a_user_online() {
 }
 
 #[test]
-fn a_wildcard_keeps_nobody_online() {
+fn a_search_with_a_wildcard_does_not_refresh_those_it_finds() {
     let (_directory, mut client, ahead) = ils();
     register(&mut client);
     ahead.advance(Duration::from_secs(500));

@@ -20,7 +20,7 @@ static PADDING: [u8; 20_000] = [b'x'; 20_000];
 const BACKLOG: u64 = 640 << 10;
 
 #[test]
-fn whoever_sends_faster_than_is_served_waits_in_the_kernel_and_then_costs_nothing() {
+fn a_client_that_sends_faster_than_it_is_served_waits_in_the_kernel_and_then_costs_nothing() {
     let directory = people_of_many_names();
     let mut client = Client::connect(directory.addr());
     let costly = filter(|out| {

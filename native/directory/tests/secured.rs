@@ -88,7 +88,7 @@ fn is_answered(stream: &mut Stream<Held>) -> bool {
 }
 
 #[test]
-fn whoever_stops_within_a_record_is_cut_off_and_whoever_idles_is_not() {
+fn a_client_that_stops_within_a_record_is_cut_off_and_an_idle_one_is_not() {
     let directory = started(LDAPS);
     let (mut idle, mut silent) = (secured(&directory), secured(&directory));
     assert!(is_answered(&mut idle) && is_answered(&mut silent));

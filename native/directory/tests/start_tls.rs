@@ -131,7 +131,7 @@ impl Write for Slow {
 }
 
 #[test]
-fn whoever_begins_no_handshake_has_to_go() {
+fn a_client_that_begins_no_handshake_is_cut_off() {
     let directory = started(LDAPS);
     let mut silent = Client::connect(directory.addr());
     assert!(silent.is_closed());

@@ -125,7 +125,7 @@ fn a_cycle_sends_what_an_ldap_client_sends() {
         seen.push(peer.ip());
     }
     drop(listener);
-    assert!(client.join().unwrap().is_err(), "nobody listens any more");
+    assert!(client.join().unwrap().is_err(), "the port is closed");
     seen.dedup();
     assert_eq!(seen.len(), 3, "each from an address of its own");
 }

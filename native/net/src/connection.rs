@@ -26,7 +26,7 @@ const KEPT_BYTES: usize = 1 << 10;
 /// A client that is sent away gets this long to read why.
 const LINGER_MS: u64 = 1_000;
 
-/// What a turn of a thread's loop works with beside the connections.
+/// What a turn of a thread's loop works with, other than the connections.
 pub(crate) struct TurnContext<S> {
     pub(crate) service: S,
     pub(crate) traffic: Traffic,

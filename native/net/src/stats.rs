@@ -1,4 +1,4 @@
-//! Counters: each thread counts for itself, and they are added up when somebody asks.
+//! Counters: each thread counts for itself, and a reading adds them up.
 
 /// Declares the counters of one layer: the struct a thread counts in, and the one it publishes to.
 ///

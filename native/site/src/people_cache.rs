@@ -15,7 +15,7 @@ impl<'c> PeopleCache<'c> {
         Self { reader, cache }
     }
 
-    /// Shows a person; `None` if the database has nobody of that number.
+    /// Shows a person; `None` if the database has no person with that number.
     #[inline]
     pub(crate) fn show<T>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Running out of file descriptors is nobody's fault inside: those connected are served, the others wait.
+//! Out of file descriptors, the site serves its open connections, and new ones wait.
 //!
 //! The limit holds for a whole process, so this test has one of its own.
 #![allow(clippy::unwrap_used, reason = "this is a test")]
@@ -19,7 +19,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use socket2::{Domain, Socket, Type};
 
-/// Who comes, and for how many of them there is a descriptor.
+/// Clients that connect, and those there are descriptors for.
 const GUESTS: usize = 20;
 const ROOM: u64 = 5;
 
@@ -29,7 +29,7 @@ fn used_ms() -> u128 {
 }
 
 #[test]
-fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leaves() {
+fn out_of_descriptors_open_connections_are_served_and_the_others_when_one_closes() {
     let site = Site::start();
     let mut inside = site.client();
     assert_eq!(inside.get("/", Some(1)).status, 200);
@@ -54,7 +54,7 @@ fn out_of_descriptors_those_inside_are_served_and_the_others_when_somebody_leave
     assert!(used < lasted / 5, "{used} ms of CPU for nothing in {lasted} ms");
     assert_eq!(connected(), ROOM);
     assert_eq!(inside.get("/", Some(1)).status, 200);
-    // Whoever leaves gives two back, one here and one there.
+    // Each guest that leaves gives two back: its own and the site's.
     while !guests.is_empty() {
         let mut first = guests.remove(0);
         assert_eq!(first.get("/", Some(1)).status, 200);

@@ -127,7 +127,7 @@ impl Session {
                 Ok(pulled) if pulled.ended => return Ok(count),
                 Ok(pulled) => emptied = pulled.emptied,
                 // The socket will say it again. TLS says it once, and what the socket brings after that
-                // is nobody's word.
+                // is not authenticated.
                 Err(_) if count > 0 && !self.failed => return Ok(count),
                 Err(error) => return Err(error),
             }

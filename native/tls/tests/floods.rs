@@ -1,4 +1,4 @@
-//! What costs a server more than whoever asks for it.
+//! Requests that cost a server more than the client.
 #![allow(clippy::unwrap_used, reason = "only tests are in here")]
 
 use std::io::{Read, Write};
@@ -36,7 +36,7 @@ fn served(act: impl FnOnce(&mut ClientConnection, &mut TcpStream) -> std::io::Re
     while client.is_handshaking() {
         client.complete_io(&mut socket).unwrap();
     }
-    // Whoever is cut off cannot send the rest.
+    // A client that is cut off cannot send the rest.
     let _ = act(&mut client, &mut socket);
     // A socket that is closed with bytes unread is reset, and the other side finds nothing of what was sent.
     let _ = socket.shutdown(Shutdown::Write);
@@ -46,7 +46,7 @@ fn served(act: impl FnOnce(&mut ClientConnection, &mut TcpStream) -> std::io::Re
 
 /// Each has the server make keys and answer, and brings nothing.
 #[test]
-fn whoever_only_ever_asks_for_new_keys_is_cut_off() {
+fn a_client_that_only_requests_new_keys_is_cut_off() {
     let flood = |bytes: &'static [u8]| {
         served(move |client, socket| {
             for _ in 0..100 {

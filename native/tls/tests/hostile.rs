@@ -1,4 +1,4 @@
-//! Whoever is between the two sides, or is the other one: nothing is passed on that was not said.
+//! A hostile peer, or one between the two sides: only what the other side sent is passed on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "only tests are in here")]
 
 mod common;
@@ -85,10 +85,10 @@ proptest! {
         let mut harmed = sent.clone();
         harms.iter().for_each(|harm| apply(harm, &mut harmed));
         here.outgoing.borrow_mut().extend(&harmed);
-        let (said, come) = (parts.concat(), everything(&mut server, &mut there));
-        prop_assert!(said.starts_with(&come));
-        prop_assert!(come != said || looked_at(&harmed).starts_with(&looked_at(&sent)), "whole only if all of it came");
-        prop_assert!(come == said || harmed != sent);
+        let (sent_text, come) = (parts.concat(), everything(&mut server, &mut there));
+        prop_assert!(sent_text.starts_with(&come));
+        prop_assert!(come != sent_text || looked_at(&harmed).starts_with(&looked_at(&sent)), "whole only if all of it came");
+        prop_assert!(come == sent_text || harmed != sent);
     }
 
     #[test]
@@ -146,7 +146,7 @@ fn looked_at(bytes: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Random harms came upon both: taken for harms, though nobody reads them.
+/// Random harms came upon both: taken for harms, though neither reads them.
 #[test]
 fn what_tls_ignores_is_no_harm() {
     let with = |specs: &[u8]| [&[22, 3, 3, 0, 2, 7, 7], specs, &[23, 3, 3, 0, 1, 9]].concat();

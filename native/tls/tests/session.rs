@@ -144,16 +144,16 @@ fn each_fault_has_its_name() {
 }
 
 #[test]
-fn whoever_does_not_speak_tls_can_be_told_so() {
+fn a_client_that_does_not_speak_tls_can_be_answered_in_plain_text() {
     let (mut here, mut there) = wire(1 << 16);
     let mut server = Session::accept(&acceptor()).unwrap();
     here.write_all(b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\x00\x80\x00").unwrap();
     let error = server.read(&mut there, &mut [0; 100]).unwrap_err();
     assert_eq!(Fault::of(&error), Some(Fault::NotTls));
     assert_eq!(server.write(&mut there, b"in plain").unwrap(), 8);
-    let mut said = [0; 100];
-    assert_eq!(here.read(&mut said).unwrap(), 8);
-    assert_eq!(&said[..8], b"in plain");
+    let mut answer = [0; 100];
+    assert_eq!(here.read(&mut answer).unwrap(), 8);
+    assert_eq!(&answer[..8], b"in plain");
 }
 
 #[test]

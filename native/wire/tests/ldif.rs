@@ -1,4 +1,4 @@
-//! LDIF: which records are read, and what is said about the rest.
+//! LDIF: which records are read, and the errors for the rest.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail the test they help")]
 

@@ -55,7 +55,7 @@ fn a_simple_bind() {
 }
 
 #[test]
-fn a_sasl_bind_and_one_nobody_defined() {
+fn a_sasl_bind_and_an_undefined_one() {
     let Operation::Bind(bind) =
         operation(b"0\x18\x02\x01\x01`\x13\x02\x01\x03\x04\x00\xa3\x0c\x04\x08EXTERNAL\x04\x00")
     else {

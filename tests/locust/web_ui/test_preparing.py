@@ -73,22 +73,22 @@ def test_a_directory_of_ones_own_gets_its_people_for_the_test_alone(
 def test_people_who_cannot_be_removed_are_told_of_in_a_line(
     tmp_path: Path, directory: Directory
 ) -> None:
-    said: list[str] = []
-    with web_ui(tmp_path, "ils", *of(directory, FEW), said=said) as (_, root):
+    output: list[str] = []
+    with web_ui(tmp_path, "ils", *of(directory, FEW), output=output) as (_, root):
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
         directory.stop()
         screen.stop()
-    assert "Traceback" not in said[0]
-    assert f"ldap://{directory.address}" in said[0]
+    assert "Traceback" not in output[0]
+    assert f"ldap://{directory.address}" in output[0]
 
 
 def test_who_is_there_when_seeding_is_stopped_is_removed_again(
     tmp_path: Path, directory: Directory
 ) -> None:
-    said: list[str] = []
-    with web_ui(tmp_path, "ils", *of(directory, MANY), said=said) as (_, root):
+    output: list[str] = []
+    with web_ui(tmp_path, "ils", *of(directory, MANY), output=output) as (_, root):
         screen = Screen(root)
         empty = directory.stats()["entries"]
         screen.start("LookupUser")
@@ -96,7 +96,7 @@ def test_who_is_there_when_seeding_is_stopped_is_removed_again(
         screen.stop()
         assert 0 < directory.stats()["adds"] < MANY
         assert eventually(lambda: directory.stats()["entries"] == empty, 30), directory.stats()
-    assert "Traceback" not in said[0]
+    assert "Traceback" not in output[0]
 
 
 def test_what_goes_wrong_before_the_first_request_is_shown_and_the_next_test_runs(

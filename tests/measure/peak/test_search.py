@@ -301,6 +301,6 @@ def test_late_operations_of_a_target_that_is_used_up_are_the_targets() -> None:
     assert (reply.answer, reply.crowded) == (Answer.BROKE, False)
 
 
-def test_a_target_that_serves_too_slowly_broke_whoever_was_late() -> None:
+def test_a_target_that_serves_too_slowly_breaks_though_the_tester_was_late() -> None:
     reply = late(users=64, service_us=2_000, lag_us=9_000)
     assert (reply.answer, reply.crowded) == (Answer.BROKE, False)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Bytes of a value's normal form that are kept; values that differ only later are told apart by
+/// Bytes of a value's normal form that are kept; values that differ only later are distinguished by
 /// evaluating the filter.
 const KEPT: usize = 12;
 

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_taken_twice_by_anybody() {
+    fn no_person_is_taken_twice() {
         let mut threads: Vec<_> = (0..3).map(|place| OwnedKeys::new(100, place, 3)).collect();
         let mut taken = Vec::new();
         for owned_keys in &mut threads {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_may_have_nobody() {
+    fn a_thread_may_own_no_people() {
         assert_eq!(OwnedKeys::new(2, 2, 3).take(0), None);
         assert_eq!(OwnedKeys::new(2, 5, 6).take(1), None);
         assert_eq!(OwnedKeys::new(2, 1, 3).take(1), Some(1));

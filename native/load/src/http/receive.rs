@@ -189,7 +189,7 @@ impl Http {
         lane.stage = Stage::Head;
         let mut failure = self.judge(request, lane, body, length);
         if came > consumed {
-            // Nothing more was asked for: the body was longer than its head said.
+            // Nothing more was asked for: the body is longer than its head says.
             failure = failure.or(Some(Failure::WrongLength));
             lane.keeps = false;
         }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_nobody_has_is_refused_with_those_there_are() {
+    fn an_unknown_field_is_refused_with_the_known_ones() {
         let error = Template::read("{shoe_size}", Escape::Plain).unwrap_err();
         assert!(error.contains("{shoe_size}") && error.contains("birth_year"), "{error}");
     }

@@ -10,7 +10,7 @@ use crate::harness::{Totals, config, lookups, people, run, run_until, start};
 use crate::responder::{Do, Responder};
 
 #[test]
-fn nobody_listening_is_refused_and_tried_again_more_and_more_slowly() {
+fn a_refused_connect_is_tried_again_more_and_more_slowly() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let people = people(Profile::Small, 5);
     let totals = run(&config(free, "lookup", lookups(7)), Some(&people), 10, 300);
@@ -42,7 +42,7 @@ fn lanes_come_back_when_the_target_does() {
 }
 
 #[test]
-fn a_listener_that_takes_nobody_in_is_a_connect_timeout() {
+fn a_listener_that_accepts_no_connection_is_a_connect_timeout() {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
     socket.listen(0).unwrap();

@@ -40,7 +40,7 @@ fn a_size_limit_that_is_reached_is_an_answer() {
     let people = people(Profile::Small, 300);
     let totals = listed(&people, Do::Right, json!({"op": "retrieve", "size_limit": 50}));
     assert!(totals.kinds().is_empty(), "{totals:?}");
-    // Whoever stops before the limit has not listed everybody.
+    // A listing that ends before its limit must hold everybody.
     let responder = Responder::right(&people);
     let larger = crate::harness::people(Profile::Small, 310);
     let steps = session(3, json!([{"op": "retrieve"}]));

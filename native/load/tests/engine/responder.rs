@@ -111,7 +111,7 @@ impl Responder {
         Self::start(people, |_, _| Do::Right)
     }
 
-    /// Answers lookups as told, everything else rightly.
+    /// Answers lookups as `Do` has it, everything else rightly.
     pub fn lookups(people: &Arc<Population>, what: Do) -> Self {
         Self::start(people, move |tag, _| if tag == op::SEARCH_REQUEST { what } else { Do::Right })
     }

@@ -85,7 +85,7 @@ fn leaks_among_right_pages_are_counted_one_by_one() {
 }
 
 #[test]
-fn bodies_nobody_looks_into_are_measured_all_the_same() {
+fn bodies_that_are_not_verified_are_still_measured() {
     for (what, name) in [
         (Do::Right, None),
         (Do::Chunked(900), None),

@@ -46,7 +46,7 @@ fn targets_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn each_thread_has_somebody_to_update() {
+fn each_thread_needs_a_person_to_update() {
     let site = Site::right();
     let mut config = config(&site, "sequence", json!([update("own")]));
     config["target"]["size"] = json!(3);
@@ -56,7 +56,7 @@ fn each_thread_has_somebody_to_update() {
 }
 
 #[test]
-fn a_protocol_nobody_speaks_is_refused() {
+fn an_unknown_protocol_is_refused() {
     let site = Site::right();
     let mut config = config(&site, "page", json!([page("random")]));
     config["target"]["protocol"] = json!("gopher");

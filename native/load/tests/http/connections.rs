@@ -41,7 +41,7 @@ fn a_site_that_closes_after_an_answer_costs_a_connect_and_no_failure() {
 }
 
 #[test]
-fn nobody_listening_is_a_failure_to_connect() {
+fn a_closed_port_is_a_failure_to_connect() {
     let site = Site::right();
     let config = config(&site, "page", json!([page("random")]));
     drop(site);

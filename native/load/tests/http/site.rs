@@ -33,7 +33,7 @@ pub enum Do {
     AfterContinue,
     /// Answer with the next person's page.
     SomebodyElse,
-    /// Answer with a page that says nobody's it is.
+    /// Answer with a page that does not say whose it is.
     Nobody,
     /// Answer with the right person's page, which greets another.
     WrongGreeting,

@@ -9,7 +9,7 @@ use wire::ldap::ResultCode;
 use super::server::{Asked, Do, Server};
 use super::{config, people, remove, seed};
 
-fn message(result: Result<impl std::fmt::Debug, LiveError>) -> String {
+fn message_of(result: Result<impl std::fmt::Debug, LiveError>) -> String {
     result.unwrap_err().to_string()
 }
 
@@ -25,7 +25,7 @@ fn with_people(what: Do) -> Server {
 fn a_refused_person_is_named_with_the_reason_and_the_remedy() {
     let schema = Do::Code(ResultCode::OBJECT_CLASS_VIOLATION, "no structural object class");
     let server = with_people(schema);
-    let said = message(seed(&config(&server), 5..6));
+    let message = message_of(seed(&config(&server), 5..6));
     let mut dn = Vec::new();
     people().write_dn(5, &mut dn);
     let expected = format!(
@@ -34,12 +34,15 @@ fn a_refused_person_is_named_with_the_reason_and_the_remedy() {
         server.address,
         String::from_utf8(dn).unwrap()
     );
-    assert_eq!(said, expected);
+    assert_eq!(message, expected);
 
     let server = with_people(Do::Code(ResultCode::INSUFFICIENT_ACCESS_RIGHTS, ""));
-    let said = message(remove(&config(&server), 0..10));
-    assert!(said.contains("refuses to delete \"cn="), "{said}");
-    assert!(said.ends_with("insufficientAccessRights (50); bind as somebody who may write there"), "{said}");
+    let message = message_of(remove(&config(&server), 0..10));
+    assert!(message.contains("refuses to delete \"cn="), "{message}");
+    assert!(
+        message.ends_with("insufficientAccessRights (50); bind as somebody who may write there"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -66,10 +69,14 @@ fn a_server_that_hangs_up_is_no_success() {
             Asked::Add(_) if n > 100 => what,
             _ => Do::Right,
         });
-        let said = message(seed(&config(&server), 0..1_000));
-        assert!(said.contains("closed the connection"), "{said}");
-        assert_eq!(said.contains("saying unavailable (52), shutting down"), what == Do::Goodbye, "{said}");
-        assert!(said.ends_with("run it again to go on"), "{said}");
+        let message = message_of(seed(&config(&server), 0..1_000));
+        assert!(message.contains("closed the connection"), "{message}");
+        assert_eq!(
+            message.contains("saying unavailable (52), shutting down"),
+            what == Do::Goodbye,
+            "{message}"
+        );
+        assert!(message.ends_with("run it again to go on"), "{message}");
     }
 }
 
@@ -96,10 +103,10 @@ fn something_else_than_ldap_is_called_so() {
         (Do::OtherOperation, "an answer of another kind than was asked for"),
     ] {
         let server = with_people(what);
-        let said = message(seed(&config(&server), 0..10));
+        let message = message_of(seed(&config(&server), 0..10));
         let expected =
             format!("{} does not answer in LDAP ({reason}); is it the right port?", server.address);
-        assert_eq!(said, expected);
+        assert_eq!(message, expected);
     }
     let server = Server::start(move |_, _| http);
     assert!(matches!(seed(&config(&server), 0..10), Err(LiveError::NotLdap { .. })));
@@ -118,7 +125,7 @@ fn a_wrong_password_is_said_to_be_one() {
         "{} refuses to bind cn=admin: invalidCredentials (49); check bind DN and password",
         server.address
     );
-    assert_eq!(message(seed(&config, 0..1)), expected);
+    assert_eq!(message_of(seed(&config, 0..1)), expected);
 }
 
 #[test]
@@ -134,7 +141,7 @@ fn a_base_that_cannot_be_made_is_the_administrator_s_business() {
          create it yourself, or choose a base that is there",
         server.address
     );
-    assert_eq!(message(seed(&config(&server), 0..1)), expected);
+    assert_eq!(message_of(seed(&config(&server), 0..1)), expected);
 }
 
 #[test]
@@ -143,7 +150,7 @@ fn a_configuration_that_makes_no_sense_is_refused_before_anybody_is_asked() {
     let with = |change: fn(&mut Config)| {
         let mut config = config(&server);
         change(&mut config);
-        message(seed(&config, 0..1))
+        message_of(seed(&config, 0..1))
     };
     assert_eq!(with(|c| c.window = 0), "a window of 0 requests cannot be kept; ask for 1 to 65536");
     assert_eq!(with(|c| c.connections = 0), "0 connections cannot be kept busy; ask for 1 to 256");
@@ -163,10 +170,10 @@ fn a_configuration_that_makes_no_sense_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn nobody_there_is_said_with_the_address() {
+fn a_refused_connect_names_the_address() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let said = message(seed(&Config::new("127.0.0.1", address.port()), 0..1));
-    assert!(said.starts_with(&format!("cannot connect to {address}: Connection refused")), "{said}");
-    let said = message(seed(&Config::new("no-such-host.invalid", 389), 0..1));
-    assert!(said.starts_with("cannot connect to no-such-host.invalid:389: "), "{said}");
+    let message = message_of(seed(&Config::new("127.0.0.1", address.port()), 0..1));
+    assert!(message.starts_with(&format!("cannot connect to {address}: Connection refused")), "{message}");
+    let message = message_of(seed(&Config::new("no-such-host.invalid", 389), 0..1));
+    assert!(message.starts_with("cannot connect to no-such-host.invalid:389: "), "{message}");
 }

@@ -1,4 +1,4 @@
-//! A small LDAP server on a real socket that keeps names and attributes, and misbehaves as told.
+//! A small LDAP server on a real socket that keeps names and attributes, and misbehaves on request.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -101,7 +101,7 @@ impl Server {
     }
 }
 
-/// Closes so that what was said arrives: closing over unread requests throws it away.
+/// Closes so that the answer arrives: closing over unread requests resets the connection.
 fn part(mut stream: TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = std::io::copy(&mut stream, &mut std::io::sink());

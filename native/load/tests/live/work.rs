@@ -52,7 +52,7 @@ fn connections_are_left_with_an_unbind() {
 }
 
 #[test]
-fn nobody_is_asked_for_when_the_range_is_empty() {
+fn an_empty_range_asks_for_no_person() {
     let server = Server::right();
     assert_eq!(seed(&config(&server), 7..7).unwrap(), Report { done: 0, changed: 0 });
     assert_eq!(server.kept.lock().unwrap().adds(), Vec::<String>::new());
@@ -74,7 +74,7 @@ fn the_entries_above_come_first_and_only_where_they_are_missing() {
 }
 
 #[test]
-fn whoever_may_not_look_may_still_write() {
+fn a_client_that_may_not_search_may_still_write() {
     let server = Server::start(|asked, _| match asked {
         Asked::Search(_) => Do::Code(ResultCode::INSUFFICIENT_ACCESS_RIGHTS, ""),
         Asked::Add(dn) if !dn.starts_with("cn=") => Do::Code(ResultCode::ENTRY_ALREADY_EXISTS, ""),
@@ -113,7 +113,7 @@ fn an_ils_person_is_said_to_be_one() {
 }
 
 #[test]
-fn each_connection_binds_when_told_as_whom() {
+fn each_connection_binds_with_the_given_dn() {
     let server = Server::right();
     let mut config = config(&server);
     config.bind_dn = Some("cn=admin,o=Intranet".to_owned());
@@ -145,7 +145,7 @@ fn no_more_than_a_window_is_outstanding_on_a_connection() {
 }
 
 #[test]
-fn nobody_is_asked_for_far_behind_the_first_without_an_answer() {
+fn no_person_far_beyond_the_first_without_an_answer_is_asked_for() {
     let first = dn(&people(), 0);
     let server = Server::start(move |asked, _| match asked {
         Asked::Add(dn) if *dn == first => Do::Never,

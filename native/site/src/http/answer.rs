@@ -6,10 +6,10 @@ use crate::page::{PAGE_BYTES, push_joined};
 
 /// How a request wants to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct ResponseOptions {
     /// The connection stays open.
     pub(crate) keep_alive: bool,
-    /// The client has to be told that it does.
+    /// An HTTP/1.0 client: `Connection: keep-alive` has to say that it does.
     pub(crate) http10: bool,
     /// HEAD: everything but the body.
     pub(crate) head_only: bool,
@@ -18,13 +18,14 @@ pub(crate) struct Manner {
 }
 
 /// For requests that cannot be read.
-pub(crate) const CLOSING: Manner = Manner { keep_alive: false, http10: false, head_only: false, html: false };
+pub(crate) const CLOSING: ResponseOptions =
+    ResponseOptions { keep_alive: false, http10: false, head_only: false, html: false };
 
 /// Writes answers to one request.
 pub(crate) struct Answer<'o> {
     pub(crate) out: &'o mut Vec<u8>,
     pub(crate) date: &'o str,
-    pub(crate) manner: Manner,
+    pub(crate) options: ResponseOptions,
 }
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -42,7 +43,7 @@ impl Answer<'_> {
     ) {
         self.head(status, &[("Content-Type: ", kind), ("Cache-Control: ", "private, no-store")]);
         self.length(length);
-        if !self.manner.head_only {
+        if !self.options.head_only {
             write(self.out);
         }
     }
@@ -67,7 +68,7 @@ impl Answer<'_> {
             &[("Content-Type: ", "image/gif"), ("Cache-Control: ", "public, max-age=86400"), ("ETag: ", tag)],
         );
         self.length(image.len());
-        if !self.manner.head_only {
+        if !self.options.head_only {
             self.out.extend_from_slice(image);
         }
     }
@@ -83,7 +84,7 @@ impl Answer<'_> {
         self.head(status, &[("Content-Type: ", TEXT)]);
         self.lines(extra);
         self.length(sentence.len() + 1);
-        if !self.manner.head_only {
+        if !self.options.head_only {
             self.out.extend_from_slice(sentence.as_bytes());
             self.out.push(b'\n');
         }
@@ -93,7 +94,7 @@ impl Answer<'_> {
     pub(crate) fn created(&mut self, id: u64) {
         let cookie = cookie(id);
         let mut body = Vec::new();
-        let kind = if self.manner.html {
+        let kind = if self.options.html {
             push_joined(&mut body, id);
             HTML
         } else {
@@ -114,7 +115,7 @@ impl Answer<'_> {
     /// An update is stored. A browser is sent to its page, so that reloading does not send the
     /// form again (RFC 9110 section 15.4.4).
     pub(crate) fn updated(&mut self) {
-        if self.manner.html {
+        if self.options.html {
             self.head("303 See Other", &[("Location: ", "/")]);
             self.length(0);
         } else {
@@ -128,9 +129,9 @@ impl Answer<'_> {
         let date = self.date;
         self.push("HTTP/1.1 ").push(status).push("\r\nDate: ").push(date).push("\r\n");
         self.lines(lines);
-        if !self.manner.keep_alive {
+        if !self.options.keep_alive {
             self.push("Connection: close\r\n");
-        } else if self.manner.http10 {
+        } else if self.options.http10 {
             self.push("Connection: keep-alive\r\n");
         }
     }

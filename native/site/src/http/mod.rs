@@ -6,7 +6,7 @@ mod lines;
 mod preferences;
 mod route;
 
-pub(crate) use answer::{Answer, CLOSING, Manner};
+pub(crate) use answer::{Answer, CLOSING, ResponseOptions};
 pub(crate) use form::fields;
 pub(crate) use lines::Lines;
 pub(crate) use preferences::{changes, newcomer};

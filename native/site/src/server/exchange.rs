@@ -5,7 +5,8 @@ use wire::http::{Body, BodyError, Framing, HeadError, RequestHead, cookie};
 
 use super::turn::Turn;
 use crate::http::{
-    Answer, CLOSING, Lines, Manner, Route, Target, changes, entering, fields, newcomer, route, user_number,
+    Answer, CLOSING, Lines, ResponseOptions, Route, Target, changes, entering, fields, newcomer, route,
+    user_number,
 };
 use crate::limits::Limits;
 use crate::page::{push_page, push_welcome};
@@ -19,7 +20,7 @@ pub(super) enum Progress {
     /// Read this request's body.
     Body(Box<Incoming>),
     /// Wait for a write.
-    Wait(Manner),
+    Wait(ResponseOptions),
     /// Close when the answers are out.
     Close,
     /// The same, with bytes of the client unread.
@@ -31,7 +32,7 @@ pub(super) enum Progress {
 /// A request whose body is on its way.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    manner: Manner,
+    options: ResponseOptions,
     /// The user to update; `None` creates one.
     user: Option<u64>,
     body: Body,
@@ -46,8 +47,8 @@ fn too_large(limits: &Limits) -> String {
     format!("a form of over {} bytes", limits.body_bytes)
 }
 
-const fn after(manner: Manner) -> Progress {
-    if manner.keep_alive { Progress::Next } else { Progress::Close }
+const fn after(options: ResponseOptions) -> Progress {
+    if options.keep_alive { Progress::Next } else { Progress::Close }
 }
 
 /// Answers bytes that do not become a request.
@@ -64,8 +65,8 @@ pub(super) fn refuse_head(error: HeadError, bytes: &[u8], turn: &mut Turn<'_>) -
 }
 
 /// Answers a client that cannot be followed, or has more to say than is taken: it has to go.
-fn abort(manner: Manner, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
-    refuse(Manner { keep_alive: false, ..manner }, status, sentence, turn);
+fn abort(options: ResponseOptions, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
+    refuse(ResponseOptions { keep_alive: false, ..options }, status, sentence, turn);
     Progress::Abort
 }
 
@@ -76,16 +77,16 @@ fn names_other_version(bytes: &[u8]) -> bool {
     words.nth(2).is_some_and(|word| word.starts_with(b"HTTP/") && !word.starts_with(b"HTTP/1."))
 }
 
-fn refuse(manner: Manner, status: &str, sentence: &str, turn: &mut Turn<'_>) {
+fn refuse(options: ResponseOptions, status: &str, sentence: &str, turn: &mut Turn<'_>) {
     turn.counters.requests += 1;
     let counter =
         if status.starts_with('5') { &mut turn.counters.failed } else { &mut turn.counters.rejected };
     *counter += 1;
-    answer(manner, turn).sentence(status, &[], sentence);
+    answer(options, turn).sentence(status, &[], sentence);
 }
 
-fn answer<'a>(manner: Manner, turn: &'a mut Turn<'_>) -> Answer<'a> {
-    Answer { out: &mut turn.out, date: &turn.now.date, manner }
+fn answer<'a>(options: ResponseOptions, turn: &'a mut Turn<'_>) -> Answer<'a> {
+    Answer { out: &mut turn.out, date: &turn.now.date, options }
 }
 
 /// Answers a request, or goes on to its body. `bytes` begins with its head.
@@ -96,7 +97,7 @@ pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_>) -
     if head.length > limits.head_bytes || lines.count > limits.headers {
         return refuse_head(HeadError::TooLong, bytes, turn);
     }
-    let mut manner = Manner {
+    let mut options = ResponseOptions {
         keep_alive: head.keep_alive,
         http10: lines.http10,
         head_only: head.method == "HEAD",
@@ -104,32 +105,32 @@ pub(super) fn begin(head: &RequestHead<'_>, bytes: &[u8], turn: &mut Turn<'_>) -
     };
     let has_body = !matches!(head.framing, Framing::Length(0));
     let route = match problem(head, &lines, limits) {
-        Some((status, sentence)) => return reject(manner, has_body, status, sentence, turn),
+        Some((status, sentence)) => return reject(options, has_body, status, sentence, turn),
         None => route(head.method, head.path),
     };
     match route {
-        Route::Found(Target::Users) => receive(head, &lines, manner, None, turn),
+        Route::Found(Target::Users) => receive(head, &lines, options, None, turn),
         Route::Found(Target::Preferences) => match cookie(head.cookies, b"user").and_then(user_number) {
-            Some(user) => receive(head, &lines, manner, Some(user), turn),
-            None => reject(manner, has_body, "403 Forbidden", "no cookie says who you are", turn),
+            Some(user) => receive(head, &lines, options, Some(user), turn),
+            None => reject(options, has_body, "403 Forbidden", "no cookie says who you are", turn),
         },
         Route::Found(target) => {
             // Clients send no body with these. One that does is answered, and then its bytes are
             // dropped with the connection.
-            manner.keep_alive &= !has_body;
-            show(target, head, &lines, manner, turn);
-            if has_body { Progress::Linger } else { after(manner) }
+            options.keep_alive &= !has_body;
+            show(target, head, &lines, options, turn);
+            if has_body { Progress::Linger } else { after(options) }
         }
         Route::WrongMethod(allowed) => {
-            manner.keep_alive &= !has_body;
+            options.keep_alive &= !has_body;
             turn.counters.requests += 1;
             turn.counters.rejected += 1;
             let sentence = format!("not by this method, but by {allowed}");
-            answer(manner, turn).sentence("405 Method Not Allowed", &[("Allow: ", allowed)], &sentence);
-            if has_body { Progress::Linger } else { after(manner) }
+            answer(options, turn).sentence("405 Method Not Allowed", &[("Allow: ", allowed)], &sentence);
+            if has_body { Progress::Linger } else { after(options) }
         }
-        Route::NotFound => reject(manner, has_body, "404 Not Found", "there is nothing here", turn),
-        Route::UnknownMethod => reject(manner, has_body, "501 Not Implemented", "an unknown method", turn),
+        Route::NotFound => reject(options, has_body, "404 Not Found", "there is nothing here", turn),
+        Route::UnknownMethod => reject(options, has_body, "501 Not Implemented", "an unknown method", turn),
     }
 }
 
@@ -152,42 +153,54 @@ fn problem(
     (!hosts.contains(&lines.hosts)).then_some(("400 Bad Request", "not exactly one Host line"))
 }
 
-fn reject(mut manner: Manner, has_body: bool, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
-    manner.keep_alive &= !has_body;
-    refuse(manner, status, sentence, turn);
-    if has_body { Progress::Linger } else { after(manner) }
+fn reject(
+    mut options: ResponseOptions,
+    has_body: bool,
+    status: &str,
+    sentence: &str,
+    turn: &mut Turn<'_>,
+) -> Progress {
+    options.keep_alive &= !has_body;
+    refuse(options, status, sentence, turn);
+    if has_body { Progress::Linger } else { after(options) }
 }
 
-fn show(target: Target, head: &RequestHead<'_>, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_>) {
+fn show(
+    target: Target,
+    head: &RequestHead<'_>,
+    lines: &Lines<'_>,
+    options: ResponseOptions,
+    turn: &mut Turn<'_>,
+) {
     match target {
-        Target::Page => page(head.cookies, manner, turn),
-        Target::Image(n) => image(n, lines, manner, turn),
+        Target::Page => page(head.cookies, options, turn),
+        Target::Image(n) => image(n, lines, options, turn),
         _ => match entering(head.query) {
             Some(user) => {
                 turn.counters.requests += 1;
-                answer(manner, turn).entered(user);
+                answer(options, turn).entered(user);
             }
-            None => refuse(manner, "400 Bad Request", "no number of a user; ask for /enter?user=1", turn),
+            None => refuse(options, "400 Bad Request", "no number of a user; ask for /enter?user=1", turn),
         },
     }
 }
 
-fn image(n: usize, lines: &Lines<'_>, manner: Manner, turn: &mut Turn<'_>) {
+fn image(n: usize, lines: &Lines<'_>, options: ResponseOptions, turn: &mut Turn<'_>) {
     turn.counters.requests += 1;
     turn.counters.images += 1;
     let shared = turn.shared;
     let Some(picture) = shared.images.get(n) else { return };
     if lines.if_none_match == Some(picture.tag.as_bytes()) {
-        answer(manner, turn).not_modified(&picture.tag);
+        answer(options, turn).not_modified(&picture.tag);
     } else {
-        answer(manner, turn).image(picture.bytes, &picture.tag);
+        answer(options, turn).image(picture.bytes, &picture.tag);
     }
 }
 
-fn page(cookies: &[u8], manner: Manner, turn: &mut Turn<'_>) {
+fn page(cookies: &[u8], options: ResponseOptions, turn: &mut Turn<'_>) {
     let Some(user) = cookie(cookies, b"user") else {
         turn.counters.requests += 1;
-        answer(manner, turn).html("200 OK", |out| push_welcome(out, None));
+        answer(options, turn).html("200 OK", |out| push_welcome(out, None));
         return;
     };
     let Turn { people, out, counters, now, .. } = turn;
@@ -198,7 +211,7 @@ fn page(cookies: &[u8], manner: Manner, turn: &mut Turn<'_>) {
         Some(id) => {
             counters.asp_requests += 1;
             people.show(id, counters, |person| {
-                Answer { out, date: &now.date, manner }.page(|out| push_page(out, person));
+                Answer { out, date: &now.date, options }.page(|out| push_page(out, person));
             })
         }
     };
@@ -207,13 +220,13 @@ fn page(cookies: &[u8], manner: Manner, turn: &mut Turn<'_>) {
         Ok(None) => {
             let user = String::from_utf8_lossy(user);
             turn.counters.rejected += 1;
-            answer(manner, turn).html("404 Not Found", |out| push_welcome(out, Some(&user)));
+            answer(options, turn).html("404 Not Found", |out| push_welcome(out, Some(&user)));
         }
         Err(error) => {
             turn.out.truncate(start);
             turn.counters.failed += 1;
             let sentence = format!("the database cannot be read: {error}");
-            answer(manner, turn).sentence("500 Internal Server Error", &[], &sentence);
+            answer(options, turn).sentence("500 Internal Server Error", &[], &sentence);
         }
     }
 }
@@ -222,14 +235,14 @@ fn page(cookies: &[u8], manner: Manner, turn: &mut Turn<'_>) {
 fn receive(
     head: &RequestHead<'_>,
     lines: &Lines<'_>,
-    manner: Manner,
+    options: ResponseOptions,
     user: Option<u64>,
     turn: &mut Turn<'_>,
 ) -> Progress {
     let too_long =
         matches!(head.framing, Framing::Length(length) if length > turn.shared.limits.body_bytes as u64);
     if too_long {
-        return abort(manner, TOO_LARGE, &too_large(&turn.shared.limits), turn);
+        return abort(options, TOO_LARGE, &too_large(&turn.shared.limits), turn);
     }
     let form = |kind: &[u8]| {
         let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
@@ -237,14 +250,14 @@ fn receive(
     };
     if !lines.content_type.is_none_or(form) {
         let sentence = "send application/x-www-form-urlencoded";
-        return reject(manner, true, "415 Unsupported Media Type", sentence, turn);
+        return reject(options, true, "415 Unsupported Media Type", sentence, turn);
     }
     // RFC 9110 section 10.1.1: not to HTTP/1.0 clients.
     if lines.expects && !lines.http10 {
         turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
     }
     let body = Body::new(head.framing);
-    Progress::Body(Box::new(Incoming { manner, user, body, content: Vec::new(), received: 0 }))
+    Progress::Body(Box::new(Incoming { options, user, body, content: Vec::new(), received: 0 }))
 }
 
 impl Incoming {
@@ -262,7 +275,7 @@ impl Incoming {
                 Ok(0) => return (consumed, None),
                 Ok(count) => consumed += count,
                 Err((status, sentence)) => {
-                    return (bytes.len(), Some(abort(self.manner, status, &sentence, turn)));
+                    return (bytes.len(), Some(abort(self.options, status, &sentence, turn)));
                 }
             }
         }
@@ -286,16 +299,16 @@ impl Incoming {
         let write = match self.write(turn) {
             Ok(write) => write,
             Err(sentence) => {
-                refuse(self.manner, "400 Bad Request", &sentence, turn);
-                return after(self.manner);
+                refuse(self.options, "400 Bad Request", &sentence, turn);
+                return after(self.options);
             }
         };
         turn.counters.asp_requests += 1;
         if turn.write(id, write) {
-            Progress::Wait(self.manner)
+            Progress::Wait(self.options)
         } else {
-            refuse(self.manner, "503 Service Unavailable", "nothing can be stored now", turn);
-            after(self.manner)
+            refuse(self.options, "503 Service Unavailable", "nothing can be stored now", turn);
+            after(self.options)
         }
     }
 
@@ -311,27 +324,27 @@ impl Incoming {
 }
 
 /// Answers a write that has ended.
-pub(super) fn finish(manner: Manner, outcome: Outcome, turn: &mut Turn<'_>) -> Progress {
+pub(super) fn finish(options: ResponseOptions, outcome: Outcome, turn: &mut Turn<'_>) -> Progress {
     match outcome {
         Outcome::Created(id) => {
             turn.counters.requests += 1;
             turn.counters.creates += 1;
-            answer(manner, turn).created(id);
+            answer(options, turn).created(id);
         }
         Outcome::Updated => {
             turn.counters.requests += 1;
             turn.counters.updates += 1;
-            answer(manner, turn).updated();
+            answer(options, turn).updated();
         }
-        Outcome::Unknown => refuse(manner, "404 Not Found", "there is no such user", turn),
+        Outcome::Unknown => refuse(options, "404 Not Found", "there is no such user", turn),
         Outcome::Failed => {
             refuse(
-                manner,
+                options,
                 "503 Service Unavailable",
                 "the change could not be stored; nothing has changed",
                 turn,
             );
         }
     }
-    after(manner)
+    after(options)
 }

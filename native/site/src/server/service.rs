@@ -10,7 +10,7 @@ use wire::http::{HeadError, RequestHead};
 
 use super::exchange::{self, Incoming, Progress};
 use super::turn::{Now, Turn};
-use crate::http::Manner;
+use crate::http::ResponseOptions;
 use crate::page::http_date;
 use crate::stats::Published;
 use crate::upd::{Done, Outcome};
@@ -49,7 +49,7 @@ enum Request {
     /// Within a body.
     Body(Box<Incoming>),
     /// The writer has it.
-    Writing(Manner),
+    Writing(ResponseOptions),
 }
 
 impl<'t> HttpService<'t> {
@@ -87,7 +87,7 @@ impl Session {
         let (request, step) = match progress {
             Progress::Next => (Request::Head, Step::Next),
             Progress::Body(incoming) => (Request::Body(incoming), Step::Next),
-            Progress::Wait(manner) => (Request::Writing(manner), Step::Wait),
+            Progress::Wait(options) => (Request::Writing(options), Step::Wait),
             Progress::Close if is_last => (Request::Head, Step::Close),
             Progress::Close | Progress::Linger => (Request::Head, Step::Linger),
             Progress::Abort => (Request::Head, Step::Abort),
@@ -177,8 +177,8 @@ impl Service for HttpService<'_> {
 
     fn resume(&mut self, session: &mut Session, outcome: Outcome) -> Step {
         match session.request {
-            Request::Writing(manner) => {
-                let progress = exchange::finish(manner, outcome, &mut self.turn);
+            Request::Writing(options) => {
+                let progress = exchange::finish(options, outcome, &mut self.turn);
                 session.advance(progress, true)
             }
             Request::Head | Request::Body(_) => Step::Next,

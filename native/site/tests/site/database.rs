@@ -43,14 +43,14 @@ fn visitor(row: &Row<'_>) -> rusqlite::Result<Visitor> {
 fn everybody_is_in_it_with_all_properties_and_sqlite_finds_no_fault() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.upd");
-    let mut heard = Vec::new();
+    let mut reported = Vec::new();
     let manifest = upd::build(&path, &visitors(), 10_000, &mut |n| {
-        heard.push(n);
+        reported.push(n);
         ControlFlow::Continue(())
     });
     assert_eq!(upd::inspect(&path, &Expected::default()).unwrap(), manifest.unwrap());
-    assert_eq!(heard.last(), Some(&10_000));
-    assert!(heard.is_sorted() && heard.len() > 2);
+    assert_eq!(reported.last(), Some(&10_000));
+    assert!(reported.is_sorted() && reported.len() > 2);
     let db = Connection::open(&path).unwrap();
     let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok");

@@ -1,4 +1,4 @@
-//! One beyond each limit that somebody has set, and what hostile paths and headers come to.
+//! Clients go one beyond each limit, and send hostile paths and headers.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -102,7 +102,7 @@ fn an_address_has_a_number_of_connections() {
 }
 
 #[test]
-fn whoever_stalls_or_idles_is_cut_off() {
+fn a_stalled_or_idle_client_is_cut_off() {
     let site = limited(|limits| (limits.stall_ms, limits.idle_ms) = (300, 1500));
     let (mut in_head, mut in_body, mut idle) = (site.client(), site.client(), site.client());
     in_head.send("GET / HTTP/1.1\r\nHo");
@@ -110,7 +110,7 @@ fn whoever_stalls_or_idles_is_cut_off() {
     assert!(in_head.is_closed() && in_body.is_closed());
     assert!(idle.is_closed());
     site.has_counted(|stats| stats.traffic.disconnections == 3);
-    assert_eq!(site.running.stats().traffic.aborted, 2, "whoever idles breaks nothing");
+    assert_eq!(site.running.stats().traffic.aborted, 2, "idling is no violation");
     assert_eq!(site.client().get("/", Some(1)).status, 200);
 }
 
@@ -175,7 +175,7 @@ fn nothing_of_a_request_becomes_a_header_or_markup() {
         let answer = client.answer();
         assert_eq!(answer.status, 400, "{value}");
         assert!(!answer.head.to_lowercase().contains("evil"), "{}", answer.head);
-        assert_eq!(client.get("/", Some(1)).status, 200, "and no answer of somebody's making behind it");
+        assert_eq!(client.get("/", Some(1)).status, 200, "and no forged answer follows it");
     }
     for cookie in ["<script>alert(1)</script>", "1\"><img src=x onerror=y>", "7\tX-Evil: 1", "-1", "1e3"] {
         let mut client = site.client();

@@ -62,7 +62,7 @@ fn a_client_that_has_said_all_still_gets_its_answers() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_holds_nobody_up() {
+fn a_client_that_reads_nothing_does_not_delay_the_others() {
     let site = Site::start();
     let mut greedy = site.client();
     let page = "GET / HTTP/1.1\r\nHost: a\r\nCookie: user=1\r\n\r\n";

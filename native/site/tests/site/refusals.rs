@@ -1,8 +1,8 @@
-//! What is not done, and how that is said.
+//! Requests that are refused, and the answers to them.
 
 use crate::common::{PEOPLE, Site};
 
-/// Sends bytes and expects a status; then the connection has to be closed, or open, as said.
+/// Sends bytes and expects a status; then the connection has to be closed or open, as `closed` has it.
 fn refused(site: &Site, request: impl AsRef<[u8]>, status: u16, closed: bool) -> String {
     let mut client = site.client();
     client.send(request);
@@ -36,8 +36,8 @@ fn what_is_not_http_is_refused_and_closed() {
     refused(&site, "POST /users HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", 501, true);
 }
 
-/// Two readers who disagree where a request ends take one request for two, or somebody else's for one's
-/// own (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). No page comes of any of these, and none of what follows.
+/// Two programs that disagree where a request ends take one request for two, or one client's for
+/// another's (RFC 9112 sections 6.1, 6.3, 7.1 and 11.2). No page comes of any of these, and none of what follows.
 #[test]
 fn nothing_is_smuggled_behind_a_request() {
     let site = Site::start();
@@ -119,7 +119,7 @@ fn methods_and_paths_that_are_not_there_are_told_apart() {
     let mut client = site.client();
     client.send("GET /users HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(client.answer().header("allow"), Some("POST"));
-    // A body nobody will read: answered, and closed without a reset.
+    // A body that is not going to be read: answered, and closed without a reset.
     refused(&site, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 405, true);
     refused(&site, "POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 404, true);
 }

@@ -20,24 +20,24 @@ fn impatient() -> Site {
 /// Sends so many bytes in each step; what is answered, or nothing where the site hangs up before.
 fn sent(socket: &mut TcpStream, request: &str, each: usize) -> String {
     socket.set_read_timeout(Some(STEP)).unwrap();
-    let mut said = Vec::new();
+    let mut answer = Vec::new();
     for piece in request.as_bytes().chunks(each) {
         let gone = socket.write_all(piece).is_err();
         let mut room = [0; 1_000];
         match socket.read(&mut room) {
-            Ok(count) if count > 0 && !gone => said.extend_from_slice(&room[..count]),
+            Ok(count) if count > 0 && !gone => answer.extend_from_slice(&room[..count]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            _ => return String::from_utf8_lossy(&said).into_owned(),
+            _ => return String::from_utf8_lossy(&answer).into_owned(),
         }
     }
-    if said.is_empty() {
-        // It is all sent, and what is said to it may take longer than a step.
+    if answer.is_empty() {
+        // It is all sent, and its answer may take longer than a step.
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut room = [0; 1_000];
         let count = socket.read(&mut room).unwrap();
-        said.extend_from_slice(&room[..count]);
+        answer.extend_from_slice(&room[..count]);
     }
-    String::from_utf8_lossy(&said).into_owned()
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn knocking(site: &Site) -> Stream<TcpStream> {
 }
 
 #[test]
-fn whoever_stops_within_a_record_is_cut_off() {
+fn a_client_that_stops_within_a_record_is_cut_off() {
     let site = secure(|config| (config.limits.stall_ms, config.limits.idle_ms) = (300, 0));
     let mut stream = knocking(&site);
     assert!(stream.shake().unwrap());

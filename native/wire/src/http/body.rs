@@ -18,7 +18,7 @@ pub enum BodyError {
     #[error("a chunk without a size in hexadecimal digits")]
     BadChunkSize,
     /// A chunk that does not end after its size.
-    #[error("a chunk that is longer than it said")]
+    #[error("a chunk that is longer than its size")]
     BadChunkEnd,
     /// A line that ends otherwise: what another reader ends elsewhere smuggles requests past it.
     #[error("a chunk line that does not end in CR LF")]

@@ -10,8 +10,8 @@ fn others() -> impl Strategy<Value = Vec<String>> {
     vec("X-[A-Za-z0-9-]{1,8}: ?[!-~]([ -~]{0,10}[!-~])?", 0..4)
 }
 
-fn head(first: &str, said: &[Option<String>], others: &[String]) -> String {
-    let lines: Vec<&str> = said.iter().flatten().chain(others).map(String::as_str).collect();
+fn head(first: &str, some: &[Option<String>], others: &[String]) -> String {
+    let lines: Vec<&str> = some.iter().flatten().chain(others).map(String::as_str).collect();
     format!("{first}\r\n{}\r\n", lines.iter().map(|line| format!("{line}\r\n")).collect::<String>())
 }
 
@@ -23,12 +23,12 @@ proptest! {
         others in others(), body in vec(any::<u8>(), 0..20),
     ) {
         let target = query.as_ref().map_or(path.clone(), |query| format!("{path}?{query}"));
-        let said = [
+        let some = [
             cookies.as_ref().map(|cookies| format!("Cookie: {cookies}")),
             length.map(|length| format!("content-length: {length}")),
             close.then(|| "Connection: close".to_owned()),
         ];
-        let head = head(&format!("{method} {target} HTTP/1.1"), &said, &others);
+        let head = head(&format!("{method} {target} HTTP/1.1"), &some, &others);
         let bytes = [head.as_bytes(), &body].concat();
         let read = RequestHead::decode(&bytes).unwrap().unwrap();
         prop_assert_eq!((read.method, read.path, read.query), (&*method, &*path, query.as_deref().unwrap_or_default()));
@@ -45,12 +45,12 @@ proptest! {
         status in 200u16..600, reason in "[A-Za-z ]{0,12}", cookie in option::of("[a-z]{1,5}=[a-z0-9]{1,9}"),
         location in option::of("/[a-z/]{0,9}"), length: u32, others in others(),
     ) {
-        let said = [
+        let some = [
             cookie.as_ref().map(|cookie| format!("Set-Cookie: {cookie}")),
             location.as_ref().map(|location| format!("Location: {location}")),
             Some(format!("Content-Length: {length}")),
         ];
-        let head = head(&format!("HTTP/1.1 {status} {reason}"), &said, &others);
+        let head = head(&format!("HTTP/1.1 {status} {reason}"), &some, &others);
         let read = ResponseHead::decode(head.as_bytes()).unwrap().unwrap();
         prop_assert_eq!((read.status, read.length, read.keep_alive), (status, head.len(), true));
         prop_assert_eq!(read.set_cookie, cookie.as_deref().map(str::as_bytes));

@@ -2,14 +2,14 @@
 
 use mio::Interest;
 
-use super::{Connect, Current, Fate, Lane, Phase};
+use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, WriteOutcome};
 use crate::drive::context::{Context, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
 use crate::record::failure::Failure;
-use crate::record::recorder::{End, Sample, Slot};
+use crate::record::recorder::{End, Slot};
 
 impl<S: Default + Send> Lane<S> {
     /// Starts a new connection in place of the old one.
@@ -19,7 +19,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
     ) -> Result<(), Failure> {
         self.hang_up(None);
-        self.connect = Connect { slot, started_ns: now_ns() };
+        self.connect = Operation::started(slot, now_ns());
         self.link = Link::open(&mut context.sources, context.security.as_ref())?;
         context.protocol.connected(&mut self.state);
         Ok(())
@@ -60,7 +60,7 @@ impl<S: Default + Send> Lane<S> {
             return self.resume(program, context, now_ns);
         }
         self.phase = Phase::Asking;
-        self.now.started_ns = now_ns;
+        self.current.started_ns = now_ns;
         context.deadlines[self.id as usize] = now_ns + context.timeout_ns;
         match self.flush(context) {
             Ok(()) => Fate::Runs,
@@ -70,18 +70,7 @@ impl<S: Default + Send> Lane<S> {
 
     pub(super) fn link_is_up<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>, now_ns: u64) {
         self.link.promote();
-        let Connect { slot, started_ns } = self.connect;
-        let sample = Sample {
-            due_ns: self.due_ns,
-            started_ns,
-            ended_ns: now_ns,
-            processing_ns: started_ns.saturating_sub(self.since_ns),
-            bytes_out: 0,
-            bytes_in: 0,
-            end: End::Right,
-        };
-        context.recorders[slot].record(&sample);
-        self.since_ns = now_ns;
+        self.record(self.connect, End::Right, context, now_ns);
     }
 
     pub(super) fn connect_failed<P: Protocol<Lane = S>>(
@@ -91,8 +80,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        let Connect { slot, started_ns } = self.connect;
-        self.now = Current { slot, started_ns, bytes_out: 0, bytes_in: 0 };
+        self.current = self.connect;
         self.unanswered(failure, program, context, now_ns)
     }
 
@@ -104,8 +92,7 @@ impl<S: Default + Send> Lane<S> {
         let ended_ns = now_ns();
         let bytes_out = outcome.map_or(0, |n| n as u64);
         let end = outcome.err().map_or(End::Right, End::Unanswered);
-        self.now = Current { slot, started_ns, bytes_out, bytes_in: 0 };
-        self.record(end, context, ended_ns);
+        self.record(Operation { bytes_out, ..Operation::started(slot, started_ns) }, end, context, ended_ns);
         ended_ns
     }
 

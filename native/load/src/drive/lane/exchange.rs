@@ -5,7 +5,7 @@ use std::ops::Range;
 use mio::Interest;
 use mio::event::Event;
 
-use super::{Current, Fate, Lane, Phase};
+use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, ReadOutcome, WriteOutcome};
 use crate::drive::batch::Staged;
 use crate::drive::context::{BUFFER_BYTES, Context};
@@ -39,7 +39,7 @@ impl<S: Default + Send> Lane<S> {
         }
         let end = context.out.len();
         self.phase = Phase::Asking;
-        self.now = Current { slot, started_ns: 0, bytes_out: (end - start) as u64, bytes_in: 0 };
+        self.current = Operation { bytes_out: (end - start) as u64, ..Operation::started(slot, 0) };
         if context.staging {
             context.staged.push(Staged { lane: self.id, start, end });
             return Some(Fate::Runs);
@@ -56,7 +56,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
     ) -> Fate {
         let started_ns = now_ns();
-        self.now.started_ns = started_ns;
+        self.current.started_ns = started_ns;
         if let Link::Down(reason) = self.link {
             let failure = reason.unwrap_or(Failure::Closed);
             return self.unanswered(failure, program, context, started_ns);
@@ -84,9 +84,9 @@ impl<S: Default + Send> Lane<S> {
             context.deadlines[self.id as usize] = self.connect.started_ns + context.connect_timeout_ns;
             return self.watch(Interest::READABLE | Interest::WRITABLE, context);
         }
-        context.deadlines[self.id as usize] = self.now.started_ns + context.timeout_ns;
+        context.deadlines[self.id as usize] = self.current.started_ns + context.timeout_ns;
         if opening {
-            self.link_is_up(context, self.now.started_ns);
+            self.link_is_up(context, self.current.started_ns);
             self.watch(Interest::READABLE, context)?;
         }
         let n = if let WriteOutcome::Bytes(n) = sent { n } else { 0 };
@@ -126,7 +126,7 @@ impl<S: Default + Send> Lane<S> {
             };
             let emptied = kept + n < context.buffer.len() && !to_the_end;
             let connection = self.connect.started_ns;
-            self.now.bytes_in += n as u64;
+            self.current.bytes_in += n as u64;
             // Lent to the lane while it looks at it.
             let buffer = std::mem::take(&mut context.buffer);
             let fate = self.take_in(&buffer[..kept + n], now_ns(), program, context);
@@ -176,7 +176,7 @@ impl<S: Default + Send> Lane<S> {
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
-        self.now.bytes_in += bytes.len() as u64;
+        self.current.bytes_in += bytes.len() as u64;
         self.take_in(bytes, read_ns, program, context)
     }
 

@@ -56,20 +56,19 @@ pub(crate) enum Fate {
     Ended,
 }
 
-/// The operation at hand.
+/// One operation that has begun and has not been recorded.
 #[derive(Debug, Clone, Copy)]
-struct Current {
+struct Operation {
     slot: Slot,
     started_ns: u64,
     bytes_out: u64,
     bytes_in: u64,
 }
 
-/// The connect that has begun and is not known to have ended.
-#[derive(Debug, Clone, Copy)]
-struct Connect {
-    slot: Slot,
-    started_ns: u64,
+impl Operation {
+    const fn started(slot: Slot, started_ns: u64) -> Self {
+        Self { slot, started_ns, bytes_out: 0, bytes_in: 0 }
+    }
 }
 
 /// One pass through the program.
@@ -91,8 +90,9 @@ pub(crate) struct Lane<S> {
     watched: bool,
     pc: usize,
     counters: Box<[u64]>,
-    now: Current,
-    connect: Connect,
+    current: Operation,
+    /// The connect that `current`, the first request on its connection, may be sent with.
+    connect: Operation,
     pass: Pass,
     /// When the counted operation at hand was to start.
     due_ns: u64,
@@ -119,8 +119,8 @@ impl<S: Default + Send> Lane<S> {
             watched: false,
             pc: 0,
             counters: vec![0; program.counters].into(),
-            now: Current { slot, started_ns: 0, bytes_out: 0, bytes_in: 0 },
-            connect: Connect { slot, started_ns: 0 },
+            current: Operation::started(slot, 0),
+            connect: Operation::started(slot, 0),
             pass: Pass::default(),
             due_ns: 0,
             since_ns: now_ns,

@@ -1,6 +1,6 @@
 //! What became of operations, and where that leaves the lane.
 
-use super::{BACKOFF_FIRST_NS, Current, Fate, Lane, Pass, Phase};
+use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Pass, Phase};
 use crate::drive::context::{Context, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
@@ -21,7 +21,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        self.record(failure.map_or(End::Right, End::Wrong), context, now_ns);
+        self.record(self.current, failure.map_or(End::Right, End::Wrong), context, now_ns);
         if let (Some(failure), true) = (failure, fatal) {
             return self.start_over(failure, program, context, now_ns);
         }
@@ -39,7 +39,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        self.record(End::Unanswered(failure), context, now_ns);
+        self.record(self.current, End::Unanswered(failure), context, now_ns);
         self.start_over(failure, program, context, now_ns)
     }
 
@@ -62,8 +62,14 @@ impl<S: Default + Send> Lane<S> {
     }
 
     #[inline]
-    pub(super) fn record<P: Protocol<Lane = S>>(&mut self, end: End, context: &mut Context<P>, now_ns: u64) {
-        let Current { slot, started_ns, bytes_out, bytes_in } = self.now;
+    pub(super) fn record<P: Protocol<Lane = S>>(
+        &mut self,
+        operation: Operation,
+        end: End,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) {
+        let Operation { slot, started_ns, bytes_out, bytes_in } = operation;
         let processing_ns = started_ns.saturating_sub(self.since_ns);
         let (due_ns, ended_ns) = (self.due_ns, now_ns);
         let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, bytes_out, bytes_in, end };
