@@ -8,8 +8,8 @@ pub(crate) const G: u64 = 0x9e37_79b9_7f4a_7c15;
 const WORD: usize = size_of::<u64>();
 /// Compared at once: long enough to pipeline, short enough to look through for the first difference.
 const BLOCK: usize = 16 * WORD;
-/// A piece stays in the first-level cache between being made and being used.
-pub(crate) const PIECE: usize = 16 << 10;
+/// A piece stays in a core's cache from being made to being written.
+const PIECE: usize = 64 << 10;
 
 /// The finaliser of SplitMix64.
 #[inline]
