@@ -222,16 +222,16 @@ class _Client:
             checker.feed(error.partial)
             ended_early = True
         fed, at = checker.fed, checker.finish()
-        if fed > size:
-            # There may be no end.
+        ended_early = ended_early or (announced is not None and fed < size)
+        if ended_early or fed > size:
+            # Nothing more comes, or there may be no end of it.
             self._connection.close()
+        if at is not None and at < min(fed, size):
+            return "wrong-answer", f"differs from byte {at:,} on"
+        if ended_early:
+            return "truncated", f"ends early, after {fed:,} of {size:,} bytes"
         if at is None:
             return None
-        if at < min(fed, size):
-            return "wrong-answer", f"differs from byte {at:,} on"
-        if ended_early or announced is not None:
-            self._connection.close()
-            return "truncated", f"ends after {fed:,} of {size:,} bytes"
         more = "more than " if fed > size else ""
         return "wrong-length", f"{more}{min(fed, size):,} bytes instead of {size:,}"
 

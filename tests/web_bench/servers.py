@@ -21,7 +21,6 @@ pid {folder}/nginx.pid;
 error_log {folder}/error.log;
 events {{ worker_connections 64; }}
 http {{
-  access_log {folder}/access.log;
   keepalive_requests {requests};
   types {{ text/html html; }}
   client_body_temp_path {folder}/body;

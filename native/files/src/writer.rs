@@ -64,7 +64,7 @@ pub enum WriteError {
         folder", path = .0.display())]
     NoManifest(PathBuf),
     /// It may lead out of the docroot.
-    #[error("{path} is in the way: it is a symbolic link, or no {wanted}; remove it, or name another folder",
+    #[error("{path} is in the way: it is a symbolic link, or not a {wanted}; remove it, or name another folder",
         path = .path.display())]
     InTheWay {
         /// What is there.
@@ -236,7 +236,8 @@ impl<'a> Writer<'a> {
     }
 
     fn report_in_time(&mut self, of_this_file: u64) -> Result<(), WriteError> {
-        if Instant::now() < self.report_at {
+        let now = Instant::now();
+        if now < self.report_at {
             return Ok(());
         }
         // A kill then costs no more than what is written between two reports.
@@ -245,7 +246,7 @@ impl<'a> Writer<'a> {
         if (self.progress)(done).is_break() {
             return Err(self.cancelled());
         }
-        self.report_at = Instant::now() + REPORT_EVERY;
+        self.report_at = now + REPORT_EVERY;
         Ok(())
     }
 

@@ -123,28 +123,31 @@ fn lines_that_are_not_the_sets_are_replaced() {
 }
 
 #[test]
-fn cancelled_at_any_moment_it_goes_on() {
-    let set = made(spec("many", 30, vec![in_turn("a", &[40_000, 100])]));
+fn cancelled_at_any_moment_it_is_continued() {
+    let set = made(spec("many", 3, vec![in_turn("a", &[150_000, 100])]));
     let folder = tempfile::tempdir().unwrap();
-    let mut reports = 0;
-    loop {
-        reports += 1;
+    let mut missing = vec![set.bytes()];
+    for reports in 1.. {
         let mut left = reports;
         let written = write(&set, folder.path(), &mut |_| {
-            // Longer than between two reports: the next one is due at once.
-            std::thread::sleep(Duration::from_millis(if left > 2 { 0 } else { 101 }));
             left -= 1;
-            if left == 0 { Break(()) } else { Continue(()) }
+            if left == 0 {
+                return Break(());
+            }
+            // Longer than between two reports: the next piece is reported again.
+            std::thread::sleep(Duration::from_millis(101));
+            Continue(())
         });
         match written {
-            Err(WriteError::Cancelled { missing, .. }) => assert!(missing <= set.bytes()),
+            Err(WriteError::Cancelled { missing: now, .. }) => missing.push(now),
             written => {
                 written.unwrap();
                 break;
             }
         }
     }
-    assert!(reports > 1);
+    assert!(missing.is_sorted_by(|a, b| a >= b), "{missing:?}");
+    assert!(missing.len() > 3, "{missing:?}");
     assert_whole(&set, folder.path());
 }
 
