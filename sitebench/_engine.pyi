@@ -6,6 +6,7 @@ texts, whose fields are checked by the crates that read them: an unknown or miss
 `EngineError` that names it.
 """
 
+import builtins
 from collections.abc import Callable
 from typing import final
 
@@ -17,6 +18,8 @@ __all__ = [
     "EmbeddedServer",
     "Engine",
     "EngineError",
+    "FileChecker",
+    "FileSet",
     "Histogram",
     "LdifCount",
     "NullResponder",
@@ -237,6 +240,62 @@ class LdifCount:
         """How many have come so far."""
     def finish(self) -> Contents:
         """Return what there was, now that the file has ended."""
+
+@final
+class FileSet:
+    """Path, size and content of a web server's files, by number: nothing is kept per file.
+
+    `spec_json`: {"name", "seed", "files_per_class": 1, "classes": [{"name", "sizes": [...]} or
+    {"name", "spread": [smallest, largest]}, each with "files" or without]}. A class has `files`
+    files, or `files_per_class` of each size.
+    """
+
+    def __new__(cls, spec_json: str) -> FileSet: ...
+    @property
+    def count(self) -> int:
+        """How many files there are."""
+    @property
+    def bytes(self) -> int:
+        """The sum of their sizes."""
+    @property
+    def spec_json(self) -> str:
+        """The spec as the engine read it."""
+    def path(self, i: int) -> str:
+        """Return the path of file `i`, which begins with a slash."""
+    def size(self, i: int) -> int:
+        """Return its size in bytes."""
+    def digest(self, i: int) -> str:
+        """Return SHA-256 of its content, in hexadecimal digits."""
+    def content(self, i: int) -> builtins.bytes:
+        """Return its whole content."""
+    def index_of(self, path: str) -> int | None:
+        """Return the `i` whose `path(i)` is `path`."""
+    def checker(self, i: int) -> FileChecker:
+        """Return what compares a body with its content."""
+    def write(self, docroot: str, progress: Callable[[int], object] | None = None) -> None:
+        """Write the files below a folder, and `<name>.manifest` with their sizes and digests.
+
+        Files that are there already are kept, so an interrupted writing is resumed by calling it
+        again. `progress` is called in the calling thread, about ten times a second, with the
+        number of bytes that are there so far; what it raises stops the writing and is raised here,
+        and so does Ctrl-C.
+        """
+
+@final
+class FileChecker:
+    """Compares a body with a file of a `FileSet`, in pieces as they come."""
+
+    def feed(self, piece: bytes) -> bool:
+        """Take the next bytes, wherever they were cut; return whether all so far are right."""
+    @property
+    def fed(self) -> int:
+        """How many bytes have come."""
+    def finish(self) -> int | None:
+        """Return the first byte at which the body differs from the file, now that it has ended.
+
+        None if it does not. It is the body's length where only the file's end is missing, and the
+        file's size where the body goes on after it.
+        """
 
 @disjoint_base
 class EmbeddedServer:

@@ -15,10 +15,10 @@ Module = tuple[str, ...]
 
 NATIVE = Path(__file__).parents[1] / "native"
 CRATES: list[str] = tomllib.loads((NATIVE / "Cargo.toml").read_text())["workspace"]["members"]
-BASE = {"wire", "people", "net", "tls"}
+BASE = {"wire", "people", "files", "net", "tls"}
 MIDDLE = {"directory", "site", "load"}
 BELOW: dict[str, set[str]] = {
-    **{crate: set() for crate in ("wire", "tls")},
+    **{crate: set() for crate in ("wire", "files", "tls")},
     "net": {"tls"},
     **{crate: {"wire"} for crate in ("people", "fuzz")},
     **dict.fromkeys(MIDDLE, BASE),

@@ -8,6 +8,7 @@ use std::io;
 use std::string::FromUtf8Error;
 
 use ::directory::LoadError;
+use ::files::{SpecError, WriteError};
 use ::site::upd::{BuildError, CopyError, OpenError};
 use load::floor::FloorError;
 use load::live::LiveError;
@@ -43,6 +44,7 @@ pub trait Kinded: Display {
 impl Kinded for ContainersError {}
 impl Kinded for FromUtf8Error {}
 impl Kinded for PopulationError {}
+impl Kinded for SpecError {}
 impl Kinded for serde_json::Error {}
 
 impl Kinded for PoolsError {
@@ -117,6 +119,21 @@ impl Kinded for CopyError {
         match self {
             Self::InUse(_) => Kind::BadFile,
             Self::File { source, .. } => of_system(source, Kind::BadFile),
+        }
+    }
+}
+
+impl Kinded for WriteError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Cancelled { .. } => Kind::BadInput,
+            Self::File { source, .. } => of_system(source, Kind::BadFile),
+            Self::DiskFull { .. }
+            | Self::InUse(_)
+            | Self::OtherSet { .. }
+            | Self::NotManifest(_)
+            | Self::NoManifest(_)
+            | Self::InTheWay { .. } => Kind::BadFile,
         }
     }
 }

@@ -13,6 +13,7 @@ mod directory;
 mod embedded;
 mod engine;
 mod errors;
+mod files;
 mod floor;
 mod histogram;
 mod kind;
@@ -38,6 +39,8 @@ mod module {
     use crate::engine::Engine;
     #[pymodule_export]
     use crate::errors::EngineError;
+    #[pymodule_export]
+    use crate::files::{FileChecker, FileSet};
     #[pymodule_export]
     use crate::floor::{NullResponder, floor_connect, floor_exchange};
     #[pymodule_export]

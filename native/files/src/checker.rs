@@ -1,0 +1,44 @@
+//! Compares a body with its file while the body's bytes come in.
+
+use crate::content::first_difference;
+
+/// Takes the bytes of a body in pieces, however they were cut, and tells whether they are the file's.
+#[derive(Debug, Clone)]
+pub struct Checker {
+    key: u64,
+    size: u64,
+    fed: u64,
+    differs: Option<u64>,
+}
+
+impl Checker {
+    /// For a file of this key and size.
+    pub const fn new(key: u64, size: u64) -> Self {
+        Self { key, size, fed: 0, differs: None }
+    }
+
+    /// Takes the next bytes; returns whether all so far are the file's.
+    #[inline]
+    pub fn feed(&mut self, piece: &[u8]) -> bool {
+        if self.differs.is_none() {
+            let left = usize::try_from(self.size - self.fed).unwrap_or(usize::MAX);
+            let within = &piece[..piece.len().min(left)];
+            let wrong = first_difference(self.key, self.fed, within);
+            let too_many = (piece.len() > left).then_some(left);
+            self.differs = wrong.or(too_many).map(|at| self.fed + at as u64);
+        }
+        self.fed += piece.len() as u64;
+        self.differs.is_none()
+    }
+
+    /// How many bytes came.
+    pub const fn fed(&self) -> u64 {
+        self.fed
+    }
+
+    /// Now that the body has ended: its first byte that differs from the file. This is the length of
+    /// a body that only lacks the file's end, and the size of the file for one that goes on after it.
+    pub fn finish(&self) -> Option<u64> {
+        self.differs.or((self.fed < self.size).then_some(self.fed))
+    }
+}

@@ -1,0 +1,253 @@
+//! A file set: any of its files in constant time, from numbers that are kept per class.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io::Write;
+use std::ops::Range;
+
+use crate::checker::Checker;
+use crate::content::{self, G, mix};
+use crate::spec::{self, Spec, SpecError};
+
+/// A folder with more files than this takes long to list.
+pub(crate) const FILES_PER_FOLDER: u64 = 1_000;
+/// Adding their sizes takes some 20 ms.
+const LARGEST_SPREAD: u64 = 1_000_000;
+/// What fits into a signed offset.
+const MOST_BYTES: u64 = i64::MAX as u64;
+const LONGEST_NAME: usize = 64;
+
+/// A file set; see the crate's page for what its files are.
+#[derive(Debug, Clone)]
+pub struct FileSet {
+    spec: Spec,
+    classes: Vec<Class>,
+    by_name: HashMap<Vec<u8>, usize>,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Class {
+    /// The numbers of its files in the set.
+    files: Range<u64>,
+    sizes: Sizes,
+    state: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Sizes {
+    InTurn(Vec<u64>),
+    Spread { smallest: u64, largest: u64, files: u64 },
+}
+
+impl Sizes {
+    fn of(&self, k: u64) -> u64 {
+        match self {
+            Self::InTurn(sizes) => sizes[(k % sizes.len() as u64) as usize],
+            Self::Spread { smallest, files: 1, .. } => *smallest,
+            Self::Spread { smallest, largest, files } => {
+                let factor = *largest as f64 / *smallest as f64;
+                (*smallest as f64 * factor.powf(k as f64 / (files - 1) as f64)).round() as u64
+            }
+        }
+    }
+
+    /// The bytes of so many files, if they can be counted.
+    fn sum(&self, files: u64) -> Option<u64> {
+        let sum = |files: Range<u64>| files.map(|k| self.of(k)).try_fold(0u64, u64::checked_add);
+        match self {
+            Self::InTurn(sizes) => {
+                let (round, rounds) = (sizes.len() as u64, files / sizes.len() as u64);
+                let whole = if rounds == 0 { 0 } else { sum(0..round)?.checked_mul(rounds)? };
+                whole.checked_add(sum(0..files % round)?)
+            }
+            Self::Spread { .. } => sum(0..files),
+        }
+    }
+}
+
+impl FileSet {
+    /// The set of a spec.
+    pub fn new(spec: Spec) -> Result<Self, SpecError> {
+        check_name(&spec.name)?;
+        if spec.name.ends_with(".manifest") {
+            return Err(SpecError::ManifestName(spec.name));
+        }
+        if spec.classes.is_empty() {
+            return Err(SpecError::NoClass(spec.name));
+        }
+        let too_large = || SpecError::TooLarge(spec.name.clone());
+        let state = state_of(&spec);
+        let mut by_name = HashMap::new();
+        let mut classes = Vec::with_capacity(spec.classes.len());
+        let (mut first, mut bytes) = (0u64, 0u64);
+        for (c, class) in spec.classes.iter().enumerate() {
+            check_name(&class.name)?;
+            if by_name.insert(class.name.clone().into_bytes(), c).is_some() {
+                return Err(SpecError::TwoClasses { set: spec.name.clone(), class: class.name.clone() });
+            }
+            let files = files_of(&spec, class).ok_or_else(too_large)?;
+            let sizes = sizes_of(class, files)?;
+            let end = first.checked_add(files).ok_or_else(too_large)?;
+            bytes = sizes.sum(files).and_then(|sum| sum.checked_add(bytes)).ok_or_else(too_large)?;
+            let state = mix(state.wrapping_add((c as u64 + 1).wrapping_mul(G)));
+            classes.push(Class { files: first..end, sizes, state });
+            first = end;
+        }
+        if bytes > MOST_BYTES {
+            return Err(too_large());
+        }
+        Ok(Self { spec, classes, by_name, bytes })
+    }
+
+    /// What it was made of.
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// How many files it has.
+    pub fn count(&self) -> u64 {
+        self.classes.last().map_or(0, |class| class.files.end)
+    }
+
+    /// The sum of their sizes.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The numbers of a class's files.
+    pub fn class(&self, name: &str) -> Option<Range<u64>> {
+        self.by_name.get(name.as_bytes()).map(|&c| self.classes[c].files.clone())
+    }
+
+    /// File `i`.
+    pub fn file(&self, i: u64) -> Option<File<'_>> {
+        let c = self.classes.partition_point(|class| class.files.end <= i);
+        let class = self.classes.get(c)?;
+        let k = i - class.files.start;
+        Some(File { set: self, c, k, size: class.sizes.of(k), key: mix(class.state ^ k) })
+    }
+
+    /// The number of the file with this path, spelled exactly as [`File::write_path`] does.
+    pub fn index_of(&self, path: &[u8]) -> Option<u64> {
+        let rest = path.strip_prefix(b"/")?.strip_prefix(self.spec.name.as_bytes())?.strip_prefix(b"/")?;
+        let mut parts = rest.split(|&byte| byte == b'/');
+        let class = &self.classes[*self.by_name.get(parts.next()?)?];
+        let (folder, file) = (parts.next()?, parts.next()?);
+        let k = number(file.strip_suffix(b".html")?)?;
+        let i = class.files.start.checked_add(k)?;
+        let there = parts.next().is_none() && number(folder)? == k / FILES_PER_FOLDER;
+        (there && class.files.contains(&i)).then_some(i)
+    }
+}
+
+/// A file of a set.
+#[derive(Debug, Clone, Copy)]
+pub struct File<'a> {
+    set: &'a FileSet,
+    c: usize,
+    k: u64,
+    size: u64,
+    key: u64,
+}
+
+impl File<'_> {
+    /// Its size in bytes.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What [`fill`](crate::fill) makes its content of.
+    pub const fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Appends its path, which begins with a slash.
+    pub fn write_path(&self, out: &mut Vec<u8>) {
+        let (set, class) = (&self.set.spec.name, self.class());
+        // Writing to a vector does not fail.
+        let _ = write!(out, "/{set}/{class}/{}/{}.html", self.folder(), self.k);
+    }
+
+    /// Its path, which begins with a slash.
+    pub fn path(&self) -> String {
+        format!("/{}/{}/{}/{}.html", self.set.spec.name, self.class(), self.folder(), self.k)
+    }
+
+    /// Compares a body with its content.
+    pub const fn checker(&self) -> Checker {
+        Checker::new(self.key, self.size)
+    }
+
+    /// SHA-256 of its content, which is made piece by piece.
+    pub fn digest(&self) -> [u8; 32] {
+        let Ok(digest) = content::digest(self.key, self.size, |_| Ok::<(), Infallible>(()));
+        digest
+    }
+
+    pub(crate) fn class(&self) -> &str {
+        &self.set.spec.classes[self.c].name
+    }
+
+    pub(crate) const fn folder(&self) -> u64 {
+        self.k / FILES_PER_FOLDER
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("{}.html", self.k)
+    }
+}
+
+/// What a set's name and seed turn into.
+fn state_of(spec: &Spec) -> u64 {
+    let name = spec.name.as_bytes();
+    let words = name.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    });
+    let state = words.fold(mix(spec.seed.wrapping_add(G)), |state, word| mix(state ^ word));
+    mix(state ^ name.len() as u64)
+}
+
+fn files_of(spec: &Spec, class: &spec::Class) -> Option<u64> {
+    let sizes = class.sizes.len().max(1) as u64;
+    class.files.map_or_else(|| spec.files_per_class.checked_mul(sizes), Some)
+}
+
+fn sizes_of(class: &spec::Class, files: u64) -> Result<Sizes, SpecError> {
+    let name = || class.name.clone();
+    if files == 0 {
+        return Err(SpecError::NoFiles(name()));
+    }
+    match (class.sizes.as_slice(), class.spread) {
+        ([_, ..], None) => Ok(Sizes::InTurn(class.sizes.clone())),
+        ([], Some([smallest, largest])) => {
+            if smallest == 0 || smallest > largest {
+                return Err(SpecError::Spread { class: name(), smallest, largest });
+            }
+            if files > LARGEST_SPREAD {
+                return Err(SpecError::WideSpread { class: name(), files, most: LARGEST_SPREAD });
+            }
+            Ok(Sizes::Spread { smallest, largest, files })
+        }
+        _ => Err(SpecError::Sizes(name())),
+    }
+}
+
+/// A segment of a path that no URL escapes and no server hides.
+fn check_name(name: &str) -> Result<(), SpecError> {
+    let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    let begins = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    match letters && begins && name.len() <= LONGEST_NAME {
+        true => Ok(()),
+        false => Err(SpecError::Name(name.to_owned())),
+    }
+}
+
+/// Decimal, as we write it: without sign and leading zeros.
+fn number(digits: &[u8]) -> Option<u64> {
+    let canonical = digits == b"0" || !digits.starts_with(b"0");
+    let decimal = digits.iter().all(u8::is_ascii_digit);
+    (canonical && decimal).then(|| std::str::from_utf8(digits).ok()?.parse().ok()).flatten()
+}

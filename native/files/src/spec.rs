@@ -1,0 +1,99 @@
+//! What a file set is made of, as Python and a manifest write it down.
+
+use serde::{Deserialize, Serialize};
+
+/// A file set. Two sets are the same if their specs are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Name of the set: the first folder of its paths.
+    pub name: String,
+    /// Sets that differ in nothing else have other contents.
+    pub seed: u64,
+    /// Files of each size in a class that says nothing of its own.
+    #[serde(default = "one")]
+    pub files_per_class: u64,
+    /// The classes, in the order in which files are numbered.
+    pub classes: Vec<Class>,
+}
+
+/// Files that are requested with the same weight: a row of a paper's table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Name of the class: the second folder of its paths.
+    pub name: String,
+    /// Sizes in bytes, taken in turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<u64>,
+    /// Instead of `sizes`: the smallest and the largest; those between them grow by a constant factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<[u64; 2]>,
+    /// Number of files: the set's `files_per_class` for each size unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<u64>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// Why a spec makes no file set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// It would have to be escaped in a URL, or it is long or hidden.
+    #[error(
+        "{0:?} is no name for a file set or a class; use up to 64 letters, digits, '-', '_' and '.', \
+        and begin with a letter or a digit"
+    )]
+    Name(String),
+    /// The manifest's file would be where the folder of another set is.
+    #[error("file set {0:?} ends as the file name of a manifest does; choose another name")]
+    ManifestName(String),
+    /// There is nothing to make.
+    #[error("file set {0:?} has no class; give it one at least")]
+    NoClass(String),
+    /// Their files would have the same paths.
+    #[error("file set {set:?} has two classes {class:?}; give each a name of its own")]
+    TwoClasses {
+        /// The set.
+        set: String,
+        /// The class.
+        class: String,
+    },
+    /// Both, or neither.
+    #[error("class {0:?} needs either sizes or a spread; give one of them")]
+    Sizes(String),
+    /// From 5 to 3, or from 0.
+    #[error(
+        "class {class:?} cannot spread from {smallest} to {largest} bytes; begin at 1 or more and \
+        end where it begins, or higher"
+    )]
+    Spread {
+        /// The class.
+        class: String,
+        /// What it begins with.
+        smallest: u64,
+        /// What it ends with.
+        largest: u64,
+    },
+    /// The sizes of a spread have to be added one by one.
+    #[error(
+        "class {class:?} has {files} files, more than the {most} that a spread may have; give it \
+        sizes instead"
+    )]
+    WideSpread {
+        /// The class.
+        class: String,
+        /// Its files.
+        files: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// Nothing could be requested.
+    #[error("class {0:?} has no files; give it one at least")]
+    NoFiles(String),
+    /// No file system could hold it.
+    #[error("file set {0:?} has more bytes than a file system can hold; make fewer or smaller files")]
+    TooLarge(String),
+}

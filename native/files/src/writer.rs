@@ -1,0 +1,362 @@
+//! Writes a file set into a docroot, with a manifest beside it.
+//!
+//! Every folder and file is opened relative to the folder above it and never through a symbolic link,
+//! and a file is made anew, never written into: nothing outside the docroot is touched, whatever
+//! someone has put there.
+
+use std::fs;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::content;
+use crate::manifest::{Begun, Manifest, hexadecimal};
+use crate::set::{File, FileSet};
+use crate::spec::Spec;
+
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Why a set is not in its docroot, or not all of it. What was written stays, and the next call
+/// continues from there.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The caller's progress function stopped it.
+    #[error("writing {path} was cancelled with {missing} bytes missing; run it again to continue",
+        path = .path.display())]
+    Cancelled {
+        /// The set's folder.
+        path: PathBuf,
+        /// How many bytes are not written.
+        missing: u64,
+    },
+    /// No room.
+    #[error("the disk is full: {path} could not be written, and {missing} bytes of its file set are missing; \
+        free some space and run it again to continue", path = .path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes are not written.
+        missing: u64,
+    },
+    /// Another process writes the same set there.
+    #[error("another program is writing {path}; wait for it, or name another folder", path = .0.display())]
+    InUse(PathBuf),
+    /// Its files would be mixed with those of this set.
+    #[error("{path} is of another file set ({difference}); remove it with the folder beside it, or name \
+        another folder", path = .path.display())]
+    OtherSet {
+        /// The manifest.
+        path: PathBuf,
+        /// In what the two differ.
+        difference: String,
+    },
+    /// Something else has this name.
+    #[error("{path} is no manifest of a file set, or one of a later version; remove it, or name another \
+        folder", path = .0.display())]
+    NotManifest(PathBuf),
+    /// The files in it may be someone's.
+    #[error("{path} is there without its manifest, so it may hold other files; remove it, or name another \
+        folder", path = .0.display())]
+    NoManifest(PathBuf),
+    /// It may lead out of the docroot.
+    #[error("{path} is in the way: it is a symbolic link, or not a {wanted}; remove it, or name another folder",
+        path = .path.display())]
+    InTheWay {
+        /// What is there.
+        path: PathBuf,
+        /// What should be.
+        wanted: &'static str,
+    },
+    /// The system refuses.
+    #[error("cannot write {path}: {source}; name a folder that you may write, with enough room",
+        path = .path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Writes a set into a docroot, or what is missing of it, and its manifest `<docroot>/<set>.manifest`.
+///
+/// `progress` is called about ten times a second, and at the end, with the bytes that are there so far;
+/// it stops the writing by breaking. However the writing ends, by a kill too, the next call
+/// continues: a file whose line in the manifest is there is whole, and is looked at for its size
+/// only. Nothing is synced, as with `cp`: after a crash of the machine, verify the set.
+pub fn write(
+    set: &FileSet,
+    docroot: &Path,
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+) -> Result<(), WriteError> {
+    Writer::open(set, docroot, progress)?.write()
+}
+
+struct Writer<'a> {
+    set: &'a FileSet,
+    docroot: &'a Path,
+    /// The set's folder.
+    top: OwnedFd,
+    manifest: Manifest,
+    /// The folder of the file that was written last, with its class and number.
+    folder: Option<(String, u64, OwnedFd)>,
+    progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    report_at: Instant,
+    /// Bytes of files that are whole.
+    done: u64,
+}
+
+impl<'a> Writer<'a> {
+    fn open(
+        set: &'a FileSet,
+        docroot: &'a Path,
+        progress: &'a mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<Self, WriteError> {
+        let name = set.spec().name.as_str();
+        let refused = |path: PathBuf| |source| failed(path, set.bytes(), source);
+        fs::create_dir_all(docroot).map_err(refused(docroot.to_owned()))?;
+        let root = rustix::fs::open(docroot, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| refused(docroot.to_owned())(error.into()))?;
+        let (mut manifest, path) = (lock_manifest(&root, docroot, set)?, docroot.join(manifest_name(name)));
+        match manifest.begun(set).map_err(refused(path.clone()))? {
+            Begun::Same => (),
+            Begun::Other(other) => {
+                return Err(WriteError::OtherSet { path, difference: difference(&other, set.spec()) });
+            }
+            Begun::Unknown => return Err(WriteError::NotManifest(path)),
+            Begun::Nothing => {
+                if rustix::fs::statat(&root, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                    let _ = rustix::fs::unlinkat(&root, manifest_name(name), AtFlags::empty());
+                    return Err(WriteError::NoManifest(docroot.join(name)));
+                }
+                manifest.begin(set).map_err(refused(path))?;
+            }
+        }
+        let top = folder(&root, name).map_err(|error| at_folder(docroot.join(name), set.bytes(), error))?;
+        Ok(Self { set, docroot, top, manifest, folder: None, progress, report_at: Instant::now(), done: 0 })
+    }
+
+    fn write(mut self) -> Result<(), WriteError> {
+        let written = self.write_files();
+        // Also after an error: each line spares the next call a file.
+        let flushed = self.manifest.flush().map_err(|source| self.at_manifest(source));
+        written.and(flushed)?;
+        self.report()
+    }
+
+    fn write_files(&mut self) -> Result<(), WriteError> {
+        let Some(first) = self.first_missing()? else { return Ok(()) };
+        self.manifest.cut().map_err(|source| self.at_manifest(source))?;
+        for i in first..self.set.count() {
+            let Some(file) = self.set.file(i) else { break };
+            let digest = self.write_file(&file)?;
+            self.done += file.size();
+            self.manifest.add(&file, &digest).map_err(|source| self.at_manifest(source))?;
+        }
+        self.manifest.end(self.set).map_err(|source| self.at_manifest(source))
+    }
+
+    /// Looks at the files that the manifest has, and writes again those that are gone. Returns the
+    /// number of the first file that the manifest does not have, or None if it has its last line too.
+    fn first_missing(&mut self) -> Result<Option<u64>, WriteError> {
+        for i in 0..self.set.count() {
+            let Some(file) = self.set.file(i) else { break };
+            let digest = self.manifest.digest_of(&file).map_err(|source| self.at_manifest(source))?;
+            let right = match digest {
+                None => false,
+                Some(digest) => self.is_there(&file)? || self.write_file(&file)? == digest,
+            };
+            if !right {
+                return Ok(Some(i));
+            }
+            self.manifest.keep();
+            self.done += file.size();
+            self.report_in_time(0)?;
+        }
+        let ended = self.manifest.ended(self.set).map_err(|source| self.at_manifest(source))?;
+        Ok((!ended).then_some(self.set.count()))
+    }
+
+    fn is_there(&mut self, file: &File<'_>) -> Result<bool, WriteError> {
+        let found = rustix::fs::statat(self.folder_of(file)?, file.name(), AtFlags::SYMLINK_NOFOLLOW);
+        Ok(found.is_ok_and(|found| {
+            FileType::from_raw_mode(found.st_mode) == FileType::RegularFile
+                && u64::try_from(found.st_size) == Ok(file.size())
+        }))
+    }
+
+    /// Writes a file and returns its digest.
+    fn write_file(&mut self, file: &File<'_>) -> Result<String, WriteError> {
+        let name = file.name();
+        let made = create(self.folder_of(file)?, &name);
+        let mut out = made.map_err(|error| match error {
+            Errno::ISDIR => WriteError::InTheWay { path: self.path_of(file), wanted: "file" },
+            _ => self.at_file(file, error.into()),
+        })?;
+        let mut written = 0;
+        let digest = content::digest(file.key(), file.size(), |piece| {
+            out.write_all(piece).map_err(|source| self.at_file(file, source))?;
+            written += piece.len() as u64;
+            self.report_in_time(written)
+        });
+        match digest {
+            Ok(digest) => Ok(hexadecimal(digest)),
+            Err(error) => {
+                // It is not whole, and a full disk needs the room for the manifest.
+                let _ = rustix::fs::unlinkat(self.folder_of(file)?, &name, AtFlags::empty());
+                Err(error)
+            }
+        }
+    }
+
+    fn folder_of(&mut self, file: &File<'_>) -> Result<&OwnedFd, WriteError> {
+        let wanted =
+            |(class, number, _): &(String, u64, OwnedFd)| class == file.class() && *number == file.folder();
+        let open = match self.folder.take() {
+            Some(open) if wanted(&open) => open,
+            _ => {
+                let (class, number) = (file.class(), file.folder());
+                let at = |path: PathBuf| {
+                    let missing = self.set.bytes() - self.done;
+                    move |error| at_folder(path, missing, error)
+                };
+                let path = self.docroot.join(&self.set.spec().name).join(class);
+                let above = folder(&self.top, class).map_err(at(path.clone()))?;
+                let number_text = number.to_string();
+                let opened = folder(&above, &number_text).map_err(at(path.join(&number_text)))?;
+                (class.to_owned(), number, opened)
+            }
+        };
+        Ok(&self.folder.insert(open).2)
+    }
+
+    fn report_in_time(&mut self, of_this_file: u64) -> Result<(), WriteError> {
+        let now = Instant::now();
+        if now < self.report_at {
+            return Ok(());
+        }
+        // A kill then costs no more than what is written between two reports.
+        self.manifest.flush().map_err(|source| self.at_manifest(source))?;
+        let done = self.done + of_this_file;
+        if (self.progress)(done).is_break() {
+            return Err(self.cancelled());
+        }
+        self.report_at = now + REPORT_EVERY;
+        Ok(())
+    }
+
+    fn report(&mut self) -> Result<(), WriteError> {
+        match (self.progress)(self.done) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(self.cancelled()),
+        }
+    }
+
+    fn cancelled(&self) -> WriteError {
+        let path = self.docroot.join(&self.set.spec().name);
+        WriteError::Cancelled { path, missing: self.set.bytes() - self.done }
+    }
+
+    fn path_of(&self, file: &File<'_>) -> PathBuf {
+        self.docroot.join(&file.path()[1..])
+    }
+
+    fn at_file(&self, file: &File<'_>, source: io::Error) -> WriteError {
+        failed(self.path_of(file), self.set.bytes() - self.done, source)
+    }
+
+    fn at_manifest(&self, source: io::Error) -> WriteError {
+        let path = self.docroot.join(manifest_name(&self.set.spec().name));
+        failed(path, self.set.bytes() - self.done, source)
+    }
+}
+
+fn manifest_name(set: &str) -> String {
+    format!("{set}.manifest")
+}
+
+/// Opens or makes the manifest, which nothing else may write at the same time.
+fn lock_manifest(root: &OwnedFd, docroot: &Path, set: &FileSet) -> Result<Manifest, WriteError> {
+    let name = manifest_name(&set.spec().name);
+    let path = docroot.join(&name);
+    let in_the_way = |path| WriteError::InTheWay { path, wanted: "file" };
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = match rustix::fs::openat(root, name, flags, Mode::from_raw_mode(0o666)) {
+        Err(Errno::LOOP | Errno::ISDIR) => return Err(in_the_way(path)),
+        opened => opened.map(fs::File::from),
+    };
+    let kind = opened.and_then(|file| Ok((rustix::fs::fstat(&file)?, file)));
+    let (found, file) = kind.map_err(|error| failed(path.clone(), set.bytes(), error.into()))?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(in_the_way(path));
+    }
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Manifest::new(file)),
+        Err(Errno::WOULDBLOCK) => Err(WriteError::InUse(path)),
+        Err(error) => Err(failed(path, set.bytes(), error.into())),
+    }
+}
+
+/// Opens a folder below another, and makes it first if it is not there.
+fn folder(above: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
+    let open = || {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(above, name, flags, Mode::empty())
+    };
+    match open() {
+        Err(Errno::NOENT) => {
+            rustix::fs::mkdirat(above, name, Mode::from_raw_mode(0o777))?;
+            open()
+        }
+        opened => opened,
+    }
+}
+
+/// Makes a file, in the place of one that is there.
+fn create(folder: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
+    let create = || {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(0o666)).map(fs::File::from)
+    };
+    match create() {
+        Err(Errno::EXIST) => {
+            rustix::fs::unlinkat(folder, name, AtFlags::empty())?;
+            create()
+        }
+        created => created,
+    }
+}
+
+fn at_folder(path: PathBuf, missing: u64, error: Errno) -> WriteError {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => WriteError::InTheWay { path, wanted: "folder" },
+        _ => failed(path, missing, error.into()),
+    }
+}
+
+fn failed(path: PathBuf, missing: u64, source: io::Error) -> WriteError {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WriteError::DiskFull { path, missing },
+        _ => WriteError::File { path, source },
+    }
+}
+
+/// The first thing in which the spec of a manifest differs from the one that is asked for.
+fn difference(found: &Spec, wanted: &Spec) -> String {
+    if found.seed != wanted.seed {
+        return format!("seed {} instead of {}", found.seed, wanted.seed);
+    }
+    if found.files_per_class != wanted.files_per_class {
+        return format!("{} files per class instead of {}", found.files_per_class, wanted.files_per_class);
+    }
+    let differs = |(found, wanted)| (found != wanted).then_some(wanted);
+    match found.classes.iter().zip(&wanted.classes).find_map(differs) {
+        Some(class) => format!("class {:?} has other files", class.name),
+        None => format!("{} classes instead of {}", found.classes.len(), wanted.classes.len()),
+    }
+}

@@ -1,0 +1,9 @@
+//! What the crate promises, from outside.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
+
+mod common;
+mod contents;
+mod paths;
+mod specs;
+mod written;

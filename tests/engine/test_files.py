@@ -1,0 +1,118 @@
+"""File sets: made here a second time from their definition, and what the engine refuses."""
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+
+from sitebench._engine import EngineError, FileSet
+
+MASK = (1 << 64) - 1
+G = 0x9E3779B97F4A7C15
+SIZES = {"2k-3k": [2_048, 3_072] * 3, "odd": [0, 1, 17, 0, 1, 17, 0], "wide": [10, 100, 1_000]}
+SPEC: dict[str, Any] = {
+    "name": "large-filemix",
+    "seed": 1997,
+    "files_per_class": 3,
+    "classes": [
+        {"name": "2k-3k", "sizes": [2_048, 3_072]},
+        {"name": "odd", "sizes": [0, 1, 17], "files": 7},
+        {"name": "wide", "spread": [10, 1_000], "files": 3},
+    ],
+}
+FILES = [(c, k, size) for c, sizes in enumerate(SIZES.values()) for k, size in enumerate(sizes)]
+
+
+def file_set(**fields: Any) -> FileSet:
+    return FileSet(json.dumps(SPEC | fields))
+
+
+def mix(z: int) -> int:
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def content(name: bytes, seed: int, c: int, k: int, size: int) -> bytes:
+    """Return the content as the page of the crate `files` defines it."""
+    state = mix((seed + G) & MASK)
+    for at in range(0, len(name), 8):
+        state = mix(state ^ int.from_bytes(name[at : at + 8], "little"))
+    state = mix(state ^ len(name))
+    key = mix(mix((state + (c + 1) * G) & MASK) ^ k)
+    words = (
+        mix(((key + j) * G) & MASK) & 0x1F1F1F1F1F1F1F1F | 0x4040404040404040
+        for j in range(-(-size // 8))
+    )
+    return b"".join(word.to_bytes(8, "little") for word in words)[:size]
+
+
+def test_the_files_are_what_their_definition_says() -> None:
+    files = file_set()
+    assert files.count == len(FILES)
+    assert files.bytes == sum(size for _, _, size in FILES)
+    for i, (c, k, size) in enumerate(FILES):
+        expected = content(b"large-filemix", 1997, c, k, size)
+        assert files.content(i) == expected
+        assert files.digest(i) == hashlib.sha256(expected).hexdigest()
+        assert files.size(i) == size
+        assert files.path(i) == f"/large-filemix/{list(SIZES)[c]}/0/{k}.html"
+        assert files.index_of(files.path(i)) == i
+    assert files.index_of("/large-filemix/odd/0/7.html") is None
+    assert repr(files) == f"<FileSet large-filemix seed=1997 count=16 bytes={files.bytes}>"
+
+
+def test_another_seed_makes_other_contents_of_the_same_sizes() -> None:
+    files, other = file_set(), file_set(seed=1998)
+    assert [files.size(i) for i in range(16)] == [other.size(i) for i in range(16)]
+    assert files.content(0) != other.content(0)
+
+
+def test_the_spec_is_known_as_it_was_read() -> None:
+    assert json.loads(file_set().spec_json) == SPEC
+
+
+def test_a_body_is_compared_piece_by_piece() -> None:
+    files = file_set()
+    body = files.content(1)
+    checker = files.checker(1)
+    assert all(checker.feed(body[at : at + 1_000]) for at in range(0, len(body), 1_000))
+    assert (checker.finish(), checker.fed) == (None, 3_072)
+    checker = files.checker(1)
+    damaged = bytearray(body)
+    damaged[1_234] ^= 1
+    assert checker.feed(bytes(damaged[:1_234]))
+    assert not checker.feed(bytes(damaged[1_234:]))
+    assert not checker.feed(b"")
+    assert (checker.finish(), checker.fed) == (1_234, 3_072)
+    short, long = files.checker(1), files.checker(1)
+    assert short.feed(body[:-1])
+    assert not long.feed(body + b"@")
+    assert (short.finish(), long.finish()) == (3_071, 3_072)
+
+
+def test_a_file_beyond_the_last_is_named() -> None:
+    files = file_set()
+    for ask in (files.path, files.size, files.digest, files.content, files.checker):
+        with pytest.raises(
+            EngineError, match="file set large-filemix has 16 files, and no file 16"
+        ):
+            ask(16)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": "a/b"}, "is no name for a file set or a class; use up to 64 letters"),
+        ({"classes": []}, "has no class"),
+        ({"classes": [{"name": "a"}]}, "needs either sizes or a spread"),
+        ({"classes": [{"name": "a", "sizes": [-1]}]}, "not the configuration of a file set"),
+        ({"weight": 1}, "unknown field `weight`"),
+        ({"files_per_class": 1 << 62}, "more bytes than a file system can hold"),
+    ],
+)
+def test_what_makes_no_set_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(EngineError, match=message) as caught:
+        file_set(**fields)
+    assert caught.value.kind == "BadInput"

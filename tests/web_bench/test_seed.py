@@ -1,0 +1,182 @@
+"""File sets on a disk: whole, or continued after whatever ended their writing."""
+
+import hashlib
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.errors import BadFile, BadInput
+from tests.faults.disks import Disk, small_disk
+from tests.web_bench.docroots import SPEC, contents
+from web_bench.seed import file_set, seed
+
+ROOT = Path(__file__).parents[2]
+MANY = SPEC | {
+    "name": "many",
+    "classes": [
+        {"name": "first", "sizes": [1_000], "files": 2},
+        {"name": "large", "sizes": [300_000], "files": 4},
+        {"name": "small", "sizes": [1_000, 5_000], "files": 3_000},
+    ],
+}
+SEEDING = """
+import json, resource, sys, time
+from pathlib import Path
+from web_bench.seed import seed
+
+def progress(done, total):
+    print(done, flush=True)
+    time.sleep(float(sys.argv[3]))
+
+seed(json.loads(sys.argv[1]), Path(sys.argv[2]), progress)
+print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def seeding(spec: dict[str, Any], docroot: Path, pause_s: float = 0.0) -> "subprocess.Popen[str]":
+    """Start a seeding that pauses after each report, and so reports often."""
+    argv = [sys.executable, "-c", SEEDING, json.dumps(spec), str(docroot), str(pause_s)]
+    return subprocess.Popen(
+        argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    """A disk of two megabytes."""
+    with small_disk(tmp_path / "disk", "2m") as made:
+        yield made
+
+
+def test_the_manifest_says_what_is_there(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    manifest = seed(SPEC, tmp_path, lambda done, total: calls.append((done, total)))
+    first, *lines, last = map(json.loads, manifest.read_text().splitlines())
+    assert first == {"format": 1, "spec": SPEC}
+    found = contents(tmp_path / "mixed")
+    assert last == {"files": len(found), "bytes": sum(map(len, found.values()))}
+    assert [(line["path"], line["size"], line["sha256"]) for line in lines] == [
+        (line["path"], len(content), hashlib.sha256(content).hexdigest())
+        for line in lines
+        for content in [found[line["path"].removeprefix("/mixed/")]]
+    ]
+    assert len({line["path"] for line in lines}) == len(found) == 20 + 40 + 1 + 12
+    assert calls[-1] == (last["bytes"], last["bytes"])
+    assert calls == sorted(calls)
+    assert manifest == tmp_path / "mixed.manifest"
+
+
+def test_killed_at_any_moment_it_is_continued(tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    seed(MANY, whole)
+    expected = contents(whole)
+    manifest, reported = killed / "many.manifest", []
+    for reports in (1, 2, 3, 5, 8, 12):
+        # Longer than between two reports: each file, or piece of one, is reported.
+        with seeding(MANY, killed, 0.101) as process:
+            assert process.stdout is not None
+            reported += [int(process.stdout.readline()) for _ in range(reports)]
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+        assert expected["many.manifest"].startswith(manifest.read_bytes())
+    # Within one of the large files, for one.
+    assert {2_000 + 65_536, 2_000 + 300_000} <= {*reported}
+    for after_s in (0.005, 0.01, 0.02, 0.04, 0.08):
+        with seeding(MANY, killed) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(after_s)
+            process.kill()
+        assert expected["many.manifest"].startswith(manifest.read_bytes())
+    seed(MANY, killed)
+    assert contents(killed) == expected
+
+
+def test_ctrl_c_ends_it_and_the_same_call_continues(tmp_path: Path) -> None:
+    with seeding(MANY, tmp_path, 0.101) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert err.splitlines()[-1].startswith("KeyboardInterrupt")
+    lines = (tmp_path / "many.manifest").read_text().splitlines()
+    assert "sha256" in lines[-1] or len(lines) == 1
+    done: list[int] = []
+    seed(MANY, tmp_path, lambda now, _: done.append(now))
+    files = file_set(MANY)
+    assert done[-1] == files.bytes
+    found = contents(tmp_path)
+    assert all(found[files.path(i)[1:]] == files.content(i) for i in range(files.count))
+
+
+def test_a_callers_error_ends_it(tmp_path: Path) -> None:
+    class EnoughError(Exception):
+        pass
+
+    def enough(done: int, total: int) -> None:
+        raise EnoughError
+
+    with pytest.raises(EnoughError):
+        seed(SPEC, tmp_path, enough)
+    assert seed(SPEC, tmp_path).read_text().endswith("}\n")
+
+
+def test_a_full_disk_is_named_with_what_is_missing_and_continued(disk: Disk) -> None:
+    (disk.path / "index.html").write_text("someone's")
+    with pytest.raises(BadFile) as caught:
+        seed(MANY, disk.path)
+    total = file_set(MANY).bytes
+    found = re.fullmatch(
+        rf"the disk is full: {disk.path}/(many\S*) could not be written, and (\d+) bytes "
+        "of its file set are missing",
+        caught.value.message,
+    )
+    assert found is not None, caught.value.message
+    assert total - 2 * 2**20 < int(found[2]) < total
+    assert caught.value.remedy == "free some space and run it again to continue"
+    before = contents(disk.path)
+    assert found[1] not in before or found[1] == "many.manifest"
+    disk.grow("64m")
+    seed(MANY, disk.path)
+    after = contents(disk.path)
+    assert before.items() - {("many.manifest", before["many.manifest"])} <= after.items()
+    files = file_set(MANY)
+    assert all(after[files.path(i)[1:]] == files.content(i) for i in range(files.count))
+
+
+def test_another_set_of_that_name_is_refused(tmp_path: Path) -> None:
+    manifest = seed(SPEC, tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(BadFile) as caught:
+        seed(SPEC | {"seed": 8}, tmp_path)
+    assert caught.value.message == f"{manifest} is of another file set (seed 7 instead of 8)"
+    assert caught.value.remedy == "remove it with the folder beside it, or name another folder"
+    assert contents(tmp_path) == before
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadFile, match=rf"^cannot write {tmp_path}/file: "):
+        seed(SPEC, tmp_path / "file")
+    with pytest.raises(BadInput, match="has no class"):
+        seed(SPEC | {"classes": []}, tmp_path)
+
+
+def test_a_set_of_any_size_takes_the_same_memory(tmp_path: Path) -> None:
+    def peak_kb(files: int, size: int) -> int:
+        few = [{"name": "a", "sizes": [100], "files": files}, {"name": "b", "sizes": [size]}]
+        spec = MANY | {"files_per_class": 1, "classes": few}
+        with seeding(spec, tmp_path / f"{files}") as process:
+            out, err = process.communicate(timeout=100)
+        assert process.returncode == 0, err
+        return int(out.split()[-1])
+
+    assert peak_kb(5_000, 50_000_000) < 1.05 * peak_kb(20, 1_000)

@@ -1,0 +1,262 @@
+"""Servers of a file set: those that serve it, and those that do not quite."""
+
+import threading
+import time
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import SitebenchError, TargetUnreachable, TlsFailed, UnknownValue
+from sitebench.system.network import free_port
+from sitebench.targets.tls import Trust
+from tests.tls.certificates import Authority
+from tests.web_bench.docroots import SPEC
+from tests.web_bench.servers import Answer, failing, nginx, python_server, right
+from web_bench import verify as verifying
+from web_bench.seed import file_set, seed
+from web_bench.verify import Verified, verify
+
+FILES = file_set(SPEC)
+PATHS = [FILES.path(i) for i in range(FILES.count)]
+WHOLE = Verified(FILES.count, FILES.bytes, {}, ())
+LARGE = "/mixed/wide/0/11.html"
+
+
+@pytest.fixture(scope="module")
+def docroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the set."""
+    made = tmp_path_factory.mktemp("docroot")
+    seed(SPEC, made)
+    return made
+
+
+def test_nginx_serves_what_was_written(docroot: Path, tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    with nginx(docroot, tmp_path / "nginx", requests=10) as url:
+        found = verify(SPEC, f"{url}/", lambda done, total: calls.append((done, total)))
+    assert found == WHOLE
+    assert found.different == 0
+    assert calls[-1] == (FILES.bytes, FILES.bytes)
+    assert calls == sorted(calls)
+    logged = (tmp_path / "nginx" / "access.log").read_text().splitlines()
+    asked = [line.split()[2].removeprefix("/base") for line in logged if "GET" in line]
+    # The probe asks for the root.
+    assert sorted(asked) == sorted([*PATHS, "/"])
+
+
+def test_nginx_serves_it_over_tls(docroot: Path, tmp_path: Path) -> None:
+    authority = Authority(tmp_path / "authority")
+    with nginx(docroot, tmp_path / "nginx", shown=authority.sign("server")) as url:
+        assert verify(SPEC, url, trust=Trust(ca_pem=Path(authority.ca).read_text())) == WHOLE
+        with pytest.raises(TlsFailed):
+            verify(SPEC, url)
+
+
+@pytest.mark.parametrize("version", ["HTTP/1.0", "HTTP/1.1"])
+def test_pythons_server_serves_what_was_written(docroot: Path, version: str) -> None:
+    with python_server(docroot, version) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert verify(SPEC, url, connections=3) == WHOLE
+        probe = 1
+        requests = FILES.count if version == "HTTP/1.0" else 3
+        assert server.connections == requests + probe
+
+
+def test_another_set_in_its_place_is_found(docroot: Path) -> None:
+    with python_server(docroot, "HTTP/1.1") as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        found = verify(SPEC | {"seed": 8}, url, limit=5)
+        elsewhere = verify(SPEC | {"name": "elsewhere"}, url, limit=100)
+    # The empty file is the same in every set.
+    assert found.kinds == {"wrong-answer": FILES.count - 1}
+    assert [str(each) for each in found.differences] == [
+        f"/mixed/256b/0/{k}.html: wrong-answer, differs from byte 0 on" for k in sorted(range(5))
+    ]
+    assert elsewhere.kinds == {"status:404": FILES.count}
+    assert elsewhere.different == len(elsewhere.differences) == FILES.count
+    assert {each.detail for each in elsewhere.differences} == {"File not found"}
+
+
+def damaged(at: int) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        right(handler, content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+
+    return answer
+
+
+def announcing(says: int, sends: int | None = None) -> Answer:
+    """Announce so many bytes more than there are, and send so many more."""
+
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content) + says))
+        handler.end_headers()
+        body = content + b"@" * min(says, 1_000)
+        handler.wfile.write(body if sends is None else body[: len(content) + sends])
+        handler.close_connection = sends is not None
+
+    return answer
+
+
+def until_close(more: int) -> Answer:
+    """Send a body that ends with the connection, longer or shorter than the file."""
+
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(200)
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        handler.wfile.write((content + b"@" * more)[: len(content) + more])
+
+    return answer
+
+
+def chunked(*, cut: bool = False, endless: bool = False) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        for at in range(0, len(content), 1_000):
+            piece = content[at : at + 1_000]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        while endless:
+            handler.wfile.write(b"400\r\n%s\r\n" % (b"@" * 1_024))
+        handler.wfile.write(b"100\r\nhalf" if cut else b"0\r\n\r\n")
+        handler.close_connection = cut
+
+    return answer
+
+
+def status(code: int, body: bytes = b"") -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(code)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def hanging_up(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.close_connection = True
+
+
+def nonsense(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n")
+    handler.close_connection = True
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "detail"),
+    [
+        (damaged(0), "wrong-answer", "differs from byte 0 on"),
+        (damaged(300_000), "wrong-answer", "differs from byte 300,000 on"),
+        (damaged(499_999), "wrong-answer", "differs from byte 499,999 on"),
+        (announcing(0, -1), "truncated", "ends early, after 499,999 of 500,000 bytes"),
+        (announcing(0, -500_000), "truncated", "ends early, after 0 of 500,000 bytes"),
+        (announcing(1), "wrong-length", "500,001 bytes instead of 500,000"),
+        (announcing(-1, 0), "wrong-length", "499,999 bytes instead of 500,000"),
+        (announcing(5 << 30, 10), "wrong-length", "5,369,209,120 bytes instead of 500,000"),
+        (until_close(1), "wrong-length", "more than 500,000 bytes instead of 500,000"),
+        (until_close(-1), "wrong-length", "499,999 bytes instead of 500,000"),
+        (chunked(cut=True), "truncated", "ends early, after 500,000 of 500,000 bytes"),
+        (chunked(endless=True), "wrong-length", "more than 500,000 bytes instead of 500,000"),
+        (status(404), "status:404", "Not Found"),
+        (status(500, b"@" * 3_000_000), "status:500", "Internal Server Error"),
+        (status(301), "status:301", "Moved Permanently"),
+        (status(200), "wrong-length", "0 bytes instead of 500,000"),
+        (hanging_up, "closed", "Remote end closed connection without response"),
+        (nonsense, "malformed", "SSH-2.0-OpenSSH_9.2\r\n"),
+    ],
+)
+def test_one_answer_that_differs_is_found(
+    docroot: Path, answer: Answer, kind: str, detail: str
+) -> None:
+    with failing(docroot, {LARGE: answer}) as server:
+        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
+    assert found.kinds == {kind: 1}
+    (difference,) = found.differences
+    assert (difference.path, difference.kind, difference.detail) == (LARGE, kind, detail)
+
+
+@pytest.mark.parametrize("answer", [chunked(), until_close(0)])
+def test_a_right_body_may_come_without_its_length(docroot: Path, answer: Answer) -> None:
+    with failing(docroot, dict.fromkeys(PATHS, answer)) as server:
+        assert verify(SPEC, f"http://127.0.0.1:{server.server_port}") == WHOLE
+
+
+def test_a_server_may_close_an_idle_connection(docroot: Path) -> None:
+    def unannounced(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        right(handler, content)
+        handler.close_connection = True
+
+    with failing(docroot, dict.fromkeys(PATHS[::3], unannounced)) as server:
+        assert verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=2) == WHOLE
+
+
+def test_bytes_that_were_not_announced_are_not_taken_for_the_next_answer(docroot: Path) -> None:
+    def one_more(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        right(handler, content)
+        handler.wfile.write(b"@")
+
+    with failing(docroot, {PATHS[30]: announcing(-1, 0), PATHS[40]: one_more}) as server:
+        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
+    assert [(each.path, each.kind) for each in found.differences] == [(PATHS[30], "wrong-length")]
+
+
+def test_all_differences_are_counted_and_the_first_are_listed(docroot: Path) -> None:
+    answers = dict.fromkeys(PATHS[:10], status(404)) | dict.fromkeys(PATHS[20:25], damaged(3))
+    with failing(docroot, answers) as server:
+        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1, limit=12)
+    assert found.kinds == {"status:404": 10, "wrong-answer": 5}
+    assert found.different == 15
+    assert [each.path for each in found.differences] == [*PATHS[:10], *PATHS[20:22]]
+
+
+def test_an_answer_that_does_not_come_is_given_up(
+    docroot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verifying, "ANSWER_S", 0.5)
+    over = threading.Event()
+    with failing(docroot, {LARGE: lambda _handler, _content: over.wait(30)}) as server:
+        found = verify(SPEC, f"http://127.0.0.1:{server.server_port}")
+        over.set()
+    (difference,) = found.differences
+    assert str(difference) == f"{LARGE}: timeout, no answer within 0.5 s"
+
+
+def test_what_progress_raises_ends_it_at_once(docroot: Path) -> None:
+    over = threading.Event()
+
+    def interrupted(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with failing(docroot, dict.fromkeys(PATHS, lambda _handler, _content: over.wait(30))) as server:
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            verify(SPEC, f"http://127.0.0.1:{server.server_port}", interrupted)
+        assert time.monotonic() - began < 10
+        over.set()
+
+
+def test_a_server_that_goes_away_ends_it(docroot: Path) -> None:
+    answers: dict[str, Answer] = {}
+    with failing(docroot, answers) as server:
+
+        def last(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+            server.socket.close()
+            right(handler, content)
+            handler.close_connection = True
+
+        answers[PATHS[30]] = last
+        with pytest.raises(TargetUnreachable, match=r"nothing answers at .* any more"):
+            verify(SPEC, f"http://127.0.0.1:{server.server_port}", connections=1)
+
+
+def test_an_address_without_a_server_is_refused() -> None:
+    with pytest.raises(TargetUnreachable):
+        verify(SPEC, f"http://127.0.0.1:{free_port()}")
+    with pytest.raises(UnknownValue):
+        verify(SPEC, "docroot/")
+    with pytest.raises(SitebenchError, match="has no class"):
+        verify(SPEC | {"classes": []}, "http://127.0.0.1:1")

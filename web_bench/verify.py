@@ -1,0 +1,245 @@
+"""Asking a web server for every file of a set once, and comparing what it sends."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sitebench._engine import FileSet
+from sitebench.errors import TargetUnreachable
+from sitebench.http.address import Address, parse_address, probe
+from sitebench.targets.tls import SYSTEM, Trust, tls_failed
+from web_bench.seed import Progress, file_set
+
+ANSWER_S = 30.0
+REPORT_EVERY_S = 0.1
+PIECE = 64 << 10
+DRAINED = 1 << 20
+"""A body of another length is read to its end, to keep the connection, unless it is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A file that the server does not send as it is."""
+
+    path: str
+    kind: str
+    """As failures of a measurement: status:NNN, wrong-length, wrong-answer, truncated, closed,
+    timeout or malformed."""
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.kind}, {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What came of asking for every file of a set."""
+
+    files: int
+    bytes: int
+    """The sum of the files' sizes."""
+    kinds: Mapping[str, int]
+    """How many files differ, by kind."""
+    differences: tuple[Difference, ...]
+    """The first of them, up to the limit."""
+
+    @property
+    def different(self) -> int:
+        """How many files differ."""
+        return sum(self.kinds.values())
+
+
+def verify(
+    spec: Mapping[str, Any],
+    url: str,
+    progress: Progress = lambda done, total: None,
+    *,
+    connections: int = 4,
+    limit: int = 20,
+    trust: Trust = SYSTEM,
+) -> Verified:
+    """Ask the server at `url` for every file of a set once, and compare length and content.
+
+    Bodies are compared while they come in. `progress` is called in the calling thread; what it
+    raises ends the verification. `limit` is how many differences are kept with their files; all of
+    them are counted. Raises TargetUnreachable when the server does not answer any more.
+    """
+    files, address = file_set(spec), parse_address(url)
+    probe(address, trust)
+    shared = _Shared(files, limit)
+    clients = [_Client(shared, address, trust) for _ in range(connections)]
+    with ThreadPoolExecutor(connections) as pool:
+        try:
+            running = [pool.submit(client.run) for client in clients]
+            pending = {*running}
+            while pending:
+                done, pending = wait(running, REPORT_EVERY_S, FIRST_EXCEPTION)
+                for each in done:
+                    each.result()
+                progress(shared.bytes_done, files.bytes)
+        finally:
+            shared.stop()
+            for client in clients:
+                client.interrupt()
+    return shared.verified()
+
+
+class _Shared:
+    """Which files are still to be asked for, and what was found; the clients share it."""
+
+    def __init__(self, files: FileSet, limit: int) -> None:
+        self.files = files
+        self.bytes_done = 0
+        self.stopped = False
+        self._limit = limit
+        self._lock = threading.Lock()
+        self._numbers = iter(range(files.count))
+        self._kinds: Counter[str] = Counter()
+        self._found: list[tuple[int, Difference]] = []
+
+    def next(self) -> int | None:
+        """Return the number of the next file to ask for."""
+        with self._lock:
+            return next(self._numbers, None)
+
+    def done(self, i: int, size: int, difference: tuple[str, str] | None) -> None:
+        """Count a file, with the kind and the detail of a difference."""
+        with self._lock:
+            self.bytes_done += size
+            if difference is None:
+                return
+            kind, detail = difference
+            self._kinds[kind] += 1
+            if len(self._found) < self._limit:
+                self._found.append((i, Difference(self.files.path(i), kind, detail)))
+
+    def stop(self) -> None:
+        """Hand out no more files."""
+        with self._lock:
+            self.stopped = True
+            self._numbers = iter(range(0))
+
+    def verified(self) -> Verified:
+        found = tuple(difference for _, difference in sorted(self._found, key=lambda each: each[0]))
+        return Verified(self.files.count, self.files.bytes, dict(self._kinds), found)
+
+
+class _Client:
+    """A connection that is kept open, and the thread that asks on it."""
+
+    def __init__(self, shared: _Shared, address: Address, trust: Trust) -> None:
+        self._shared = shared
+        self._address = address
+        self._connection: http.client.HTTPConnection
+        if address.encrypted:
+            self._connection = http.client.HTTPSConnection(
+                address.host, address.port, timeout=ANSWER_S, context=trust.context()
+            )
+        else:
+            self._connection = http.client.HTTPConnection(
+                address.host, address.port, timeout=ANSWER_S
+            )
+
+    def run(self) -> None:
+        """Ask for files until there are no more."""
+        try:
+            while (i := self._shared.next()) is not None:
+                path, size = self._shared.files.path(i), self._shared.files.size(i)
+                self._shared.done(i, size, self._compare(i, path, size))
+        finally:
+            self._connection.close()
+
+    def interrupt(self) -> None:
+        """End the wait for an answer, from another thread."""
+        open_socket = self._connection.sock
+        if open_socket is not None:
+            with suppress(OSError):
+                open_socket.shutdown(socket.SHUT_RDWR)
+
+    def _compare(self, i: int, path: str, size: int) -> tuple[str, str] | None:
+        try:
+            response = self._response(path)
+            if response.status != http.client.OK:
+                self._drain(response)
+                return f"status:{response.status}", response.reason
+            if response.length is not None and response.length != size:
+                length = response.length
+                self._drain(response)
+                return "wrong-length", f"{length:,} bytes instead of {size:,}"
+            return self._compare_body(response, i, size)
+        except TimeoutError:
+            self._connection.close()
+            return "timeout", f"no answer within {ANSWER_S:g} s"
+        except OSError as error:
+            self._connection.close()
+            return "closed", error.strerror or str(error)
+        except http.client.HTTPException as error:
+            self._connection.close()
+            return "malformed", str(error) or type(error).__name__
+
+    def _response(self, path: str) -> http.client.HTTPResponse:
+        used_before = self._connection.sock is not None
+        if not used_before:
+            self._connect()
+        try:
+            self._connection.request("GET", f"{self._address.base_path}{path}")
+            return self._connection.getresponse()
+        except (ConnectionError, http.client.BadStatusLine):
+            self._connection.close()
+            if not used_before or self._shared.stopped:
+                raise
+            # The server may close an idle connection at any time (RFC 9112, 9.3.1), and what came
+            # after the announced end of the body before is no answer.
+            return self._response(path)
+
+    def _connect(self) -> None:
+        try:
+            self._connection.connect()
+        except OSError as error:
+            self._connection.close()
+            raise tls_failed(self._address, error) or TargetUnreachable(
+                f"nothing answers at {self._address} any more: {error.strerror or error}",
+                "check that the server is running, and verify again",
+            ) from error
+
+    def _compare_body(
+        self, response: http.client.HTTPResponse, i: int, size: int
+    ) -> tuple[str, str] | None:
+        checker, announced = self._shared.files.checker(i), response.length
+        ended_early = False
+        try:
+            while checker.fed <= size and (piece := response.read(PIECE)):
+                checker.feed(piece)
+        except http.client.IncompleteRead as error:
+            checker.feed(error.partial)
+            ended_early = True
+        fed, at = checker.fed, checker.finish()
+        ended_early = ended_early or (announced is not None and fed < size)
+        if ended_early or fed > size:
+            # Nothing more comes, or there may be no end of it.
+            self._connection.close()
+        if at is not None and at < min(fed, size):
+            return "wrong-answer", f"differs from byte {at:,} on"
+        if ended_early:
+            return "truncated", f"ends early, after {fed:,} of {size:,} bytes"
+        if at is None:
+            return None
+        more = "more than " if fed > size else ""
+        return "wrong-length", f"{more}{min(fed, size):,} bytes instead of {size:,}"
+
+    def _drain(self, response: http.client.HTTPResponse) -> None:
+        if response.length is None or response.length > DRAINED:
+            self._connection.close()
+            return
+        try:
+            response.read()
+        except (OSError, http.client.HTTPException):
+            self._connection.close()
