@@ -1,5 +1,7 @@
 //! The seam between sockets and a protocol.
 
+use std::net::IpAddr;
+
 use tls::Acceptor;
 
 use crate::gate::Full;
@@ -85,7 +87,7 @@ pub trait Service {
     }
 
     /// Begins the session of a new connection.
-    fn connect(&mut self, id: ConnectionId) -> Self::Session;
+    fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Self::Session;
 
     /// TLS protects the session from now on; `peer` is the client's certificate (DER), if it has shown one.
     fn secured(_session: &mut Self::Session, _peer: Option<&[u8]>) {}

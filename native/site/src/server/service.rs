@@ -1,5 +1,6 @@
 //! HTTP as the socket layer sees it: requests in, answers out, and writes that another thread ends.
 
+use std::net::IpAddr;
 use std::sync::mpsc::Receiver;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use std::vec;
@@ -123,7 +124,7 @@ impl Service for HttpService<'_> {
         self.turn.shared.tls.as_ref()
     }
 
-    fn connect(&mut self, id: ConnectionId) -> Session {
+    fn connect(&mut self, id: ConnectionId, _: IpAddr) -> Session {
         Session { id, request: Request::Head }
     }
 
