@@ -16,9 +16,9 @@ Module = tuple[str, ...]
 NATIVE = Path(__file__).parents[1] / "native"
 CRATES: list[str] = tomllib.loads((NATIVE / "Cargo.toml").read_text())["workspace"]["members"]
 BASE = {"wire", "people", "net", "tls", "http"}
-MIDDLE = {"directory", "site", "load"}
+MIDDLE = {"directory", "site", "web", "load"}
 BELOW: dict[str, set[str]] = {
-    **{crate: set() for crate in ("wire", "tls")},
+    **{crate: set() for crate in ("wire", "tls", "cgi")},
     "net": {"tls"},
     **{crate: {"wire"} for crate in ("people", "http", "fuzz")},
     **dict.fromkeys(MIDDLE, BASE),
