@@ -1,6 +1,7 @@
 //! The seam between sockets and a protocol.
 
 use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
 
 use tls::Acceptor;
 
@@ -45,6 +46,17 @@ pub enum Rejection {
     Full(Full),
     /// It has begun without TLS where TLS is spoken from the first byte on.
     NotTls,
+}
+
+/// Bytes of a file that are to be sent.
+#[derive(Debug)]
+pub struct FilePiece<'f> {
+    /// The file.
+    pub file: BorrowedFd<'f>,
+    /// Where they begin; moved on by what has been sent.
+    pub at: &'f mut u64,
+    /// Where they end.
+    pub end: u64,
 }
 
 /// A protocol, served by one thread: one value for each.
@@ -118,6 +130,14 @@ pub trait Service {
     /// kernel has not taken what was answered before, so that a slow reader holds one piece of its answer.
     fn poll_output(&mut self, _session: &mut Self::Session) -> Step {
         Step::Next
+    }
+
+    /// Bytes of a file that an answer goes on with: the kernel sends them out of its own memory, which costs
+    /// half of what copying them through [`out`](Self::out) does (5 MB over loopback: 5 GB against 2.5 GB per
+    /// second of CPU). `None` leaves it to [`poll_output`](Self::poll_output), which is asked in any case when
+    /// there are no more of them, when the file has ended too early, and where TLS has to encrypt them.
+    fn file_output(_session: &mut Self::Session) -> Option<FilePiece<'_>> {
+        None
     }
 
     /// The next outcome that another thread has reported, and the connection that waits for it.

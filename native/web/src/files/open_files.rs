@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -167,6 +168,10 @@ fn missing(error: Errno) -> Missing {
 }
 
 impl OpenedFile {
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
     /// Appends the bytes from `at` on, up to `end` and about `piece` of them: how many. None where the file
     /// has become shorter.
     #[inline]

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
 
-use net::FLUSH_BYTES;
+use net::{FLUSH_BYTES, FilePiece};
 
 use crate::cgi::Output;
 use crate::dynamic::Text;
@@ -23,6 +23,14 @@ pub(super) enum Rest {
 }
 
 impl Rest {
+    /// What is left of a file, for the kernel to send.
+    pub(super) fn file(&mut self) -> Option<FilePiece<'_>> {
+        match self {
+            Self::File { file, at, end } => Some(FilePiece { file: file.descriptor(), at, end: *end }),
+            Self::Text(_) | Self::Page { .. } | Self::Output { .. } => None,
+        }
+    }
+
     /// Appends a piece and says whether it was the last. An error where a file ends too early or cannot be
     /// read.
     #[inline]

@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use http::{Manner, NOT_TLS, UNAVAILABLE, http_date};
-use net::{ConnectionId, Rejection, Service, Step, TimeSlice};
+use net::{ConnectionId, FilePiece, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
 
 use super::exchange::{self, Form, Progress, Request, Then};
@@ -174,6 +174,14 @@ impl Service for HttpService<'_> {
         };
         session.stage = Stage::Head;
         step
+    }
+
+    #[inline]
+    fn file_output(session: &mut Session) -> Option<FilePiece<'_>> {
+        match &mut session.stage {
+            Stage::Sending(rest, _) => rest.file(),
+            _ => None,
+        }
     }
 
     #[inline]

@@ -11,3 +11,4 @@ mod escapes;
 mod files;
 mod programs;
 mod protocol;
+mod readers;
