@@ -15,17 +15,17 @@ pub(crate) enum Fault {
     NotExecutable,
     #[error("the program cannot be started: {0}")]
     NotStarted(io::Error),
-    #[error("the program ran for over {0} ms and was killed")]
+    #[error("the program ran for longer than {0} ms (cgi_ms) and was killed")]
     Hung(u64),
-    #[error("the program wrote over {0} bytes and was killed")]
+    #[error("the program wrote more than {0} bytes (cgi_output_bytes) and was killed")]
     TooMuch(usize),
     #[error("the program died of signal {0}")]
     Died(i32),
     #[error("the program wrote {0}")]
     BadHeader(#[from] HeaderError),
-    #[error("the program gave its document {said} bytes and wrote {wrote}")]
-    OtherLength { said: usize, wrote: usize },
-    #[error("the program cannot be followed: {0}")]
+    #[error("the program wrote {written} bytes behind a Content-Length of {declared}")]
+    OtherLength { declared: usize, written: usize },
+    #[error("the server lost track of the program: {0}")]
     System(#[from] io::Error),
     #[error("too many requests wait for programs, try again later")]
     Busy,
@@ -106,9 +106,9 @@ impl Output {
     pub(super) fn read(written: Written) -> Result<Self, Fault> {
         let header = Header::read(&written.bytes)?;
         let output = Self { header, written };
-        let wrote = output.written.bytes.len() - output.header.bytes;
+        let written = output.written.bytes.len() - output.header.bytes;
         match output.header.length {
-            Some(said) if said != wrote => Err(Fault::OtherLength { said, wrote }),
+            Some(declared) if declared != written => Err(Fault::OtherLength { declared, written }),
             _ => Ok(output),
         }
     }

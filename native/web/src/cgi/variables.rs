@@ -1,4 +1,4 @@
-//! What a program is told of its request (RFC 3875 section 4.1). `PATH_TRANSLATED` is left out: no program
+//! What a program learns of its request (RFC 3875 section 4.1). `PATH_TRANSLATED` is left out: no program
 //! here has a business with the folder of the files.
 
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// Names and values, in the order in which they are shown.
 pub(crate) struct Variables(pub(crate) Vec<(String, Vec<u8>)>);
 
-/// A request as a program is told of it.
+/// A request as the variables describe it.
 pub(crate) struct Described<'a> {
     pub(crate) method: &'a str,
     /// The target as it came, of which the URI is made.
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_told_what_the_standard_names_and_no_proxy() {
+    fn a_program_gets_the_variables_of_the_standard_and_no_proxy() {
         let head = b"GET /cgi-bin/a/b?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\n\
             ACCEPT: y\r\nAuthorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n";
         let mut text = Vec::new();

@@ -75,7 +75,7 @@ impl<'a> Conditions<'a> {
             return Verdict::NotModified;
         }
         match self.range {
-            Some(range) if !head_only && self.if_range.is_none_or(|said| is_same(said, file)) => {
+            Some(range) if !head_only && self.if_range.is_none_or(|one| is_same(one, file)) => {
                 part(range, file.size)
             }
             _ => Verdict::Whole,
@@ -90,8 +90,8 @@ fn names(list: &[u8], tag: &[u8], weakly: bool) -> bool {
 }
 
 /// Whether the client's part is of this file (RFC 9110 section 13.1.5: the very tag or the very date).
-fn is_same(said: &[u8], file: &OpenedFile) -> bool {
-    said == file.tag.as_bytes() || said == file.modified.as_bytes()
+fn is_same(one: &[u8], file: &OpenedFile) -> bool {
+    one == file.tag.as_bytes() || one == file.modified.as_bytes()
 }
 
 /// The bytes of one range. What is no range, or several, is passed over and the whole file sent, as RFC 9110

@@ -106,7 +106,6 @@ pub(super) fn begin(request: &Request<'_>, turn: &mut Turn<'_>) -> Progress {
     let path = origin_form(head.path);
     if problem.is_none()
         && let Some(rest) = path.strip_prefix("/cgi-bin/")
-        && turn.jobs.is_some()
     {
         return cgi(request, path, rest, manner, turn);
     }
@@ -147,6 +146,10 @@ fn file(path: &str, conditions: &Conditions<'_>, manner: Manner, turn: &mut Turn
             return refuse(manner, "400 Bad Request", &[], "a path that cannot be decoded", turn);
         }
     };
+    // However it is spelled, no program is shown as a file: the folder may be one of the docroot's.
+    if name.starts_with(b"cgi-bin/") {
+        return not_found(manner, turn);
+    }
     // A file that became shorter between its opening and now is opened again, once.
     for _ in 0..2 {
         let found = match &mut turn.files {
@@ -217,8 +220,8 @@ fn send_file(
         }
         Verdict::Part(range) => {
             answer.head("206 Partial Content", &lines);
-            let said = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-            answer.lines(&[("Content-Range: ", &said)]);
+            let sent = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+            answer.lines(&[("Content-Range: ", &sent)]);
             range
         }
         Verdict::NotModified => {
@@ -233,8 +236,8 @@ fn send_file(
             return Some(refuse(manner, "412 Precondition Failed", &[], sentence, turn));
         }
         Verdict::Unsatisfiable => {
-            let (said, sentence) = (format!("bytes */{size}"), "the file has no such bytes");
-            let extra = [("Content-Range: ", said.as_str())];
+            let (all, sentence) = (format!("bytes */{size}"), "the file has no such bytes");
+            let extra = [("Content-Range: ", all.as_str())];
             return Some(refuse(manner, "416 Range Not Satisfiable", &extra, sentence, turn));
         }
     };
@@ -352,7 +355,7 @@ fn digits(text: &str) -> Option<usize> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A request as programs are told of it.
+/// A request as the variables of a program describe it.
 fn described<'a>(
     request: &Request<'a>,
     script: &'a str,
@@ -385,6 +388,9 @@ fn cgi(request: &Request<'_>, path: &str, rest: &str, mut manner: Manner, turn: 
         *manner
     };
     let linger = |progress| if has_body { Progress::Done(Then::Linger) } else { progress };
+    if turn.jobs.is_none() {
+        return linger(not_found(refused(&mut manner), turn));
+    }
     if !matches!(head.method, "GET" | "HEAD" | "POST") {
         return linger(wrong_method(head.method, "GET, HEAD, POST", refused(&mut manner), turn));
     }

@@ -47,6 +47,11 @@ pub enum StartError {
         /// Why.
         source: io::Error,
     },
+    /// It cannot wait for programs.
+    #[error(
+        "this system cannot wait for CGI programs (pidfd_open: {0}); use Linux 5.3 or later, or name no CGI folder"
+    )]
+    Programs(io::Error),
     /// No thread, no poll.
     #[error("the system does not give the web server what it needs: {0}")]
     System(#[from] io::Error),
@@ -115,8 +120,8 @@ fn open(folder: &Path) -> Result<Root, StartError> {
 }
 
 fn rules(folder: &Path, config: &Config) -> Result<Rules, StartError> {
-    // Programs are awaited by a descriptor (Linux 5.3), which some sandboxes forbid.
-    pidfd_open(getpid(), PidfdFlags::empty()).map_err(io::Error::from)?;
+    // Some sandboxes forbid the call that every program will need.
+    pidfd_open(getpid(), PidfdFlags::empty()).map_err(|error| StartError::Programs(error.into()))?;
     let root = open(folder)?;
     let failed = |source| StartError::Folder { path: folder.into(), source };
     let folder = folder.canonicalize().map_err(failed)?;

@@ -12,7 +12,7 @@ use crate::stats::Published;
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Where it listens, as programs are told.
+    /// Where it listens, for the variables of programs.
     pub(super) host: String,
     pub(super) port: u16,
     /// Present where TLS is spoken.
