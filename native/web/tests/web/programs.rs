@@ -80,7 +80,7 @@ fn a_program_inherits_three_descriptors() {
 
 #[test]
 fn a_program_reads_its_body_and_sets_status_and_lines() {
-    let web = Web::start();
+    let web = Web::with(|config| config.limits.body_bytes = 1_000_000);
     web.program("echo", &format!("{TEXT}; echo \"$CONTENT_LENGTH $CONTENT_TYPE\"; cat"));
     web.program(
         "status",
@@ -90,11 +90,12 @@ fn a_program_reads_its_body_and_sets_status_and_lines() {
     web.program("nothing", "printf 'Status: 204 No Content\\n\\n'");
     web.program("deaf", &format!("exec 0<&-; {TEXT}; printf deaf"));
     let mut client = web.client();
-    let body = "b".repeat(60_000);
+    // More than a pipe holds, in both directions.
+    let body = "b".repeat(600_000);
     client.send(format!(
-        "POST /cgi-bin/echo HTTP/1.1\r\nHost: a\r\nContent-Type: text/x\r\nContent-Length: 60000\r\n\r\n{body}"
+        "POST /cgi-bin/echo HTTP/1.1\r\nHost: a\r\nContent-Type: text/x\r\nContent-Length: 600000\r\n\r\n{body}"
     ));
-    assert_eq!(client.answer().text(), format!("60000 text/x\n{body}"));
+    assert_eq!(client.answer().text(), format!("600000 text/x\n{body}"));
     let chunked = "POST /cgi-bin/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n1\r\nd\r\n0\r\n\r\n";
     for byte in chunked.bytes() {
         client.send([byte]);
@@ -113,7 +114,7 @@ fn a_program_reads_its_body_and_sets_status_and_lines() {
     client.send("GET /cgi-bin/nothing HTTP/1.1\r\nHost: a\r\n\r\n");
     let answer = client.head();
     assert_eq!((answer.status, answer.header("content-length")), (204, None));
-    client.send(format!("POST /cgi-bin/deaf HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n{body}"));
+    client.send(format!("POST /cgi-bin/deaf HTTP/1.1\r\nHost: a\r\nContent-Length: 600000\r\n\r\n{body}"));
     assert_eq!(client.answer().text(), "deaf");
     client.send("HEAD /cgi-bin/status HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(client.head().header("content-length"), Some("4"));
