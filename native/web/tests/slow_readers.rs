@@ -7,6 +7,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Clients that ask for the file and read a little of it.
 const SLOW: usize = 200;
 
@@ -21,6 +23,11 @@ fn resident_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+fn used_ms() -> u128 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u128 * 1_000 + used.tv_nsec as u128 / 1_000_000
+}
+
 #[test]
 fn slow_readers_of_a_large_file_hold_a_piece_of_it_each_and_get_all_of_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -33,7 +40,7 @@ fn slow_readers_of_a_large_file_hold_a_piece_of_it_each_and_get_all_of_it() {
         client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         client
     };
-    let before = resident_kib();
+    let before_kib = resident_kib();
     let mut slow: Vec<_> = (0..SLOW).map(|_| connect()).collect();
     for kind in ["/large", "/dynamic/random?size=50000000"] {
         for client in &mut slow {
@@ -46,9 +53,13 @@ fn slow_readers_of_a_large_file_hold_a_piece_of_it_each_and_get_all_of_it() {
         let mut answer = String::new();
         quick.read_to_string(&mut answer).unwrap();
         assert!(answer.ends_with("small") && begun.elapsed() < Duration::from_secs(5), "{answer}");
-        let grown = resident_kib().saturating_sub(before);
+        let grown = resident_kib().saturating_sub(before_kib);
         println!("{grown} KiB for {SLOW} clients");
         assert!(grown < SLOW * KIB_EACH, "{grown} KiB for {SLOW} clients that read slowly");
+        let (before, begun) = (used_ms(), Instant::now());
+        std::thread::sleep(Duration::from_millis(500));
+        let (used, waited) = (used_ms() - before, begun.elapsed().as_millis());
+        assert!(used < waited / 5, "{used} ms of CPU for nothing in {waited} ms");
         let mut last = slow.pop().unwrap();
         let mut room = vec![0; 1 << 20];
         let mut rest = FILE_BYTES - 1_000;
