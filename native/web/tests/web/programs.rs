@@ -261,7 +261,7 @@ fn a_client_that_leaves_while_its_program_runs_takes_nothing_with_it() {
     client.send("GET /cgi-bin/slow HTTP/1.1\r\nHost: a\r\n\r\n");
     comes_true("it starts", || is_there(&started));
     drop(client);
-    // Its place on the thread may be another's by the time the program ends: that one gets its own answer.
+    // Its connection is closed when the program has ended; until then others are served on theirs.
     web.file("a.txt", "file");
     let mut next = web.client();
     assert_eq!(next.get("/a.txt", None).text(), "file");
