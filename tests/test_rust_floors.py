@@ -15,12 +15,12 @@ Module = tuple[str, ...]
 
 NATIVE = Path(__file__).parents[1] / "native"
 CRATES: list[str] = tomllib.loads((NATIVE / "Cargo.toml").read_text())["workspace"]["members"]
-BASE = {"wire", "people", "files", "net", "tls"}
-MIDDLE = {"directory", "site", "load"}
+BASE = {"wire", "people", "files", "net", "tls", "http"}
+MIDDLE = {"directory", "site", "web", "load"}
 BELOW: dict[str, set[str]] = {
-    **{crate: set() for crate in ("wire", "files", "tls")},
+    **{crate: set() for crate in ("wire", "files", "tls", "cgi")},
     "net": {"tls"},
-    **{crate: {"wire"} for crate in ("people", "fuzz")},
+    **{crate: {"wire"} for crate in ("people", "http", "fuzz")},
     **dict.fromkeys(MIDDLE, BASE),
     "engine": BASE | MIDDLE,
 }

@@ -4,12 +4,14 @@ use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
 
 use mio::net::TcpStream;
+use rustix::fs::sendfile;
+use rustix::io::Errno;
 use tls::{Acceptor, Fault, Stream};
 
 use crate::gate::Pass;
 use crate::limits::SocketLimits;
 use crate::pace::Pace;
-use crate::service::{Rejection, Service, Step};
+use crate::service::{FilePiece, Rejection, Service, Step};
 use crate::stats::Traffic;
 use crate::write::write;
 
@@ -19,6 +21,9 @@ pub const FLUSH_BYTES: usize = 64 << 10;
 
 /// Bytes of one read. A read that fills less has drained the socket.
 pub(crate) const READ_BYTES: usize = 64 << 10;
+
+/// Bytes of a file that the kernel is asked to send in one turn: other clients wait for no more.
+const FILE_BYTES: u64 = 256 << 10;
 
 /// An idle connection keeps no larger buffer than this.
 const KEPT_BYTES: usize = 1 << 10;
@@ -80,6 +85,8 @@ pub(crate) struct Connection<S: Service> {
     /// Answers the kernel has not taken, from `sent` on.
     unsent: Vec<u8>,
     sent: usize,
+    /// The kernel has taken no more of a file.
+    blocked: bool,
     /// When bytes last moved, in the clock of the turn.
     moved_ms: u64,
     /// How fast.
@@ -106,6 +113,7 @@ impl<S: Service> Connection<S> {
             postponed: false,
             unsent: Vec::new(),
             sent: 0,
+            blocked: false,
             moved_ms: now_ms,
             pace: Pace::default(),
             serial,
@@ -162,7 +170,7 @@ impl<S: Service> Connection<S> {
             self.answer(buffer.get(..count).unwrap_or_default(), turn)?;
             self.send(0, turn)?;
         }
-        if self.unsent.is_empty() && self.has_output() {
+        if self.unsent.is_empty() && self.has_output() && !self.send_file(turn)? {
             let step = turn.service.poll_output(&mut self.session);
             self.follow(step, turn);
             self.send(0, turn)?;
@@ -177,7 +185,7 @@ impl<S: Service> Connection<S> {
     /// What it needs after its turn.
     #[inline]
     pub(crate) fn next(&self) -> Next {
-        if !self.unsent.is_empty() {
+        if !self.unsent.is_empty() || self.blocked {
             return Next::Blocked;
         }
         match self.stage {
@@ -386,6 +394,36 @@ impl<S: Service> Connection<S> {
         Ok(())
     }
 
+    /// Sends bytes of a file, if the answer goes on with some; says whether that was so.
+    fn send_file(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
+        self.blocked = false;
+        if self.stream.session().is_some() {
+            return Ok(false);
+        }
+        let Some(FilePiece { file, at, end }) = S::file_output(&mut self.session) else { return Ok(false) };
+        let length = end.saturating_sub(*at).min(FILE_BYTES) as usize;
+        let mut sent = 0;
+        while sent < length {
+            // To a client that has gone this raises SIGPIPE, which programs in Rust and in Python ignore.
+            match sendfile(self.stream.socket(), file, Some(at), length - sent) {
+                Ok(0) => break,
+                Ok(count) => sent += count,
+                Err(Errno::AGAIN) => {
+                    self.blocked = true;
+                    break;
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if sent > 0 {
+            turn.traffic.bytes_out += sent as u64;
+            self.moved_ms = turn.now_ms;
+            self.pace.moved(sent);
+        }
+        Ok(sent > 0 || self.blocked)
+    }
+
     /// Writes what had to wait; says whether all of it is out.
     fn flush(&mut self, turn: &mut TurnContext<S>) -> io::Result<bool> {
         let written = write(&mut self.stream, self.unsent.get(self.sent..).unwrap_or_default())?;
@@ -461,17 +499,18 @@ impl<S: Service> Connection<S> {
             _ if self.postponed => false,
             _ => !self.input.is_empty() || self.stream.is_within_record() || S::is_receiving(&self.session),
         };
-        sends || self.handshaking || !self.unsent.is_empty()
+        sends || self.handshaking || !self.unsent.is_empty() || self.blocked
     }
 
     fn has_stalled(&mut self, turn: &mut TurnContext<S>) -> bool {
         let stalled = self.stalls(turn);
-        if !stalled || self.unsent.is_empty() {
+        if !stalled || (self.unsent.is_empty() && !self.blocked) {
             return stalled;
         }
         // The poll reports room when much of the kernel's buffer is free, for which a slow reader may need
         // longer: try. What waits behind is gone on with as if the poll had reported it.
-        match self.flush(turn) {
+        let tried = if self.blocked { self.send_file(turn).map(|_| false) } else { self.flush(turn) };
+        match tried {
             Ok(all) => {
                 self.readable |= all;
                 self.stalls(turn)

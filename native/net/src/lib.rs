@@ -24,7 +24,7 @@ pub use gate::Full;
 pub use limits::{CONNECTIONS, OutOfRange, STALL_BYTES, STALL_MS, SocketLimits, within};
 pub use listener::{ListenError, listen};
 pub use server::Server;
-pub use service::{ConnectionId, Rejection, Service, Step};
+pub use service::{ConnectionId, FilePiece, Rejection, Service, Step};
 pub use slice::TimeSlice;
 pub use stats::{PublishedTraffic, Traffic};
 pub use worker::{OUT_BYTES, Reactor};

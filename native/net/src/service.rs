@@ -1,5 +1,8 @@
 //! The seam between sockets and a protocol.
 
+use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
+
 use tls::Acceptor;
 
 use crate::gate::Full;
@@ -45,6 +48,17 @@ pub enum Rejection {
     NotTls,
 }
 
+/// Bytes of a file that are to be sent.
+#[derive(Debug)]
+pub struct FilePiece<'f> {
+    /// The file.
+    pub file: BorrowedFd<'f>,
+    /// Where they begin; moved on by what has been sent.
+    pub at: &'f mut u64,
+    /// Where they end.
+    pub end: u64,
+}
+
 /// A protocol, served by one thread: one value for each.
 ///
 /// The socket layer reads, writes, closes and counts; a service turns bytes into answers, which it appends
@@ -85,7 +99,7 @@ pub trait Service {
     }
 
     /// Begins the session of a new connection.
-    fn connect(&mut self, id: ConnectionId) -> Self::Session;
+    fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Self::Session;
 
     /// TLS protects the session from now on; `peer` is the client's certificate (DER), if it has shown one.
     fn secured(_session: &mut Self::Session, _peer: Option<&[u8]>) {}
@@ -116,6 +130,14 @@ pub trait Service {
     /// kernel has not taken what was answered before, so that a slow reader holds one piece of its answer.
     fn poll_output(&mut self, _session: &mut Self::Session) -> Step {
         Step::Next
+    }
+
+    /// Bytes of a file that an answer goes on with: the kernel sends them out of its own memory, which costs
+    /// half of what copying them through [`out`](Self::out) does (5 MB over loopback: 5 GB against 2.5 GB per
+    /// second of CPU). `None` leaves it to [`poll_output`](Self::poll_output), which is asked in any case when
+    /// there are no more of them, when the file has ended too early, and where TLS has to encrypt them.
+    fn file_output(_session: &mut Self::Session) -> Option<FilePiece<'_>> {
+        None
     }
 
     /// The next outcome that another thread has reported, and the connection that waits for it.

@@ -368,7 +368,7 @@ impl<S: Service> Worker<S> {
         let id =
             ConnectionId { thread: self.thread, slot: self.connections.next_slot(), serial: self.accepted };
         self.accepted += 1;
-        let session = service.connect(id);
+        let session = service.connect(id, from);
         let slot = self.connections.insert(Connection::new(stream, pass, session, id.serial, *now_ms));
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if service.acceptor().is_some_and(|acceptor| connection.secure(acceptor).is_err()) {

@@ -4,6 +4,7 @@
 //!
 //! Requests of one connection are answered one after the other, so that one is in flight at most.
 
+use http::HeadLimits;
 use wire::http::{MAX_HEAD_BYTES, MAX_HEADERS};
 
 /// A name, an occupation and the like. Pools have values of up to 256 bytes, a page shows 128. A property
@@ -37,9 +38,8 @@ net::limits! {
 }
 
 impl Limits {
-    /// A chunked body with its framing.
-    pub(crate) const fn chunked_bytes(&self) -> usize {
-        4 * self.body_bytes
+    pub(crate) const fn head(&self) -> HeadLimits {
+        HeadLimits { bytes: self.head_bytes, lines: self.headers }
     }
 }
 

@@ -1,6 +1,7 @@
 //! LDAP as the socket layer sees it: messages in, answers out, and what the store needs by the clock.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 
 use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
@@ -110,7 +111,7 @@ impl Service for LdapService<'_> {
         self.turn.settings.upgrader()
     }
 
-    fn connect(&mut self, _: ConnectionId) -> Session {
+    fn connect(&mut self, _: ConnectionId, _: IpAddr) -> Session {
         Session::default()
     }
 

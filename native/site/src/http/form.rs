@@ -1,5 +1,7 @@
 //! Bodies of forms: `application/x-www-form-urlencoded` (URL standard, section 5.1).
 
+use http::unescape;
+
 /// Why a body is no form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormError {
@@ -26,23 +28,8 @@ pub(crate) fn fields(body: &[u8], most: usize) -> Result<Vec<(String, String)>, 
 }
 
 fn decode(text: &[u8]) -> Result<String, FormError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.iter();
-    while let Some(&byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => match (rest.next().and_then(digit), rest.next().and_then(digit)) {
-                (Some(high), Some(low)) => high << 4 | low,
-                _ => return Err(FormError::BadEscape),
-            },
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).map_err(|_| FormError::NotUtf8)
-}
-
-fn digit(byte: &u8) -> Option<u8> {
-    char::from(*byte).to_digit(16).map(|digit| digit as u8)
+    let spaced = text.iter().map(|&byte| if byte == b'+' { b' ' } else { byte });
+    String::from_utf8(unescape(spaced).ok_or(FormError::BadEscape)?).map_err(|_| FormError::NotUtf8)
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! HTTP as this site speaks it: what a request asks for, and the heads of answers. No I/O.
+//! What is HTTP's about this site: what a request asks for, and its answers. No I/O.
 
-mod answer;
+pub(crate) mod answer;
 mod form;
 mod lines;
 mod preferences;
 mod route;
 
-pub(crate) use answer::{Answer, CLOSING, ResponseOptions};
 pub(crate) use form::fields;
 pub(crate) use lines::Lines;
 pub(crate) use preferences::{changes, newcomer};

@@ -1,5 +1,6 @@
 //! What a path names. Nothing here comes from the file system, so no path leads into it.
 
+use http::{is_known_method, origin_form};
 use wire::http::query;
 
 /// What there is.
@@ -36,28 +37,15 @@ pub(crate) fn route(method: &str, path: &str) -> Route {
         "/enter" => (Target::Enter, "GET, HEAD"),
         "/users" => (Target::Users, "POST"),
         "/preferences" => (Target::Preferences, "POST"),
-        _ if is_known(method) => return Route::NotFound,
+        _ if is_known_method(method) => return Route::NotFound,
         _ => return Route::UnknownMethod,
     };
     // "GET" and "HEAD" end differently, so no method is found within another.
     match method {
         "GET" | "HEAD" | "POST" if allowed.contains(method) => Route::Found(target),
-        _ if is_known(method) => Route::WrongMethod(allowed),
+        _ if is_known_method(method) => Route::WrongMethod(allowed),
         _ => Route::UnknownMethod,
     }
-}
-
-/// Methods of RFC 9110 section 9 and RFC 5789: the others are 501 (RFC 9110 section 9.1).
-fn is_known(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH")
-}
-
-/// The path of a target that names the server too (RFC 9112 section 3.2.2).
-fn origin_form(target: &str) -> &str {
-    let Some(rest) = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) else {
-        return target;
-    };
-    rest.find('/').map_or("/", |slash| &rest[slash..])
 }
 
 /// A user's number as clients write it: digits only.

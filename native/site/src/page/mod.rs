@@ -11,7 +11,6 @@ mod welcome;
 use self::articles::{ARCHIVE, SECTIONS, Section};
 use self::colour::ink_on;
 pub(crate) use self::colour::is_colour;
-pub(crate) use self::date::http_date;
 use self::date::push_day;
 pub use self::escape::push_escaped;
 use self::html::Html;

@@ -1,27 +1,19 @@
 //! HTTP as the socket layer sees it: requests in, answers out, and writes that another thread ends.
 
+use std::net::IpAddr;
 use std::sync::mpsc::Receiver;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use std::vec;
 
+use http::{ResponseOptions, NOT_TLS, UNAVAILABLE, http_date};
 use net::{ConnectionId, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
-use wire::http::{HeadError, RequestHead};
 
-use super::exchange::{self, Incoming, Progress};
+use super::exchange::{self, Form, Progress};
 use super::turn::{Now, Turn};
-use crate::http::ResponseOptions;
-use crate::page::http_date;
+use crate::http::Lines;
 use crate::stats::Published;
 use crate::upd::{Done, Outcome};
-
-/// To a client that has begun without TLS where it is spoken.
-const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
-    Connection: close\r\n\r\nthis port speaks TLS; ask for it with https://\n";
-
-/// Too many connections already, in all or of this address.
-const UNAVAILABLE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
-    Connection: close\r\n\r\n";
 
 /// The outcomes of one transaction, for one thread.
 pub(super) type Outcomes = Vec<Done<ConnectionId>>;
@@ -47,9 +39,9 @@ enum Request {
     /// Between requests, or within a head.
     Head,
     /// Within a body.
-    Body(Box<Incoming>),
-    /// The writer has it.
-    Writing(ResponseOptions),
+    Body(Box<Form>),
+    /// The writer has it; a browser is answered otherwise than a program.
+    Writing { options: ResponseOptions, browser: bool },
 }
 
 impl<'t> HttpService<'t> {
@@ -69,13 +61,10 @@ impl<'t> HttpService<'t> {
 /// while the head is not all there.
 #[inline]
 fn request(bytes: &[u8], turn: &mut Turn<'_>) -> Option<(usize, Progress)> {
-    if bytes.is_empty() {
-        return None;
-    }
-    match RequestHead::decode(bytes) {
-        Ok(Some(head)) => Some((head.length, exchange::begin(&head, bytes, turn))),
-        Ok(None) if bytes.len() <= turn.shared.limits.head_bytes => None,
-        Ok(None) => Some((bytes.len(), exchange::refuse_head(HeadError::TooLong, bytes, turn))),
+    let mut lines = Lines::default();
+    match http::read(bytes, turn.shared.limits.head(), |line| lines.line(line)) {
+        Ok(Some((head, common))) => Some((head.length, exchange::begin(&head, &common, &lines, turn))),
+        Ok(None) => None,
         Err(error) => Some((bytes.len(), exchange::refuse_head(error, bytes, turn))),
     }
 }
@@ -86,8 +75,8 @@ impl Session {
     fn advance(&mut self, progress: Progress, is_last: bool) -> Step {
         let (request, step) = match progress {
             Progress::Next => (Request::Head, Step::Next),
-            Progress::Body(incoming) => (Request::Body(incoming), Step::Next),
-            Progress::Wait(options) => (Request::Writing(options), Step::Wait),
+            Progress::Body(form) => (Request::Body(form), Step::Next),
+            Progress::Wait { options, browser } => (Request::Writing { options, browser }, Step::Wait),
             Progress::Close if is_last => (Request::Head, Step::Close),
             Progress::Close | Progress::Linger => (Request::Head, Step::Linger),
             Progress::Abort => (Request::Head, Step::Abort),
@@ -135,7 +124,7 @@ impl Service for HttpService<'_> {
         self.turn.shared.tls.as_ref()
     }
 
-    fn connect(&mut self, id: ConnectionId) -> Session {
+    fn connect(&mut self, id: ConnectionId, _: IpAddr) -> Session {
         Session { id, request: Request::Head }
     }
 
@@ -150,11 +139,11 @@ impl Service for HttpService<'_> {
     fn feed(&mut self, session: &mut Session, bytes: &[u8]) -> (usize, Step) {
         let found = match &mut session.request {
             Request::Head => request(bytes, &mut self.turn),
-            Request::Body(incoming) => match incoming.feed(bytes, session.id, &mut self.turn) {
+            Request::Body(form) => match form.feed(bytes, session.id, &mut self.turn) {
                 (used, Some(progress)) => Some((used, progress)),
                 (used, None) => return (used, Step::More),
             },
-            Request::Writing(_) => None,
+            Request::Writing { .. } => None,
         };
         let Some((used, progress)) = found else { return (0, Step::More) };
         (used, session.advance(progress, used == bytes.len()))
@@ -177,8 +166,8 @@ impl Service for HttpService<'_> {
 
     fn resume(&mut self, session: &mut Session, outcome: Outcome) -> Step {
         match session.request {
-            Request::Writing(options) => {
-                let progress = exchange::finish(options, outcome, &mut self.turn);
+            Request::Writing { options, browser } => {
+                let progress = exchange::finish(options, browser, outcome, &mut self.turn);
                 session.advance(progress, true)
             }
             Request::Head | Request::Body(_) => Step::Next,

@@ -2,10 +2,10 @@
 
 use std::sync::mpsc::Sender;
 
+use http::http_date;
 use net::{ConnectionId, OUT_BYTES};
 
 use super::shared::Shared;
-use crate::page::http_date;
 use crate::people_cache::PeopleCache;
 use crate::stats::Counters;
 use crate::upd::{Job, Write};

@@ -1,6 +1,6 @@
 //! A client that sends literal bytes.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -87,7 +87,13 @@ impl Client {
 
     fn read(&mut self) -> usize {
         let mut buffer = [0; 1 << 16];
-        let count = self.stream.read(&mut buffer).unwrap();
+        let count = loop {
+            // A read with a timeout is not resumed when the machine was paused (signal(7)).
+            match self.stream.read(&mut buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read.unwrap(),
+            }
+        };
         self.input.extend_from_slice(&buffer[..count]);
         count
     }

@@ -1,0 +1,35 @@
+//! The program as the embedded server runs it.
+#![allow(clippy::unwrap_used, reason = "this is a test")]
+#![allow(dead_code, reason = "the tests of the servers use the rest")]
+
+#[path = "../../site/tests/site/client.rs"]
+mod client;
+
+use client::Client;
+
+#[test]
+fn the_program_shows_its_variables_and_writes_as_many_characters_as_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_sitebench-cgi"), folder.path().join("sitebench-cgi")).unwrap();
+    let config = web::Config { cgi: Some(folder.path().into()), ..web::Config::default() };
+    let running = web::start(config).unwrap();
+    let mut client = Client::new(running.addr());
+    let shown = client.get("/cgi-bin/sitebench-cgi", None);
+    assert_eq!(shown.status, 200);
+    for line in ["GATEWAY_INTERFACE=CGI/1.1", "REMOTE_ADDR=127.0.0.1", "SCRIPT_NAME=/cgi-bin/sitebench-cgi"] {
+        assert!(shown.text().lines().any(|shown| shown == line), "{line} in {}", shown.text());
+    }
+    let get = |client: &mut Client, query: &str| client.get(&format!("/cgi-bin/sitebench-cgi?{query}"), None);
+    assert_eq!(get(&mut client, "kind=constant").body, [b'x'; 6_250]);
+    for size in [0, 1, 5_248_000] {
+        let random = get(&mut client, &format!("size={size}&kind=random"));
+        assert_eq!((random.status, random.body.len()), (200, size));
+        assert!(random.body.iter().all(|byte| (b'?'..=b'X').contains(byte)));
+    }
+    for query in ["kind=other", "kind=random&size=-1", "kind=random&size=99999999999"] {
+        assert_eq!(get(&mut client, query).status, 400, "{query}");
+    }
+    client.send("HEAD /cgi-bin/sitebench-cgi?kind=constant HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!(client.head().status, 200);
+    assert_eq!(get(&mut client, "kind=constant&size=2").text(), "xx", "nothing was left behind");
+}

@@ -1,0 +1,89 @@
+//! How answers begin: status line, header lines, length.
+
+use std::io::Write as _;
+
+/// To a client that has begun without TLS where it is spoken.
+pub const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
+    Connection: close\r\n\r\nthis port speaks TLS; ask for it with https://\n";
+
+/// Too many connections already, in all or of this address.
+pub const UNAVAILABLE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
+    Connection: close\r\n\r\n";
+
+/// How a request wants to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseOptions {
+    /// The connection stays open.
+    pub keep_alive: bool,
+    /// The client has to be told that it does.
+    pub http10: bool,
+    /// HEAD: everything but the body.
+    pub head_only: bool,
+}
+
+/// For requests that cannot be read.
+pub const CLOSING: ResponseOptions = ResponseOptions { keep_alive: false, http10: false, head_only: false };
+
+/// Writes the answer to one request.
+#[derive(Debug)]
+pub struct Answer<'o> {
+    /// What goes out.
+    pub out: &'o mut Vec<u8>,
+    /// The value of the Date line.
+    pub date: &'o str,
+    /// As the request wants it.
+    pub options: ResponseOptions,
+}
+
+impl Answer<'_> {
+    /// The status line, the lines that every answer has, and further ones: names end in a colon and a space.
+    #[inline]
+    pub fn head(&mut self, status: &str, lines: &[(&str, &str)]) {
+        let date = self.date;
+        self.push("HTTP/1.1 ").push(status).push("\r\nDate: ").push(date).push("\r\n");
+        self.lines(lines);
+        if !self.options.keep_alive {
+            self.push("Connection: close\r\n");
+        } else if self.options.http10 {
+            self.push("Connection: keep-alive\r\n");
+        }
+    }
+
+    /// More header lines.
+    #[inline]
+    pub fn lines(&mut self, lines: &[(&str, &str)]) {
+        for (name, value) in lines {
+            self.push(name).push(value).push("\r\n");
+        }
+    }
+
+    /// The last line and the end of the head.
+    #[inline]
+    pub fn length(&mut self, length: u64) {
+        // Writing to a Vec cannot fail.
+        let _ = write!(self.out, "Content-Length: {length}\r\n\r\n");
+    }
+
+    /// The end of a head without a length: such an answer never has a body (RFC 9110 sections 15.3.5 and
+    /// 15.4.5).
+    #[inline]
+    pub fn end(&mut self) {
+        self.push("\r\n");
+    }
+
+    /// A sentence, for people and for logs.
+    pub fn sentence(&mut self, status: &str, extra: &[(&str, &str)], sentence: &str) {
+        self.head(status, &[("Content-Type: ", "text/plain; charset=utf-8")]);
+        self.lines(extra);
+        self.length(sentence.len() as u64 + 1);
+        if !self.options.head_only {
+            self.push(sentence).push("\n");
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, text: &str) -> &mut Self {
+        self.out.extend_from_slice(text.as_bytes());
+        self
+    }
+}

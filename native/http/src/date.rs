@@ -1,0 +1,144 @@
+//! Dates, without a library: the civil calendar from a count of days (proleptic Gregorian), and HTTP's dates.
+
+use std::ops::RangeInclusive;
+
+/// Year, month (1 to 12), day (1 to 31) of a day counted from 1970-01-01.
+///
+/// Counts in eras of 400 years that begin on 1 March, so that the leap day comes last.
+pub fn civil(days: i64) -> (i64, u8, u8) {
+    const DAYS_OF_ERA: i64 = 146_097;
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month as u8, day as u8)
+}
+
+/// As HTTP abbreviates them.
+pub const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/// As HTTP abbreviates them, from the day on that 1970-01-01 was.
+pub const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+const SECONDS_OF_DAY: i64 = 86_400;
+
+/// The value of a Date header, IMF-fixdate (RFC 9110 section 5.6.7).
+pub fn http_date(unix_s: u64) -> String {
+    let unix_s = i64::try_from(unix_s).unwrap_or(0);
+    let (days, second) = (unix_s / SECONDS_OF_DAY, unix_s % SECONDS_OF_DAY);
+    let (year, month, day) = civil(days);
+    let month = MONTHS.get(usize::from(month) - 1).copied().unwrap_or_default();
+    let weekday = WEEKDAYS.get((days % 7) as usize).copied().unwrap_or_default();
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{weekday}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} GMT")
+}
+
+/// The time that a date says, in any of the three forms of RFC 9110 section 5.6.7. Its weekday is not checked.
+pub fn parse_http_date(text: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut words = text.split([' ', '-']).filter(|word| !word.is_empty());
+    let weekday = words.next()?;
+    let (day, month, year, time) = if weekday.ends_with(',') {
+        // Sun, 06 Nov 1994 08:49:37 GMT, or Sunday, 06-Nov-94 08:49:37 GMT
+        let date = (words.next()?, words.next()?, words.next()?, words.next()?);
+        (words.next()? == "GMT").then_some(date)?
+    } else {
+        // Sun Nov  6 08:49:37 1994
+        let (month, day, time) = (words.next()?, words.next()?, words.next()?);
+        (day, month, words.next()?, time)
+    };
+    if words.next().is_some() {
+        return None;
+    }
+    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let (day, mut year) = (number(day, 1..=31)?, number(year, 0..=9_999)?);
+    if year < 100 {
+        // Two digits are of the last century where they would be far in the future.
+        year += if year < 70 { 2_000 } else { 1_900 };
+    }
+    let mut time = time.split(':');
+    let (hour, minute) = (number(time.next()?, 0..=23)?, number(time.next()?, 0..=59)?);
+    // A leap second is the next minute's first.
+    let second = number(time.next()?, 0..=60)?;
+    if time.next().is_some() || year < 1_970 {
+        return None;
+    }
+    Some(days_before(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second)
+}
+
+fn number(text: &str, range: RangeInclusive<u64>) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| digits && range.contains(number))
+}
+
+/// Days from 1970-01-01 to a day of the civil calendar, the inverse of [`civil`].
+fn days_before(year: u64, month: u64, day: u64) -> u64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year / 400, year % 400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(http_date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT", "RFC 9110 section 5.6.7");
+        assert_eq!(http_date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
+        assert_eq!(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
+    }
+
+    #[test]
+    fn days_follow_each_other() {
+        let mut before = civil(-200_000);
+        for day in -199_999..200_000 {
+            let now = civil(day);
+            let next_day = now.2 == before.2 + 1 && (now.0, now.1) == (before.0, before.1);
+            let next_month =
+                now.2 == 1 && now.0 * 12 + i64::from(now.1) == before.0 * 12 + i64::from(before.1) + 1;
+            assert!(next_day || next_month, "{before:?} then {now:?}");
+            assert!(before.2 >= 28 || next_day);
+            before = now;
+        }
+    }
+
+    #[test]
+    fn a_date_is_read_in_each_of_its_three_forms() {
+        for text in
+            ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
+        {
+            assert_eq!(parse_http_date(text.as_bytes()), Some(784_111_777), "{text}");
+        }
+        for text in [
+            "",
+            "0",
+            "Sun, 06 Nov 1994 08:49:37",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 06 Nov 1994 08:49:37 GMT GMT",
+            "Sun, 32 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Now 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 24:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49 GMT",
+            "Sun, +6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1960 08:49:37 GMT",
+        ] {
+            assert_eq!(parse_http_date(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_date_that_was_written_is_read_back(unix_s in 0u64..253_402_300_800) {
+            proptest::prop_assert_eq!(parse_http_date(http_date(unix_s).as_bytes()), Some(unix_s));
+        }
+
+        #[test]
+        fn any_text_is_survived(text: Vec<u8>) {
+            let _ = parse_http_date(&text);
+        }
+    }
+}

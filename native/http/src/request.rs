@@ -1,0 +1,88 @@
+//! Requests as they begin, and what is wrong with them whatever they ask for.
+
+use wire::http::{Framing, HeadError, RequestHead};
+
+use crate::lines::Lines;
+
+/// How long a head may be.
+#[derive(Debug, Clone, Copy)]
+pub struct HeadLimits {
+    /// Bytes.
+    pub bytes: usize,
+    /// Header lines.
+    pub lines: usize,
+}
+
+/// Reads the head at the start of `bytes`: `None` while it is not all there. `other` gets the header lines
+/// that [`Lines`] leaves.
+#[inline]
+pub fn read<'a>(
+    bytes: &'a [u8],
+    limits: HeadLimits,
+    other: impl FnMut(&'a [u8]),
+) -> Result<Option<(RequestHead<'a>, Lines)>, HeadError> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let Some(head) = RequestHead::decode(bytes)? else {
+        return if bytes.len() <= limits.bytes { Ok(None) } else { Err(HeadError::TooLong) };
+    };
+    let lines = Lines::read(bytes.get(..head.length).unwrap_or_default(), other);
+    if head.length > limits.bytes || lines.count > limits.lines {
+        return Err(HeadError::TooLong);
+    }
+    Ok(Some((head, lines)))
+}
+
+/// The status that answers bytes that do not become a request. The connection cannot be used further.
+pub fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
+    match error {
+        // The request line has not even ended: it is the target that is too long.
+        HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
+        HeadError::TooLong => "431 Request Header Fields Too Large",
+        HeadError::BadCoding => "501 Not Implemented",
+        HeadError::Malformed(_) if names_other_version(bytes) => "505 HTTP Version Not Supported",
+        _ => "400 Bad Request",
+    }
+}
+
+/// `GET / HTTP/2.0`: a request line of three words, the last another version's.
+fn names_other_version(bytes: &[u8]) -> bool {
+    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    let mut words = line.split(|&byte| byte == b' ');
+    words.nth(2).is_some_and(|word| word.starts_with(b"HTTP/") && !word.starts_with(b"HTTP/1."))
+}
+
+/// What is wrong with a request whatever it asks for: status and sentence.
+#[inline]
+pub fn problem(
+    head: &RequestHead<'_>,
+    lines: &Lines,
+    target_bytes: usize,
+) -> Option<(&'static str, &'static str)> {
+    if head.path.len() + head.query.len() > target_bytes {
+        return Some(("414 URI Too Long", "a longer target than anything here has"));
+    }
+    // RFC 9112 section 6.1: a message with HTTP/1.0 and Transfer-Encoding may have passed a proxy that does
+    // not know chunks, so that its framing is not to be trusted.
+    if lines.http10 && head.framing == Framing::Chunked {
+        return Some(("400 Bad Request", "chunks in HTTP/1.0"));
+    }
+    // RFC 9112 section 3.2: exactly one, but HTTP/1.0 had none.
+    let hosts = if lines.http10 { 0..=1 } else { 1..=1 };
+    (!hosts.contains(&lines.hosts)).then_some(("400 Bad Request", "not exactly one Host line"))
+}
+
+/// Methods of RFC 9110 section 9 and RFC 5789: the others are 501 (RFC 9110 section 9.1).
+pub fn is_known_method(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "CONNECT" | "OPTIONS" | "TRACE" | "PATCH")
+}
+
+/// The path of a target that names the server too (RFC 9112 section 3.2.2).
+#[inline]
+pub fn origin_form(target: &str) -> &str {
+    let Some(rest) = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://")) else {
+        return target;
+    };
+    rest.find('/').map_or("/", |slash| &rest[slash..])
+}

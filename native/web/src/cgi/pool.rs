@@ -1,0 +1,81 @@
+//! The threads that run programs.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use net::ConnectionId;
+
+use super::job::{Job, Rules};
+use super::output::{Budget, Fault, Output, Written};
+use super::process::run;
+use crate::limits::Limits;
+
+/// Threads that each run one program at a time. Dropping it kills the programs that run.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    jobs: Option<SyncSender<Job>>,
+    /// Its other end is readable for the threads when this one is closed.
+    stop: Option<UnixStream>,
+    stopping: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Pool {
+    /// Starts the threads; `deliver` takes what becomes of each job.
+    pub(crate) fn start(
+        rules: Rules,
+        limits: &Limits,
+        deliver: impl Fn(ConnectionId, Result<Output, Fault>) + Clone + Send + 'static,
+    ) -> io::Result<Self> {
+        let (jobs, waiting) = sync_channel(limits.cgi_waiting);
+        let (stop, stopped) = UnixStream::pair()?;
+        let (waiting, stopped) = (Arc::new(Mutex::new(waiting)), Arc::new(stopped));
+        let (rules, budget) = (Arc::new(rules), Budget::new(limits.cgi_held_bytes));
+        let stopping = Arc::new(AtomicBool::new(false));
+        let mut pool = Self { jobs: Some(jobs), stop: Some(stop), stopping, threads: Vec::new() };
+        for index in 0..limits.cgi_processes {
+            let (waiting, stopped) = (Arc::clone(&waiting), Arc::clone(&stopped));
+            let (rules, budget) = (Arc::clone(&rules), Arc::clone(&budget));
+            let (stopping, deliver) = (Arc::clone(&pool.stopping), deliver.clone());
+            let thread = thread::Builder::new().name(format!("cgi-{index}")).spawn(move || {
+                let mut room = vec![0; ROOM_BYTES];
+                while let Some(job) = next(&waiting).filter(|_| !stopping.load(Relaxed)) {
+                    let mut written = Written::new(rules.most_bytes, Arc::clone(&budget));
+                    let ran = run(&job, &rules, stopped.as_fd(), &mut room, &mut written);
+                    deliver(job.ticket, ran.and_then(|()| Output::read(written)));
+                }
+            })?;
+            pool.threads.push(thread);
+        }
+        Ok(pool)
+    }
+
+    /// Where jobs are handed in.
+    pub(crate) fn jobs(&self) -> Option<SyncSender<Job>> {
+        self.jobs.clone()
+    }
+}
+
+/// Bytes of one read: what a pipe holds.
+const ROOM_BYTES: usize = 64 << 10;
+
+/// Waits for a job; `None` when there will be no more.
+fn next(waiting: &Mutex<Receiver<Job>>) -> Option<Job> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.stopping.store(true, Relaxed);
+        self.stop = None;
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! One program from its start to its end.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use super::job::{Job, Rules};
+use super::output::{Fault, Written};
+
+/// Starts the program of a job, gives it the body and collects what it writes until it ends. `stop` becomes
+/// readable when the server stops.
+pub(super) fn run(
+    job: &Job,
+    rules: &Rules,
+    stop: BorrowedFd<'_>,
+    room: &mut [u8],
+    written: &mut Written,
+) -> Result<(), Fault> {
+    let deadline = Instant::now() + Duration::from_millis(rules.most_ms);
+    check(rules.root.file(job.program.as_bytes()).and_then(|file| metadata(&file)))?;
+    let mut command = Command::new(rules.folder.join(&job.program));
+    command
+        .env_clear()
+        .envs(job.variables.0.iter().map(|(name, value)| (name, OsStr::from_bytes(value))))
+        .current_dir(&rules.folder)
+        .stdin(if job.body.is_empty() { Stdio::null() } else { Stdio::piped() })
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0);
+    let child = command.spawn().map_err(|error| match error.kind() {
+        // The kernel's EAGAIN and ENOMEM: no more processes.
+        ErrorKind::WouldBlock | ErrorKind::OutOfMemory => Fault::Busy,
+        _ => Fault::NotStarted(error),
+    })?;
+    let mut process = Process { child, is_over: false };
+    process.follow(job, deadline, rules.most_ms, stop, room, written)?;
+    match process.end()?.signal() {
+        Some(signal) => Err(Fault::Died(signal)),
+        None => Ok(()),
+    }
+}
+
+fn metadata(file: &File) -> rustix::io::Result<Metadata> {
+    file.metadata().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+fn check(file: rustix::io::Result<Metadata>) -> Result<(), Fault> {
+    match file {
+        Ok(file) if !file.is_file() => Err(Fault::NotFound),
+        Ok(file) if file.mode() & 0o111 == 0 => Err(Fault::NotExecutable),
+        // A program need not be readable to be run; that it can be run is for the kernel to say.
+        Ok(_) | Err(Errno::ACCESS) => Ok(()),
+        Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN) => Err(Fault::Busy),
+        Err(_) => Err(Fault::NotFound),
+    }
+}
+
+/// A program that runs; its process group is killed when this is dropped.
+struct Process {
+    child: Child,
+    is_over: bool,
+}
+
+impl Process {
+    /// Moves bytes to and from the program until it has ended and what it wrote is read. What it has started
+    /// and left behind may hold its standard output open for good, so that the end of the program counts and
+    /// not the end of its output.
+    fn follow(
+        &mut self,
+        job: &Job,
+        deadline: Instant,
+        most_ms: u64,
+        stop: BorrowedFd<'_>,
+        room: &mut [u8],
+        written: &mut Written,
+    ) -> Result<(), Fault> {
+        let ended: OwnedFd =
+            pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty()).map_err(io::Error::from)?;
+        let mut input = self.child.stdin.take();
+        let mut output = self.child.stdout.take();
+        let mut body = job.body.as_slice();
+        for stream in
+            [input.as_ref().map(AsFd::as_fd), output.as_ref().map(AsFd::as_fd)].into_iter().flatten()
+        {
+            ioctl_fionbio(stream, true).map_err(io::Error::from)?;
+        }
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Fault::Hung(most_ms));
+            }
+            let ready = wait(
+                &[Some(ended.as_fd()), Some(stop), output.as_ref().map(AsFd::as_fd)],
+                input.as_ref().map(AsFd::as_fd),
+                left,
+            )?;
+            let [has_ended, stops, reads, writes] = ready;
+            if stops {
+                return Err(Fault::Busy);
+            }
+            if writes && let Some(pipe) = &mut input {
+                match pipe.write(body) {
+                    Ok(count) => body = body.get(count..).unwrap_or_default(),
+                    Err(error) if is_transient(&error) => {}
+                    // It does not want the rest (EPIPE), which is its right (RFC 3875 section 4.2).
+                    Err(_) => body = &[],
+                }
+                if body.is_empty() {
+                    input = None;
+                }
+            }
+            if (reads || has_ended)
+                && let Some(pipe) = &mut output
+                && read_all(pipe, room, written)?
+            {
+                output = None;
+            }
+            if has_ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Kills what the program may have left behind, and says how it ended itself.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.is_over = true;
+        // Before the wait: until then no other process can have the number. A group that is gone is none.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        self.child.wait()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // There is nothing to be done about a process that cannot be waited for.
+            let _ = self.end();
+        }
+    }
+}
+
+/// Reads what there is; says whether that was the end.
+fn read_all(pipe: &mut impl Read, room: &mut [u8], written: &mut Written) -> Result<bool, Fault> {
+    loop {
+        match pipe.read(room) {
+            Ok(0) => return Ok(true),
+            Ok(count) => written.push(room.get(..count).unwrap_or_default())?,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Waits until one of three can be read or one be written to: which.
+fn wait(
+    readers: &[Option<BorrowedFd<'_>>; 3],
+    writer: Option<BorrowedFd<'_>>,
+    most: Duration,
+) -> Result<[bool; 4], Fault> {
+    let mut places = [0; 4];
+    let mut polled = Vec::with_capacity(4);
+    let all = readers.iter().map(|fd| (fd, PollFlags::IN)).chain([(&writer, PollFlags::OUT)]);
+    for (place, (fd, flags)) in places.iter_mut().zip(all) {
+        if let Some(fd) = fd {
+            polled.push(PollFd::from_borrowed_fd(*fd, flags));
+            *place = polled.len();
+        }
+    }
+    let most = Timespec { tv_sec: most.as_secs() as _, tv_nsec: most.subsec_nanos() as _ };
+    match poll(&mut polled, Some(&most)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(io::Error::from(error).into()),
+    }
+    let is_ready =
+        |place: usize| place > 0 && polled.get(place - 1).is_some_and(|fd| !fd.revents().is_empty());
+    Ok(places.map(is_ready))
+}

@@ -1,0 +1,222 @@
+//! What a program learns of its request (RFC 3875 section 4.1). `PATH_TRANSLATED` is left out: no program
+//! here has a business with the folder of the files.
+
+use std::net::IpAddr;
+
+/// Names and values, in the order in which they are shown.
+pub(crate) struct Variables(pub(crate) Vec<(String, Vec<u8>)>);
+
+/// A request as the variables describe it.
+pub(crate) struct Described<'a> {
+    pub(crate) method: &'a str,
+    /// The target as it came, of which the URI is made.
+    pub(crate) path: &'a str,
+    pub(crate) query: &'a str,
+    /// The head as it came.
+    pub(crate) head: &'a [u8],
+    pub(crate) http10: bool,
+    /// The part of the path that names the program.
+    pub(crate) script: &'a str,
+    /// What stands behind it, decoded; empty without.
+    pub(crate) path_info: &'a [u8],
+    pub(crate) has_body: bool,
+    pub(crate) from: IpAddr,
+    pub(crate) tls: bool,
+    /// Where the server listens: its name for clients that do not say one, and its port.
+    pub(crate) host: &'a str,
+    pub(crate) port: u16,
+}
+
+/// Where programs look for others; nothing of this process's environment reaches them.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Lines that become no `HTTP_` variable. `Proxy` would be taken for the setting `HTTP_PROXY` of the program's
+/// own requests (CVE-2016-5385, "httpoxy"); credentials are the server's affair (RFC 3875 section 4.1.18);
+/// the others have variables of their own or are of the connection only.
+const WITHHELD: [&str; 8] = [
+    "proxy",
+    "authorization",
+    "proxy-authorization",
+    "content-length",
+    "content-type",
+    "connection",
+    "transfer-encoding",
+    "keep-alive",
+];
+
+impl Variables {
+    pub(crate) fn new(request: &Described<'_>) -> Self {
+        let mut variables = Self(Vec::with_capacity(32));
+        variables.add("GATEWAY_INTERFACE", "CGI/1.1");
+        variables.add("SERVER_SOFTWARE", concat!("sitebench/", env!("CARGO_PKG_VERSION")));
+        variables.add("SERVER_PROTOCOL", if request.http10 { "HTTP/1.0" } else { "HTTP/1.1" });
+        variables.add("SERVER_NAME", host(request.head).unwrap_or(request.host));
+        variables.add("SERVER_PORT", request.port.to_string());
+        if request.tls {
+            variables.add("HTTPS", "on");
+        }
+        variables.add("REQUEST_METHOD", request.method);
+        let question = if request.query.is_empty() { "" } else { "?" };
+        variables.add("REQUEST_URI", [request.path, question, request.query].concat());
+        variables.add("SCRIPT_NAME", request.script);
+        if !request.path_info.is_empty() {
+            variables.add("PATH_INFO", request.path_info);
+        }
+        variables.add("QUERY_STRING", request.query);
+        variables.add("REMOTE_ADDR", request.from.to_string());
+        variables.add("REMOTE_HOST", request.from.to_string());
+        variables.add("PATH", PATH);
+        for (name, value) in lines(request.head) {
+            variables.line(name, value, request.has_body);
+        }
+        variables
+    }
+
+    fn add(&mut self, name: impl Into<String>, value: impl Into<Vec<u8>>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// A header line. Only names of letters, digits and hyphens become variables: `Content_Type` would
+    /// otherwise pass for `Content-Type`, as both become `HTTP_CONTENT_TYPE`.
+    fn line(&mut self, name: &str, value: &[u8], has_body: bool) {
+        if has_body && name.eq_ignore_ascii_case("content-type") {
+            self.add("CONTENT_TYPE", value);
+        }
+        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        if !is_plain || value.contains(&0) || WITHHELD.iter().any(|one| name.eq_ignore_ascii_case(one)) {
+            return;
+        }
+        let name = format!("HTTP_{}", name.to_ascii_uppercase().replace('-', "_"));
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            // RFC 3875 section 4.1.18: one variable with the meaning of all of them.
+            Some((_, before)) => {
+                let separator: &[u8] = if name == "HTTP_COOKIE" { b"; " } else { b", " };
+                before.extend_from_slice(separator);
+                before.extend_from_slice(value);
+            }
+            None => self.add(name, value),
+        }
+    }
+
+    /// Adds the length of the body, when it is all there.
+    pub(crate) fn add_length(&mut self, length: usize) {
+        self.add("CONTENT_LENGTH", length.to_string());
+    }
+
+    /// Appends them as lines of text, as a program that shows its environment does.
+    pub(crate) fn push(&self, out: &mut Vec<u8>) {
+        for (name, value) in &self.0 {
+            out.extend_from_slice(name.as_bytes());
+            out.push(b'=');
+            out.extend_from_slice(value);
+            out.push(b'\n');
+        }
+    }
+}
+
+/// The header lines of a head that has been found well-formed.
+fn lines(head: &[u8]) -> impl Iterator<Item = (&str, &[u8])> {
+    let lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    // Empty lines before the request line are allowed (RFC 9112 section 2.2).
+    lines.skip_while(|line| line.is_empty()).skip(1).filter_map(|line| {
+        let colon = line.iter().position(|&byte| byte == b':')?;
+        let (name, value) = line.split_at(colon);
+        Some((std::str::from_utf8(name).ok()?, value.get(1..)?.trim_ascii()))
+    })
+}
+
+/// The name by which the client calls the server, if it is one.
+fn host(head: &[u8]) -> Option<&str> {
+    let (_, value) = lines(head).find(|(name, _)| name.eq_ignore_ascii_case("host"))?;
+    let value = std::str::from_utf8(value).ok()?;
+    let is_address = value.starts_with('[');
+    let end = if is_address { value.find(']')? + 1 } else { value.find(':').unwrap_or(value.len()) };
+    let host = value.get(..end)?;
+    let may_be = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':' | b'[' | b']');
+    (!host.is_empty() && host.bytes().all(may_be)).then_some(host)
+}
+
+/// Splits what stands behind `/cgi-bin/` into the program's name and the path for the program. Names are of
+/// letters, digits, `.`, `_` and `-`, and do not begin with a dot.
+pub(crate) fn program(path: &str) -> Option<(&str, &str)> {
+    let end = path.find('/').unwrap_or(path.len());
+    let (name, path_info) = path.split_at(end);
+    let may_be = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (!name.is_empty() && !name.starts_with('.') && name.bytes().all(may_be)).then_some((name, path_info))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    fn described(head: &[u8]) -> Described<'_> {
+        Described {
+            method: "GET",
+            path: "/cgi-bin/a/b",
+            query: "c=d",
+            head,
+            http10: false,
+            script: "/cgi-bin/a",
+            path_info: b"/b",
+            has_body: false,
+            from: Ipv4Addr::LOCALHOST.into(),
+            tls: false,
+            host: "here",
+            port: 80,
+        }
+    }
+
+    #[test]
+    fn a_program_gets_the_variables_of_the_standard_and_no_proxy() {
+        let head = b"GET /cgi-bin/a/b?c=d HTTP/1.1\r\nHost: there:81\r\nProxy: http://evil\r\nAccept: x\r\n\
+            ACCEPT: y\r\nAuthorization: secret\r\nContent_Type: evil\r\nCookie: a=b\r\nX-A1: z\r\n\r\n";
+        let mut text = Vec::new();
+        Variables::new(&described(head)).push(&mut text);
+        let software = concat!("SERVER_SOFTWARE=sitebench/", env!("CARGO_PKG_VERSION"));
+        let expected = [
+            "GATEWAY_INTERFACE=CGI/1.1",
+            software,
+            "SERVER_PROTOCOL=HTTP/1.1",
+            "SERVER_NAME=there",
+            "SERVER_PORT=80",
+            "REQUEST_METHOD=GET",
+            "REQUEST_URI=/cgi-bin/a/b?c=d",
+            "SCRIPT_NAME=/cgi-bin/a",
+            "PATH_INFO=/b",
+            "QUERY_STRING=c=d",
+            "REMOTE_ADDR=127.0.0.1",
+            "REMOTE_HOST=127.0.0.1",
+            "PATH=/usr/local/bin:/usr/bin:/bin",
+            "HTTP_HOST=there:81",
+            "HTTP_ACCEPT=x, y",
+            "HTTP_COOKIE=a=b",
+            "HTTP_X_A1=z",
+            "",
+        ];
+        assert_eq!(String::from_utf8_lossy(&text), expected.join("\n"));
+    }
+
+    #[test]
+    fn a_server_is_called_by_its_clients_name_for_it_if_that_is_one() {
+        for (value, name) in [
+            ("a.example:80", Some("a.example")),
+            ("[::1]:80", Some("[::1]")),
+            ("a b", None),
+            ("$(id)", None),
+            ("", None),
+        ] {
+            assert_eq!(host(format!("GET / HTTP/1.1\r\nHost: {value}\r\n\r\n").as_bytes()), name, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_program_has_a_plain_name() {
+        assert_eq!(program("env"), Some(("env", "")));
+        assert_eq!(program("env.sh/a/b"), Some(("env.sh", "/a/b")));
+        for path in ["", "/", "..", "../env", ".env", "%65nv", "a b", "a;id", "a\\b"] {
+            assert_eq!(program(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What a server is started with.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use tls::ServerSpec;
+
+use crate::limits::Limits;
+
+/// The configuration; what is left out keeps its default.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The address to listen on.
+    pub host: String,
+    /// The port; 0 lets the system choose.
+    pub port: u16,
+    /// Threads that serve clients, each with its own listener.
+    pub threads: usize,
+    /// The folder with the files; without it only the dynamic kinds are there.
+    pub docroot: Option<PathBuf>,
+    /// The folder with the programs under `/cgi-bin/`; without it there are none.
+    pub cgi: Option<PathBuf>,
+    /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
+    pub tls: Option<ServerSpec>,
+    /// All bounds.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            host: "127.0.0.1".into(),
+            port: 0,
+            threads: 1,
+            docroot: None,
+            cgi: None,
+            tls: None,
+            limits: Limits::default(),
+        }
+    }
+}

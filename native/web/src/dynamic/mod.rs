@@ -1,0 +1,8 @@
+//! Answers made in the process, for each request anew.
+
+mod clock;
+mod page;
+mod text;
+
+pub(crate) use page::{PARSED_PAGE, TEMPLATES, Templates, expand};
+pub(crate) use text::Text;

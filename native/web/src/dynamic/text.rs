@@ -1,0 +1,82 @@
+//! Text of any length, made while it is sent.
+
+/// Text of which some is left to be made.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// Where the random characters come from; constant text has none.
+    state: Option<u64>,
+    left: usize,
+}
+
+impl Text {
+    /// The same character again and again.
+    pub(crate) const fn constant(length: usize) -> Self {
+        Self { state: None, left: length }
+    }
+
+    /// Random characters as WebStone's programs write them, `rand() % 26 + 63`: `?` to `X`. The same number
+    /// gives the same text.
+    pub(crate) const fn random(length: usize, number: u64) -> Self {
+        // Texts with numbers that follow each other are nowhere near each other in the sequence.
+        Self { state: Some(mix(number)), left: length }
+    }
+
+    /// Appends up to `most` characters and says whether that was all.
+    pub(crate) fn push(&mut self, out: &mut Vec<u8>, most: usize) -> bool {
+        // Of the random characters eight are made together.
+        let length = self.left.min(most & !7);
+        let start = out.len();
+        out.resize(start + length, b'x');
+        self.left -= length;
+        if let Some(state) = &mut self.state {
+            for characters in out.get_mut(start..).unwrap_or_default().chunks_mut(8) {
+                *state = state.wrapping_add(INCREMENT);
+                for (character, byte) in characters.iter_mut().zip(mix(*state).to_le_bytes()) {
+                    // One of 26, each 9 or 10 times among the 256 that a byte may be.
+                    *character = b'?' + ((u16::from(byte) * 26) >> 8) as u8;
+                }
+            }
+        }
+        self.left == 0
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): an increment, and a mixer of bits.
+const INCREMENT: u64 = 0x9e37_79b9_7f4a_7c15;
+
+const fn mix(state: u64) -> u64 {
+    let state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(mut text: Text, piece: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        while !text.push(&mut out, piece) {}
+        out
+    }
+
+    #[test]
+    fn a_text_is_the_same_in_whatever_pieces_it_is_sent() {
+        let whole = text(Text::random(10_001, 7), 1 << 20);
+        assert_eq!(whole.len(), 10_001);
+        assert_eq!(text(Text::random(10_001, 7), 24), whole);
+        assert_ne!(text(Text::random(10_001, 8), 24), whole);
+        assert_eq!(text(Text::constant(3), 64), b"xxx");
+        assert_eq!(text(Text::constant(0), 64), b"");
+    }
+
+    #[test]
+    fn random_characters_are_those_of_webstone_about_evenly() {
+        let mut counts = [0; 256];
+        text(Text::random(260_000, 1), 1 << 20).iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+        for (byte, count) in (0..=255u8).zip(counts) {
+            let expected = if (b'?'..=b'X').contains(&byte) { 9_000..11_000 } else { 0..1 };
+            assert!(expected.contains(&count), "{byte}: {count}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Files kept open, so that a request for one of them costs a read and no search through folders.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http::http_date;
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+
+use super::kind::{content_type, is_parsed};
+use super::root::Root;
+
+/// After this long a name is looked up again: a file that has been replaced is served from then on.
+const FRESH_MS: u64 = 1_000;
+
+/// An open file, as it was when it was opened.
+#[derive(Debug)]
+pub(crate) struct OpenedFile {
+    file: File,
+    pub(crate) size: u64,
+    /// When it was changed last, in seconds since 1970.
+    pub(crate) modified_s: u64,
+    /// The same as a Last-Modified line has it.
+    pub(crate) modified: String,
+    /// Its entity tag.
+    pub(crate) tag: String,
+    pub(crate) content_type: &'static str,
+    /// A page that is parsed for each request.
+    pub(crate) is_parsed: bool,
+}
+
+/// What a name stands for.
+#[derive(Debug)]
+pub(crate) enum Found {
+    File(Rc<OpenedFile>),
+    Folder,
+}
+
+/// Why it stands for nothing that can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// 404: nothing, no file, or something outside of the root.
+    NotFound,
+    /// 403: a file that this process may not read.
+    Forbidden,
+    /// 503: no file descriptors are left, or no memory.
+    Busy,
+    /// 500: the disk.
+    Failed,
+}
+
+/// The files that one thread keeps open: as many as are asked for, and up to twice the number set when those
+/// asked for change.
+///
+/// Two generations stand in for an order by last use: when the young one is full, the old one is closed and
+/// the young one becomes the old.
+#[derive(Debug)]
+pub(crate) struct OpenFiles {
+    root: Arc<Root>,
+    /// Files in a generation.
+    most: usize,
+    young: HashMap<Box<[u8]>, Entry>,
+    old: HashMap<Box<[u8]>, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    file: Rc<OpenedFile>,
+    opened_ms: u64,
+}
+
+impl OpenFiles {
+    /// Keeps up to `most` files open.
+    pub(crate) fn new(root: Arc<Root>, most: usize) -> Self {
+        Self { root, most: most.div_ceil(2), young: HashMap::new(), old: HashMap::new() }
+    }
+
+    /// What a name stands for; a name in front of a final slash is a folder's, whose `index.html` is meant.
+    #[inline]
+    pub(crate) fn find(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
+        if name.is_empty() || name.ends_with(b"/") {
+            return match self.file(&[name, b"index.html"].concat(), now_ms)? {
+                Found::Folder => Err(Missing::NotFound),
+                file => Ok(file),
+            };
+        }
+        self.file(name, now_ms)
+    }
+
+    #[inline]
+    fn file(&mut self, name: &[u8], now_ms: u64) -> Result<Found, Missing> {
+        let is_fresh = |entry: &Entry| now_ms.saturating_sub(entry.opened_ms) < FRESH_MS;
+        match self.young.get(name) {
+            Some(entry) if is_fresh(entry) => return Ok(Found::File(Rc::clone(&entry.file))),
+            Some(_) => drop(self.young.remove(name)),
+            None => {}
+        }
+        if let Some((name, entry)) = self.old.remove_entry(name).filter(|(_, entry)| is_fresh(entry)) {
+            let file = Rc::clone(&entry.file);
+            self.keep(name, entry);
+            return Ok(Found::File(file));
+        }
+        let file = match self.open(name) {
+            Err(Missing::Busy) => {
+                // The descriptors kept here may be those that lack.
+                self.young.clear();
+                self.old.clear();
+                self.open(name)
+            }
+            opened => opened,
+        }?;
+        let Some(file) = file else { return Ok(Found::Folder) };
+        self.keep(name.into(), Entry { file: Rc::clone(&file), opened_ms: now_ms });
+        Ok(Found::File(file))
+    }
+
+    fn keep(&mut self, name: Box<[u8]>, entry: Entry) {
+        if self.most == 0 {
+            return;
+        }
+        if self.young.len() >= self.most {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(name, entry);
+    }
+
+    /// Forgets a file that is no longer as it was when it was opened.
+    pub(crate) fn forget(&mut self, file: &Rc<OpenedFile>) {
+        self.young.retain(|_, entry| !Rc::ptr_eq(&entry.file, file));
+    }
+
+    /// `None` is a folder.
+    fn open(&self, name: &[u8]) -> Result<Option<Rc<OpenedFile>>, Missing> {
+        let file = self.root.file(name).map_err(missing)?;
+        let metadata = file.metadata().map_err(|_| Missing::Failed)?;
+        if metadata.is_dir() {
+            return Ok(None);
+        }
+        if !metadata.is_file() {
+            return Err(Missing::NotFound);
+        }
+        let (modified_s, size) = (u64::try_from(metadata.mtime()).unwrap_or(0), metadata.len());
+        Ok(Some(Rc::new(OpenedFile {
+            file,
+            size,
+            modified_s,
+            modified: http_date(modified_s),
+            tag: format!("\"{modified_s:x}.{:x}-{size:x}\"", metadata.mtime_nsec()),
+            content_type: content_type(name),
+            is_parsed: is_parsed(name),
+        })))
+    }
+}
+
+fn missing(error: Errno) -> Missing {
+    match error {
+        Errno::ACCESS | Errno::PERM => Missing::Forbidden,
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN => Missing::Busy,
+        Errno::IO => Missing::Failed,
+        // ENOENT, ENOTDIR; ENAMETOOLONG; ELOOP and EXDEV: a link that leads out; ENXIO: a socket.
+        _ => Missing::NotFound,
+    }
+}
+
+impl OpenedFile {
+    pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Appends the bytes from `at` on, up to `end` and about `piece` of them: how many. None where the file
+    /// has become shorter.
+    #[inline]
+    pub(crate) fn push(&self, out: &mut Vec<u8>, at: u64, end: u64, piece: usize) -> io::Result<usize> {
+        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let start = out.len();
+        out.reserve(left.min(piece));
+        if end < self.size && left < out.capacity() - start {
+            // To the kernel the buffer's room is all of it: more than that would be read for nothing.
+            out.resize(start + left, 0);
+            let read = self.file.read_at(out.get_mut(start..).unwrap_or_default(), at);
+            out.truncate(start + *read.as_ref().unwrap_or(&0));
+            return read;
+        }
+        let read = rustix::io::pread(&self.file, spare_capacity(out), at)?;
+        out.truncate(start + read.min(left));
+        Ok(read.min(left))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "this is a test")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn read(found: Found) -> Vec<u8> {
+        let Found::File(file) = found else { return Vec::new() };
+        let mut out = Vec::new();
+        let mut at = 0;
+        while at < file.size {
+            at += file.push(&mut out, at, file.size, 1_000).unwrap() as u64;
+        }
+        out
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_is_served_after_a_second_and_few_stay_open() {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..50 {
+            fs::write(folder.path().join(n.to_string()), n.to_string()).unwrap();
+        }
+        let mut files = OpenFiles::new(Arc::new(Root::open(folder.path()).unwrap()), 10);
+        for n in (0..50).chain(0..50) {
+            let name = n.to_string();
+            assert_eq!(read(files.find(name.as_bytes(), 0).unwrap()), name.as_bytes());
+            assert!(files.young.len() + files.old.len() <= 10);
+        }
+        fs::write(folder.path().join("new"), "new").unwrap();
+        fs::rename(folder.path().join("new"), folder.path().join("49")).unwrap();
+        assert_eq!(read(files.find(b"49", 999).unwrap()), b"49");
+        assert_eq!(read(files.find(b"49", 1_000).unwrap()), b"new");
+        fs::remove_file(folder.path().join("49")).unwrap();
+        assert_eq!(files.find(b"49", 2_000).unwrap_err(), Missing::NotFound);
+    }
+}

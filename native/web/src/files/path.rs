@@ -1,0 +1,95 @@
+//! Paths of requests as names beneath a folder.
+
+use std::borrow::Cow;
+
+use http::unescape;
+
+/// Why a path names nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathError {
+    /// It is no path: a percent sign without two digits, or a NUL. 400.
+    Malformed,
+    /// No file has such a name: a segment `.` or `..`, or one with a slash in it. 404.
+    Nothing,
+}
+
+/// The name beneath the root that a path stands for: decoded, without slashes in front. It still has to be
+/// opened by means that do not lead out of the root, as its folders may be links.
+///
+/// Clients resolve dot segments before they send (RFC 3986 section 5.2.4). Those that arrive are somebody's
+/// attempt to get out, and are not resolved here.
+pub(crate) fn beneath(path: &str) -> Result<Cow<'_, [u8]>, PathError> {
+    let name = path.strip_prefix('/').ok_or(PathError::Nothing)?.trim_start_matches('/').as_bytes();
+    let name = if name.contains(&b'%') {
+        let name = unescape(name.iter().copied()).ok_or(PathError::Malformed)?;
+        // What was an encoded slash divides nothing, and no file name holds one.
+        let slashes = |text: &[u8]| text.iter().filter(|&&byte| byte == b'/').count();
+        if slashes(&name) != slashes(path.trim_start_matches('/').as_bytes()) {
+            return Err(PathError::Nothing);
+        }
+        Cow::Owned(name)
+    } else {
+        Cow::Borrowed(name)
+    };
+    if name.contains(&0) {
+        return Err(PathError::Malformed);
+    }
+    if name.split(|&byte| byte == b'/').any(|segment| matches!(segment, b"." | b"..")) {
+        return Err(PathError::Nothing);
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "this is a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_decoded_once() {
+        for (path, name) in [
+            ("/", ""),
+            ("/a/b.html", "a/b.html"),
+            ("//etc/passwd", "etc/passwd"),
+            ("/a%20b", "a b"),
+            ("/a%2520b", "a%20b"),
+            ("/..a/b..", "..a/b.."),
+            ("/a+b", "a+b"),
+            ("/folder/", "folder/"),
+        ] {
+            assert_eq!(beneath(path).unwrap(), name.as_bytes(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_would_climb_names_nothing() {
+        for path in [
+            "/..",
+            "/../a",
+            "/a/../b",
+            "/%2e%2e/a",
+            "/.%2E/a",
+            "/a/./b",
+            "/a%2fb",
+            "/..%2f..%2fa",
+            "*",
+            "a",
+            "",
+        ] {
+            assert_eq!(beneath(path), Err(PathError::Nothing), "{path}");
+        }
+        for path in ["/a%00.html", "/%", "/%4", "/%zz"] {
+            assert_eq!(beneath(path), Err(PathError::Malformed), "{path}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_name_climbs_or_is_absolute(path in "/[a./%2efF0]{0,20}") {
+            if let Ok(name) = beneath(&path) {
+                proptest::prop_assert!(!name.starts_with(b"/") && !name.contains(&0));
+                proptest::prop_assert!(name.split(|&b| b == b'/').all(|part| part != b".."));
+            }
+        }
+    }
+}

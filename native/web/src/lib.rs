@@ -1,0 +1,36 @@
+//! A web server for measurements: files of a folder, the dynamic answers of the papers on web servers, and
+//! CGI programs.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET /dynamic/constant?size=6250` | so many times the letter `x`, made in the process; 6,250 without `size` |
+//! | `GET /dynamic/random?size=6250` | so many random characters `?` to `X`, as WebStone's programs make them; the same for the n-th such request of a thread |
+//! | `GET /dynamic/env` | the variables that a CGI program would get, a line each |
+//! | `GET /dynamic/page.shtml` | a page of 6,250 bytes, parsed for each request, with today's date |
+//! | `GET /dynamic/template/0` to `99` | the same page, one of a hundred copies, parsed at the start and filled in |
+//! | `GET`, `POST /cgi-bin/<program>[/...]` | what the program of the CGI folder writes: a process for each request (RFC 3875) |
+//! | `GET /...` | a file of the docroot, `index.html` for a folder; `.shtml` files are parsed |
+//!
+//! `HEAD` goes with every `GET`. Files may be asked for on conditions and in part (one range). A path never
+//! leads out of the docroot, whatever it and the links on it say: such a file is not found. In parsed pages
+//! `<!--#echo var="DATE_LOCAL" -->`, the same with `DATE_GMT` (the local time is UTC), and
+//! `<!--#config timefmt="..." -->` are replaced; no other directive is known.
+//!
+//! # Limits
+//!
+//! A folder is asked for its `index.html` and not listed. Nothing is compressed. A file is read by the thread
+//! that serves its client, so that a cold disk keeps that thread's other clients waiting. A program that
+//! leaves its process group (`setsid`) and is left behind is not killed. No descriptor that this process opens
+//! reaches a program; those that it was itself started with, and that are not closed on exec, do.
+
+mod cgi;
+mod config;
+mod dynamic;
+mod files;
+pub mod limits;
+mod server;
+mod stats;
+
+pub use config::Config;
+pub use server::{Running, StartError, start};
+pub use stats::Stats;

@@ -1,0 +1,163 @@
+//! The server: threads that answer, and threads that wait for programs. Their sockets are `net`'s; here are
+//! HTTP's side of them, and how a server starts and stops.
+
+mod exchange;
+mod rest;
+mod service;
+mod shared;
+mod turn;
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+
+use mio::Waker;
+use net::Server;
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
+use tls::Acceptor;
+
+use self::service::{Done, HttpService};
+use self::shared::Shared;
+use self::turn::Turn;
+use crate::cgi::{Pool, Rules};
+use crate::config::Config;
+use crate::dynamic::Templates;
+use crate::files::Root;
+use crate::stats::{Counters, Stats};
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It cannot listen.
+    #[error(transparent)]
+    Listen(#[from] net::ListenError),
+    /// A limit beyond what can be kept.
+    #[error(transparent)]
+    Limit(#[from] net::OutOfRange),
+    /// Certificate or key are of no use.
+    #[error(transparent)]
+    Tls(#[from] tls::ConfigError),
+    /// A folder that cannot be served.
+    #[error("cannot open the folder {}: {source}; name one that is there", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It cannot wait for programs.
+    #[error(
+        "this system cannot wait for CGI programs (pidfd_open: {0}); use Linux 5.3 or later, or name no CGI folder"
+    )]
+    Programs(io::Error),
+    /// No thread, no poll.
+    #[error("the system does not give the web server what it needs: {0}")]
+    System(#[from] io::Error),
+}
+
+/// A server that serves. Dropping it stops it.
+#[derive(Debug)]
+pub struct Running {
+    server: Server,
+    shared: Arc<Shared>,
+    pool: Option<Pool>,
+}
+
+/// How a program's end reaches a thread.
+struct Mailbox {
+    sender: Sender<Done>,
+    waker: Arc<Waker>,
+}
+
+/// Opens the folders and serves them.
+pub fn start(config: Config) -> Result<Running, StartError> {
+    config.limits.check()?;
+    let tls = config.tls.as_ref().map(|spec| Acceptor::new(spec, &[b"http/1.1"])).transpose()?;
+    let root = config.docroot.as_deref().map(open).transpose()?.map(Arc::new);
+    let rules = config.cgi.as_deref().map(|folder| rules(folder, &config)).transpose()?;
+    let (server, reactors) =
+        Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
+    let shared = Arc::new(Shared {
+        port: server.addr().port(),
+        host: config.host,
+        tls,
+        root,
+        templates: Templates::new(),
+        published: (0..config.threads).map(|_| Default::default()).collect(),
+        limits: config.limits,
+    });
+    let (mut mailboxes, mut outcomes) = (Vec::new(), Vec::new());
+    for reactor in &reactors {
+        let (sender, receiver) = channel();
+        mailboxes.push(Mailbox { sender, waker: reactor.waker() });
+        outcomes.push(receiver);
+    }
+    let mailboxes: Arc<[Mailbox]> = mailboxes.into();
+    let deliver = move |id: net::ConnectionId, outcome| {
+        // A thread that is gone has no clients left either; one that cannot be woken wakes by its timer.
+        if let Some(mailbox) = mailboxes.get(id.thread)
+            && mailbox.sender.send((id, outcome)).is_ok()
+        {
+            let _ = mailbox.waker.wake();
+        }
+    };
+    let pool = rules.map(|rules| Pool::start(rules, &shared.limits, deliver)).transpose()?;
+    let mut running = Running { server, shared, pool };
+    for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
+        let (shared, jobs) = (Arc::clone(&running.shared), running.pool.as_ref().and_then(Pool::jobs));
+        running.server.spawn("web", reactor, move |reactor| {
+            let Some(published) = shared.published.get(index) else { return Ok(()) };
+            reactor.run(HttpService::new(Turn::new(&shared, jobs), outcomes, published))
+        })?;
+    }
+    Ok(running)
+}
+
+fn open(folder: &Path) -> Result<Root, StartError> {
+    Root::open(folder).map_err(|error| StartError::Folder { path: folder.into(), source: error.into() })
+}
+
+fn rules(folder: &Path, config: &Config) -> Result<Rules, StartError> {
+    // Some sandboxes forbid the call that every program will need.
+    pidfd_open(getpid(), PidfdFlags::empty()).map_err(|error| StartError::Programs(error.into()))?;
+    let root = open(folder)?;
+    let failed = |source| StartError::Folder { path: folder.into(), source };
+    let folder = folder.canonicalize().map_err(failed)?;
+    Ok(Rules { folder, root, most_ms: config.limits.cgi_ms, most_bytes: config.limits.cgi_output_bytes })
+}
+
+impl Running {
+    /// Where it listens.
+    pub const fn addr(&self) -> SocketAddr {
+        self.server.addr()
+    }
+
+    /// The authority of its certificate in PEM, if it was made at the start.
+    pub fn made_ca(&self) -> Option<&str> {
+        self.shared.tls.as_ref()?.made_ca()
+    }
+
+    /// What it has served so far.
+    pub fn stats(&self) -> Stats {
+        Stats { traffic: self.server.traffic(), served: Counters::sum(&self.shared.published) }
+    }
+
+    /// Closes every connection, kills the programs that run, and ends.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        // The clients first, so that nobody hands in a job.
+        self.server.stop();
+        self.pool = None;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

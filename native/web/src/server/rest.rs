@@ -1,0 +1,64 @@
+//! An answer's body, of which only a piece at a time is in memory.
+
+use std::io::{self, ErrorKind};
+use std::rc::Rc;
+
+use net::{FLUSH_BYTES, FilePiece};
+
+use crate::cgi::Output;
+use crate::dynamic::Text;
+use crate::files::OpenedFile;
+
+/// What is left to send.
+#[derive(Debug)]
+pub(super) enum Rest {
+    /// Bytes of a file.
+    File { file: Rc<OpenedFile>, at: u64, end: u64 },
+    /// Text that is made while it is sent.
+    Text(Text),
+    /// A page that was made as a whole.
+    Page { page: Vec<u8>, at: usize },
+    /// What a program wrote.
+    Output { output: Output, at: usize },
+}
+
+impl Rest {
+    /// What is left of a file, for the kernel to send.
+    pub(super) fn file(&mut self) -> Option<FilePiece<'_>> {
+        match self {
+            Self::File { file, at, end } => Some(FilePiece { file: file.descriptor(), at, end: *end }),
+            Self::Text(_) | Self::Page { .. } | Self::Output { .. } => None,
+        }
+    }
+
+    /// Appends a piece and says whether it was the last. An error where a file ends too early or cannot be
+    /// read.
+    #[inline]
+    pub(super) fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+        match self {
+            Self::File { file, at, end } => {
+                while *at < *end {
+                    let count = file.push(out, *at, *end, FLUSH_BYTES)?;
+                    if count == 0 {
+                        return Err(ErrorKind::UnexpectedEof.into());
+                    }
+                    *at += count as u64;
+                    if out.len() >= FLUSH_BYTES {
+                        break;
+                    }
+                }
+                Ok(at == end)
+            }
+            Self::Text(text) => Ok(text.push(out, FLUSH_BYTES)),
+            Self::Page { page, at } => Ok(slice(page, at, out)),
+            Self::Output { output, at } => Ok(slice(output.document().unwrap_or_default(), at, out)),
+        }
+    }
+}
+
+fn slice(bytes: &[u8], at: &mut usize, out: &mut Vec<u8>) -> bool {
+    let end = bytes.len().min(*at + FLUSH_BYTES);
+    out.extend_from_slice(bytes.get(*at..end).unwrap_or_default());
+    *at = end;
+    end == bytes.len()
+}

@@ -1,0 +1,49 @@
+//! What a server has served.
+
+pub use net::Traffic;
+
+net::counters! {
+    /// Requests served, by kind.
+    pub struct Counters;
+    /// The same, published by one thread.
+    pub struct Published;
+
+    /// Requests answered, of every kind and with every status.
+    requests,
+    /// Files sent, whole or in part.
+    files,
+    /// Requests whose client had the file already (status 304).
+    not_modified,
+    /// Answers made in the process: constant and random text, variables.
+    in_process,
+    /// Pages parsed.
+    pages,
+    /// Pages filled in from templates.
+    templates,
+    /// Answers of CGI programs.
+    cgi,
+    /// CGI programs that hung, died or wrote what is no answer (statuses 502 and 504).
+    cgi_failed,
+    /// Requests refused (statuses 400 to 499).
+    rejected,
+    /// Requests that failed here (statuses 500 to 599), and files that became shorter while they were sent.
+    failed,
+}
+
+/// What a server has served since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stats {
+    /// Connections and bytes.
+    pub traffic: Traffic,
+    /// Requests.
+    pub served: Counters,
+}
+
+impl Stats {
+    /// The numbers with their names.
+    pub fn named(&self) -> Vec<(&'static str, u64)> {
+        let mut named = self.traffic.named();
+        named.extend(self.served.named());
+        named
+    }
+}

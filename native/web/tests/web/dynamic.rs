@@ -1,0 +1,97 @@
+//! What is made in the process.
+
+use std::collections::HashSet;
+
+use crate::common::Web;
+
+/// Today's date as a page shows it, from a Date line: `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn day(date: &str) -> String {
+    let words: Vec<&str> = date.split(' ').collect();
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months.iter().position(|name| *name == words[2]).unwrap() + 1;
+    format!("{}-{month:02}-{}", words[3], words[1])
+}
+
+#[test]
+fn text_has_the_length_asked_for() {
+    let web = Web::start();
+    let mut client = web.client();
+    for size in [0, 1, 6_250, 65_535, 65_536, 65_537, 5_248_000] {
+        let constant = client.get(&format!("/dynamic/constant?size={size}"), None);
+        assert!(constant.status == 200 && constant.body == vec![b'x'; size], "{size}");
+        let random = client.get(&format!("/dynamic/random?a=b&size={size}"), None);
+        assert_eq!((random.status, random.body.len()), (200, size));
+        assert!(random.body.iter().all(|byte| (b'?'..=b'X').contains(byte)));
+    }
+    assert_eq!(client.get("/dynamic/constant", None).body.len(), 6_250);
+    for size in ["", "-1", "+1", "x", "1e3", "1073741825", "99999999999999999999999"] {
+        assert_eq!(client.get(&format!("/dynamic/random?size={size}"), None).status, 400, "{size}");
+    }
+    client.send("HEAD /dynamic/random?size=100000 HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!(client.head().header("content-length"), Some("100000"));
+    web.has_counted(|stats| stats.served.in_process == 16);
+}
+
+#[test]
+fn random_text_is_another_each_time_and_the_same_after_a_start() {
+    let texts = |web: &Web| {
+        let mut client = web.client();
+        (0..20).map(|_| client.get("/dynamic/random", None).body).collect::<Vec<_>>()
+    };
+    let first = texts(&Web::start());
+    assert_eq!(first, texts(&Web::start()));
+    assert_eq!(first.iter().collect::<HashSet<_>>().len(), 20);
+}
+
+#[test]
+fn both_kinds_of_page_have_the_papers_size_and_todays_date() {
+    let web = Web::start();
+    let mut client = web.client();
+    for path in ["/dynamic/page.shtml", "/dynamic/template/0", "/dynamic/template/99"] {
+        let page = client.get(path, None);
+        assert_eq!((page.status, page.body.len()), (200, 6_250), "{path}");
+        assert_eq!(page.header("content-type"), Some("text/html"));
+        let today = day(page.header("date").unwrap());
+        assert!(page.text().contains(&format!("Today is {today}.")), "{path}: {today}");
+    }
+    for path in
+        ["/dynamic/template/100", "/dynamic/template/-1", "/dynamic/template/", "/dynamic/", "/dynamic/x"]
+    {
+        assert_eq!(client.get(path, None).status, 404, "{path}");
+    }
+    web.has_counted(|stats| (stats.served.pages, stats.served.templates) == (1, 2));
+}
+
+#[test]
+fn a_page_of_the_docroot_is_parsed_for_each_request() {
+    let web = Web::with(|config| config.limits.page_bytes = 1_000_000);
+    let date = "<!--#config timefmt=\"%F\" --><!--#echo var=\"DATE_LOCAL\" -->";
+    web.file("a.shtml", format!("<p>{date}</p><!--#exec cmd=\"id\" -->{}", "x".repeat(200_000)));
+    web.file("a.html", date);
+    web.file("long.shtml", "x".repeat(1_000_001));
+    let mut client = web.client();
+    for _ in 0..3 {
+        let page = client.get("/a.shtml", None);
+        let today = day(page.header("date").unwrap());
+        let start = format!("<p>{today}</p>[an error occurred while processing this directive]xxx");
+        assert!(page.text().starts_with(&start) && page.text().ends_with("xxx"), "{:.100}", page.text());
+        // It is another page tomorrow.
+        assert_eq!((page.header("etag"), page.header("last-modified")), (None, None));
+    }
+    assert_eq!(client.get("/a.html", None).text(), date);
+    assert_eq!(client.get("/long.shtml", None).status, 500);
+    web.has_counted(|stats| (stats.served.pages, stats.served.failed) == (3, 1));
+}
+
+#[test]
+fn the_variables_are_those_of_the_request() {
+    let web = Web::start();
+    let answer = web.get_with("/dynamic/env?a=b", "X-Name: value\r\nProxy: http://evil\r\n");
+    let port = format!("SERVER_PORT={}", web.running.addr().port());
+    for line in
+        ["QUERY_STRING=a=b", "REMOTE_ADDR=127.0.0.1", "HTTP_X_NAME=value", "SCRIPT_NAME=/dynamic/env", &port]
+    {
+        assert!(answer.text().lines().any(|shown| shown == line), "{line} in {}", answer.text());
+    }
+    assert!(!answer.text().contains("evil"));
+}

@@ -1,0 +1,14 @@
+//! The web server from outside: real sockets, real files, real programs.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail the test they help")]
+
+#[path = "../../../site/tests/site/client.rs"]
+#[allow(dead_code, reason = "the site's tests use the rest")]
+mod client;
+mod common;
+mod dynamic;
+mod escapes;
+mod files;
+mod programs;
+mod protocol;
+mod readers;
