@@ -14,6 +14,9 @@ impl Http {
             // It was never answered and may yet take place: that person stays taken.
             (lane.held, lane.pending) = (None, None);
         }
+        if let Some(file) = &request.file {
+            return self.encode_file(file, lane, out);
+        }
         if let Some(selector) = request.person {
             lane.asked = self.pick(request, selector, lane);
         }

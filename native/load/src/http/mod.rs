@@ -14,6 +14,7 @@
 mod encode;
 mod escape;
 mod field;
+mod file;
 mod head;
 mod owned_keys;
 mod people_view;
@@ -28,6 +29,7 @@ mod verify;
 
 use std::sync::Arc;
 
+use files::{Checker, FileSet};
 use people::visitor::Visitors;
 use wire::http::Body;
 
@@ -57,6 +59,8 @@ enum Stage {
     Whole { length: u64 },
     /// A body that is not looked at.
     Skip { left: u64, length: u64 },
+    /// A file's body, compared as it comes.
+    Check { left: u64, length: u64 },
     /// A body of unknown length.
     Stream { body: Body, length: u64 },
 }
@@ -83,12 +87,15 @@ pub struct LaneState {
     captured: Vec<u8>,
     /// A body that came in pieces.
     body: Vec<u8>,
+    /// What the file in flight must be.
+    file: Option<Checker>,
 }
 
 /// What the protocols of all threads share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     visitors: Option<Arc<Visitors>>,
+    files: Option<Arc<FileSet>>,
     target: Arc<Target>,
     verify: bool,
     threads: u64,
@@ -104,6 +111,7 @@ pub(crate) struct Http {
     people_view: PeopleView,
     owned_keys: OwnedKeys,
     heads: Heads,
+    files: Option<Arc<FileSet>>,
     /// Room for texts to look for, and for bodies to send.
     scratch: Vec<u8>,
 }
@@ -116,7 +124,8 @@ impl Shared {
         if size < threads * of && any_has(&config.programs, Effect::Update) {
             return Err(TargetError::TooFew { size, threads, of });
         }
-        Ok(Self { visitors, target, verify: config.verify, threads: config.threads as u64 })
+        let files = target.files.clone().map(FileSet::new).transpose()?.map(Arc::new);
+        Ok(Self { visitors, files, target, verify: config.verify, threads: config.threads as u64 })
     }
 
     /// Compiles programs for this target.
@@ -127,8 +136,11 @@ impl Shared {
     ) -> Result<Compiled<Request>, ProgramError> {
         let connects = if self.target.keepalive { Connects::WhenDown } else { Connects::Always };
         let mut id = 0;
-        program::compile(programs, open, connects, |name, Step::Request(spec)| {
-            let request = Request::new(id, spec, &self.target, self.visitors.is_some())?;
+        program::compile(programs, open, connects, |name, step| {
+            let request = match step {
+                Step::Request(spec) => Request::new(id, spec, &self.target, self.visitors.is_some())?,
+                Step::File(spec) => Request::file(id, spec, &self.target, self.files.as_deref())?,
+            };
             id += 1;
             Ok(vec![(name.to_owned(), request)])
         })
@@ -153,6 +165,7 @@ impl Http {
             owned_keys: OwnedKeys::new(shared.target.size, place, stride),
             people_view: PeopleView::new(shared.visitors, shared.target.size),
             heads: Heads::default(),
+            files: shared.files,
             scratch: Vec::new(),
         }
     }

@@ -59,6 +59,18 @@ impl Protocol for Http {
                     _ => Received::Partial { consumed: at + taken },
                 }
             }
+            Stage::Check { left, length } => {
+                let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(rest.len());
+                if let Some(checker) = &mut lane.file {
+                    checker.feed(&rest[..taken]);
+                }
+                *left -= taken as u64;
+                let length = *length;
+                match *left {
+                    0 => self.finish(request, lane, None, length, (at + taken, bytes.len())),
+                    _ => Received::Partial { consumed: at + taken },
+                }
+            }
             _ => self.take_pieces(request, lane, bytes, at),
         }
     }
@@ -66,7 +78,7 @@ impl Protocol for Http {
     fn ended(&mut self, request: &Request, lane: &mut LaneState) -> Received {
         match &lane.stage {
             Stage::Head => Received::Broken(Failure::Closed),
-            Stage::Whole { .. } | Stage::Skip { .. } => Received::Broken(Failure::Truncated),
+            Stage::Whole { .. } | Stage::Skip { .. } | Stage::Check { .. } => Received::Broken(Failure::Truncated),
             Stage::Stream { body, length } if body.ends_at_close() => {
                 let length = *length;
                 self.finish_pieces(request, lane, length, (0, 0))
@@ -118,6 +130,9 @@ impl Http {
                 }
                 Stage::Whole { length }
             }
+            Framing::Length(length) if request.file.is_some() && self.verify => {
+                Stage::Check { left: length, length }
+            }
             Framing::Length(length) => Stage::Skip { left: length, length },
             Framing::Chunked | Framing::UntilClose => {
                 lane.body.clear();
@@ -143,6 +158,9 @@ impl Http {
             let Ok(progress) = body.feed(rest) else { return Received::Broken(Failure::Malformed) };
             let (from, to) = progress.content;
             *length += (to - from) as u64;
+            if let Some(checker) = lane.file.as_mut().filter(|_| request.file.is_some()) {
+                checker.feed(&rest[from..to]);
+            }
             if keeps {
                 if *length > BODY_BYTES {
                     return Received::Broken(Failure::WrongLength);

@@ -2,9 +2,12 @@
 
 use memchr::memmem;
 
+use files::FileSet;
+
 use super::escape::Escape;
+use super::file::FileRequest;
 use super::people_view::Needs;
-use super::spec::{Capture, Effect, Identity, Match, PersonSelector, RequestSpec, Statuses};
+use super::spec::{Capture, Effect, FileSpec, Identity, Match, PersonSelector, RequestSpec, Statuses};
 use super::target::{Target, is_header_name};
 use super::template::Template;
 
@@ -30,9 +33,11 @@ pub struct Request {
     pub(super) contains: Box<[Needle]>,
     pub(super) fresh: Box<[Needle]>,
     pub(super) capture: Option<CompiledCapture>,
+    /// It is for a file of a set, and nothing else above applies but the number.
+    pub(super) file: Option<FileRequest>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Line {
     /// HEAD: the answer has no body, whatever it says.
     pub(super) head_only: bool,
@@ -107,6 +112,31 @@ impl Request {
             identity,
             contains,
             fresh,
+            file: None,
+        })
+    }
+
+    /// A request for a file of a class.
+    pub(super) fn file(
+        id: usize,
+        spec: &FileSpec,
+        target: &Target,
+        set: Option<&FileSet>,
+    ) -> Result<Self, String> {
+        Ok(Self {
+            id,
+            effect: Effect::Read,
+            person: None,
+            line: Line::default(),
+            asks: Needs::default(),
+            looks: Needs::default(),
+            statuses: Box::from([200]),
+            length: None,
+            identity: None,
+            contains: Box::default(),
+            fresh: Box::default(),
+            capture: None,
+            file: Some(FileRequest::new(spec, target, set)?),
         })
     }
 
@@ -173,13 +203,7 @@ fn line(spec: &RequestSpec, target: &Target) -> Result<Line, String> {
     let mut head = Template::default();
     head.push_text(&format!("{method} {}", target.base_path));
     head.push(path, Escape::Percent)?;
-    head.push_text(&format!(" HTTP/1.1\r\nHost: {}\r\n", target.authority()));
-    for (name, value) in &target.headers {
-        head.push_text(&format!("{name}: {value}\r\n"));
-    }
-    if !target.keepalive {
-        head.push_text("Connection: close\r\n");
-    }
+    head.push_text(&target.head_lines());
     for (name, value) in &spec.headers {
         if !is_header_name(name) || value.chars().any(char::is_control) {
             return Err(format!("{name:?}: {value:?} is no header line: leave out control characters"));

@@ -10,6 +10,16 @@ use serde::Deserialize;
 pub enum Step {
     /// Ask for something.
     Request(Box<RequestSpec>),
+    /// Ask for a file of the target's set, and look at every byte of it.
+    File(FileSpec),
+}
+
+/// A file of a class, drawn anew for each request, each with the same probability.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileSpec {
+    /// The name of the class.
+    pub class: String,
 }
 
 /// The person a step is about.

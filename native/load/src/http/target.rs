@@ -34,6 +34,12 @@ pub struct Target {
     /// Whether connections to this machine come from many addresses (method rule 13).
     #[serde(default = "yes")]
     pub spread_sources: bool,
+    /// HTTP/1.0, as browsers spoke it before connections served more than one request.
+    #[serde(default)]
+    pub http10: bool,
+    /// The files that it serves, for steps that ask for one.
+    #[serde(default)]
+    pub files: Option<files::Spec>,
     /// TLS settings, if TLS is used.
     #[serde(default)]
     pub tls: Option<ClientSpec>,
@@ -105,6 +111,12 @@ pub enum TargetError {
         /// Engines.
         of: u64,
     },
+    /// A set of files that cannot be.
+    #[error("target.files: {0}")]
+    Files(#[from] files::SpecError),
+    /// Connections of HTTP/1.0 end with the answer.
+    #[error("target.http10 and target.keepalive contradict one another: turn one of them off")]
+    Kept,
     /// No such share.
     #[error(
         "target.share is {index} of {of}: give an index from 0 to one less than \"of\", at most 1,000,000"
@@ -128,6 +140,9 @@ impl Target {
                 return Err(TargetError::Header { name: name.clone(), value: value.clone() });
             }
         }
+        if self.http10 && self.keepalive {
+            return Err(TargetError::Kept);
+        }
         match (self.size, self.share) {
             (0, _) => Err(TargetError::NoPeople),
             (size, _) if size > u64::MAX >> 2 => Err(TargetError::TooMany(size)),
@@ -136,6 +151,20 @@ impl Target {
             }
             _ => Ok(()),
         }
+    }
+
+    /// What stands behind the path: the version, and the lines that every request has.
+    pub(super) fn head_lines(&self) -> String {
+        let version = if self.http10 { "1.0" } else { "1.1" };
+        let mut lines = format!(" HTTP/{version}\r\nHost: {}\r\n", self.authority());
+        for (name, value) in &self.headers {
+            lines.push_str(&format!("{name}: {value}\r\n"));
+        }
+        // A connection of HTTP/1.0 ends with the answer unless it is asked to stay.
+        if !self.keepalive && !self.http10 {
+            lines.push_str("Connection: close\r\n");
+        }
+        lines
     }
 
     /// The Host header's value (RFC 9112 section 3.2).

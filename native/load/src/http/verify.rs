@@ -21,6 +21,9 @@ impl Http {
         body: Option<&[u8]>,
         length: u64,
     ) -> Option<Failure> {
+        if request.file.is_some() {
+            return self.judge_file(request, lane, length);
+        }
         let (verify, body) = (self.verify, body.unwrap_or_default());
         let values = self.people_view.values(request.looks, lane.asked, lane.draw, &lane.captured);
         let mut look = BodyCheck { body, values, text: &mut self.scratch };

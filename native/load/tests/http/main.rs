@@ -8,6 +8,7 @@ mod answers;
 mod closed_form;
 mod configs;
 mod connections;
+mod files;
 mod freeze;
 #[path = "../engine/gate.rs"]
 mod gate;

@@ -11,6 +11,7 @@ use people::visitor::Visitors;
 use wire::http::{Framing, RequestHead, cookie, query};
 
 use crate::gate::Gate;
+use crate::files::file_set;
 use crate::scenario::{PEOPLE, visitors};
 
 pub const PAGE_BYTES: usize = 8_290;
@@ -41,6 +42,8 @@ pub enum Do {
     Outdated,
     /// Answer with a page of other length.
     OfLength(usize),
+    /// Answer with a file that has one wrong byte, at this place.
+    WrongByte(usize),
     /// Send more than Content-Length says.
     MoreThanSaid,
     /// Say more than is sent, and close.
@@ -222,6 +225,18 @@ fn answer(shared: &Shared, message: &[u8], what: Do) -> Answer {
     let field = |name: &str| query(form, name.as_bytes()).map(decoded).unwrap_or_default();
     match (head.method, head.path) {
         ("GET", "/") => page(shared, user.expect("a cookie"), what),
+        ("GET", path) if path.starts_with("/set/") => {
+            let set = file_set();
+            let file = set.file(set.index_of(path.as_bytes()).expect("a file of the set")).unwrap();
+            let mut body = vec![0; file.size() as usize];
+            ::files::fill(file.key(), 0, &mut body);
+            if let Do::WrongByte(place) = what {
+                body[place] ^= 1;
+            } else if let Do::OfLength(length) = what {
+                body.resize(length, b'@');
+            }
+            Answer::new(200, body)
+        }
         ("GET", "/image") => Answer::new(200, vec![b'i'; IMAGE_BYTES]),
         ("POST", "/users") => {
             let mut created = shared.seen.created.lock().unwrap();

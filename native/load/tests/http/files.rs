@@ -1,0 +1,118 @@
+//! Files of a set are asked for as the deck says, and one wrong byte in one of them is found.
+
+use files::{FileSet, Spec};
+use serde_json::{Value, json};
+
+use crate::harness::Totals;
+use crate::scenario::{config, run};
+use crate::site::{Do, Site};
+
+/// Larger than what a thread reads at a time.
+const LARGE: usize = 300_000;
+
+fn spec() -> Value {
+    json!({"name": "set", "seed": 7, "classes": [
+        {"name": "small", "sizes": [223, 1024], "files": 1_200},
+        {"name": "large", "sizes": [LARGE]},
+    ]})
+}
+
+pub fn file_set() -> FileSet {
+    FileSet::new(serde_json::from_value::<Spec>(spec()).unwrap()).unwrap()
+}
+
+fn file(class: &str) -> Value {
+    json!({"op": "file", "name": class, "class": class})
+}
+
+fn files_config(site: &Site, steps: Value) -> Value {
+    let mut config = config(site, "sequence", steps);
+    config["target"]["files"] = spec();
+    config["target"]["keepalive"] = json!(false);
+    config
+}
+
+fn mixed(site: &Site) -> Value {
+    let branches = json!([{"weight": 9, "steps": [file("small")]}, {"weight": 1, "steps": [file("large")]}]);
+    files_config(site, json!([{"op": "deck", "branches": branches}]))
+}
+
+fn large(what: Do) -> Totals {
+    let site = Site::always(what);
+    let mut config = files_config(&site, json!([file("large")]));
+    config["timeout_ms"] = json!(3_000);
+    run(&config, 2, "large", 6)
+}
+
+#[test]
+fn files_of_a_class_are_all_asked_for_each_on_a_connection_of_its_own() {
+    let site = Site::right();
+    let mut config = mixed(&site);
+    config["target"]["http10"] = json!(true);
+    let totals = run(&config, 5, "small", 9_000);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let (small, large) = (totals.count("small"), totals.count("large"));
+    assert!((small / 9).abs_diff(large) <= 5, "{small} small, {large} large");
+    assert_eq!(totals.count("connect"), small + large);
+    let set = file_set();
+    let asked = set.class("small").unwrap().filter(|&i| site.seen.answered(&set.file(i).unwrap().path()) > 0);
+    // Of 1,200 files drawn 9,000 times, each has been missed with a probability of 0.0006.
+    assert!(asked.count() > 1_190);
+    let requests = site.seen.requests.lock().unwrap();
+    let first = String::from_utf8_lossy(&requests[0]).into_owned();
+    assert!(first.contains(".html HTTP/1.0\r\nHost: ") && !first.contains("Connection"), "{first}");
+}
+
+#[test]
+fn right_files_are_right_however_they_come() {
+    for what in [Do::Right, Do::Chunked(997), Do::Chunked(LARGE), Do::InPieces(50_021), Do::UntilClose] {
+        let totals = large(what);
+        assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
+    }
+}
+
+#[test]
+fn one_wrong_byte_is_found_wherever_it_is() {
+    for place in [0, 7, 8, 4_095, LARGE / 2 + 3, LARGE - 1] {
+        assert_eq!(large(Do::WrongByte(place)).kinds(), ["wrong-answer"], "{place}");
+    }
+}
+
+#[test]
+fn each_wrong_answer_to_a_file_has_its_own_name() {
+    for (what, name) in [
+        (Do::OfLength(LARGE - 1), "wrong-length"),
+        (Do::OfLength(LARGE + 1), "wrong-length"),
+        (Do::Status(404), "status:404"),
+        (Do::LessThanSaid, "truncated"),
+        (Do::MoreThanSaid, "wrong-length"),
+        (Do::CloseMidChunks, "closed"),
+    ] {
+        assert_eq!(large(what).kinds(), [name], "{what:?}");
+    }
+}
+
+#[test]
+fn without_verification_the_length_counts_and_the_bytes_do_not() {
+    for (what, kinds) in [(Do::WrongByte(9), vec![]), (Do::OfLength(9), vec!["wrong-length"])] {
+        let site = Site::always(what);
+        let mut config = files_config(&site, json!([file("large")]));
+        config["verify"] = json!(false);
+        assert_eq!(run(&config, 2, "large", 6).kinds(), kinds, "{what:?}");
+    }
+}
+
+#[test]
+fn a_class_that_is_not_there_is_refused_by_name() {
+    let site = Site::right();
+    let problem = |config: &Value| crate::scenario::try_start(config).err().unwrap().to_string();
+    let config = files_config(&site, json!([file("huge")]));
+    assert!(problem(&config).contains("the target's files have no class \"huge\""), "{}", problem(&config));
+    let mut config = files_config(&site, json!([file("small")]));
+    config["target"]["files"] = Value::Null;
+    assert!(problem(&config).contains("the target has no \"files\""), "{}", problem(&config));
+    let mut config = files_config(&site, json!([file("small")]));
+    config["target"]["http10"] = json!(true);
+    config["target"]["keepalive"] = json!(true);
+    assert!(problem(&config).contains("contradict one another"), "{}", problem(&config));
+}
