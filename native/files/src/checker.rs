@@ -17,6 +17,11 @@ impl Checker {
         Self { key, size, fed: 0, differs: None }
     }
 
+    /// How many bytes the file has.
+    pub const fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Takes the next bytes; returns whether all so far are the file's.
     #[inline]
     pub fn feed(&mut self, piece: &[u8]) -> bool {

@@ -10,7 +10,7 @@ mod incoming;
 mod lines;
 mod request;
 
-pub use answer::{Answer, CLOSING, ResponseOptions, NOT_TLS, UNAVAILABLE};
+pub use answer::{Answer, CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
 pub use date::{MONTHS, WEEKDAYS, civil, http_date, parse_http_date};
 pub use escape::unescape;
 pub use incoming::Incoming;

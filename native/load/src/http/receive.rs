@@ -78,7 +78,9 @@ impl Protocol for Http {
     fn ended(&mut self, request: &Request, lane: &mut LaneState) -> Received {
         match &lane.stage {
             Stage::Head => Received::Broken(Failure::Closed),
-            Stage::Whole { .. } | Stage::Skip { .. } | Stage::Check { .. } => Received::Broken(Failure::Truncated),
+            Stage::Whole { .. } | Stage::Skip { .. } | Stage::Check { .. } => {
+                Received::Broken(Failure::Truncated)
+            }
             Stage::Stream { body, length } if body.ends_at_close() => {
                 let length = *length;
                 self.finish_pieces(request, lane, length, (0, 0))

@@ -10,8 +10,8 @@ use load::now_ns;
 use people::visitor::Visitors;
 use wire::http::{Framing, RequestHead, cookie, query};
 
-use crate::gate::Gate;
 use crate::files::file_set;
+use crate::gate::Gate;
 use crate::scenario::{PEOPLE, visitors};
 
 pub const PAGE_BYTES: usize = 8_290;

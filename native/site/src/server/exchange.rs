@@ -70,8 +70,11 @@ pub(super) fn begin(
     lines: &Lines<'_>,
     turn: &mut Turn<'_>,
 ) -> Progress {
-    let mut options =
-        ResponseOptions { keep_alive: head.keep_alive, http10: common.http10, head_only: head.method == "HEAD" };
+    let mut options = ResponseOptions {
+        keep_alive: head.keep_alive,
+        http10: common.http10,
+        head_only: head.method == "HEAD",
+    };
     let has_body = !matches!(head.framing, Framing::Length(0));
     let route = match problem(head, common, turn.shared.limits.target_bytes) {
         Some((status, sentence)) => return reject(options, has_body, status, sentence, turn),
@@ -103,7 +106,13 @@ pub(super) fn begin(
     }
 }
 
-fn reject(mut options: ResponseOptions, has_body: bool, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
+fn reject(
+    mut options: ResponseOptions,
+    has_body: bool,
+    status: &str,
+    sentence: &str,
+    turn: &mut Turn<'_>,
+) -> Progress {
     options.keep_alive &= !has_body;
     refuse(options, status, sentence, turn);
     if has_body { Progress::Linger } else { after(options) }
@@ -248,7 +257,12 @@ impl Form {
 }
 
 /// Answers a write that has ended.
-pub(super) fn finish(options: ResponseOptions, browser: bool, outcome: Outcome, turn: &mut Turn<'_>) -> Progress {
+pub(super) fn finish(
+    options: ResponseOptions,
+    browser: bool,
+    outcome: Outcome,
+    turn: &mut Turn<'_>,
+) -> Progress {
     match outcome {
         Outcome::Created(id) => {
             turn.counters.requests += 1;

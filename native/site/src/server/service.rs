@@ -5,7 +5,7 @@ use std::sync::mpsc::Receiver;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use std::vec;
 
-use http::{ResponseOptions, NOT_TLS, UNAVAILABLE, http_date};
+use http::{NOT_TLS, ResponseOptions, UNAVAILABLE, http_date};
 use net::{ConnectionId, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
 

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::mpsc::TrySendError;
 
-use http::{Answer, CLOSING, Incoming, Lines, ResponseOptions, is_known_method, origin_form, problem, unescape};
+use http::{
+    Answer, CLOSING, Incoming, Lines, ResponseOptions, is_known_method, origin_form, problem, unescape,
+};
 use net::ConnectionId;
 use wire::http::{Framing, HeadError, RequestHead, query};
 
@@ -100,8 +102,11 @@ fn reply<'a>(options: ResponseOptions, turn: &'a mut Turn<'_>) -> Answer<'a> {
 #[inline]
 pub(super) fn begin(request: &Request<'_>, turn: &mut Turn<'_>) -> Progress {
     let Request { head, common, .. } = request;
-    let mut options =
-        ResponseOptions { keep_alive: head.keep_alive, http10: common.http10, head_only: head.method == "HEAD" };
+    let mut options = ResponseOptions {
+        keep_alive: head.keep_alive,
+        http10: common.http10,
+        head_only: head.method == "HEAD",
+    };
     let problem = problem(head, common, turn.shared.limits.target_bytes);
     let path = origin_form(head.path);
     if problem.is_none()
@@ -278,7 +283,12 @@ fn parsed(source: &[u8], options: ResponseOptions, turn: &mut Turn<'_>) -> Progr
 }
 
 /// Answers with a body that `write` makes as a whole.
-fn made(kind: &str, options: ResponseOptions, turn: &mut Turn<'_>, write: impl FnOnce(&mut Vec<u8>)) -> Progress {
+fn made(
+    kind: &str,
+    options: ResponseOptions,
+    turn: &mut Turn<'_>,
+    write: impl FnOnce(&mut Vec<u8>),
+) -> Progress {
     let mut page = std::mem::take(&mut turn.scratch);
     page.clear();
     write(&mut page);
@@ -380,7 +390,13 @@ fn described<'a>(
 }
 
 /// Hands a request to a program, or goes on to its body.
-fn cgi(request: &Request<'_>, path: &str, rest: &str, mut options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
+fn cgi(
+    request: &Request<'_>,
+    path: &str,
+    rest: &str,
+    mut options: ResponseOptions,
+    turn: &mut Turn<'_>,
+) -> Progress {
     let Request { head, common, .. } = request;
     let has_body = head.framing != Framing::Length(0);
     let refused = |options: &mut ResponseOptions| {
@@ -394,7 +410,9 @@ fn cgi(request: &Request<'_>, path: &str, rest: &str, mut options: ResponseOptio
     if !matches!(head.method, "GET" | "HEAD" | "POST") {
         return linger(wrong_method(head.method, "GET, HEAD, POST", refused(&mut options), turn));
     }
-    let Some((name, path_info)) = program(rest) else { return linger(not_found(refused(&mut options), turn)) };
+    let Some((name, path_info)) = program(rest) else {
+        return linger(not_found(refused(&mut options), turn));
+    };
     let Some(path_info) = unescape(path_info.bytes()).filter(|path| !path.contains(&0)) else {
         let sentence = "a path that cannot be decoded";
         return linger(refuse(refused(&mut options), "400 Bad Request", &[], sentence, turn));
@@ -445,7 +463,11 @@ fn submit(job: Job, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
 }
 
 /// Answers a request whose program has ended.
-pub(super) fn finish(options: ResponseOptions, outcome: Result<Output, Fault>, turn: &mut Turn<'_>) -> Progress {
+pub(super) fn finish(
+    options: ResponseOptions,
+    outcome: Result<Output, Fault>,
+    turn: &mut Turn<'_>,
+) -> Progress {
     let output = match outcome {
         Ok(output) => output,
         Err(fault) => {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::mpsc::Receiver;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use http::{ResponseOptions, NOT_TLS, UNAVAILABLE, http_date};
+use http::{NOT_TLS, ResponseOptions, UNAVAILABLE, http_date};
 use net::{ConnectionId, FilePiece, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
 
