@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
+use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::set::{File, FileSet};
@@ -55,7 +56,16 @@ pub(crate) struct Manifest {
     unwritten: Vec<u8>,
 }
 
+impl Drop for Manifest {
+    fn drop(&mut self) {
+        // Closing it would do, but for a child that another thread has just forked: until it executes
+        // its program, it holds the lock too.
+        let _ = rustix::fs::flock(self.file.get_ref(), FlockOperation::Unlock);
+    }
+}
+
 impl Manifest {
+    /// Of a locked file.
     pub(crate) fn new(file: fs::File) -> Self {
         Self { file: BufReader::new(file), good: 0, line: Vec::new(), unwritten: Vec::new() }
     }

@@ -106,6 +106,15 @@ fn one_flipped_bit_in_every_place_of_a_file_is_found() {
 }
 
 #[test]
+fn a_difference_before_the_end_comes_before_bytes_after_it() {
+    let mut body = content(5, 1_100);
+    body[700] ^= 1;
+    let mut checker = Checker::new(5, 1_000);
+    assert!(!checker.feed(&body));
+    assert_eq!(checker.finish(), Some(700));
+}
+
+#[test]
 fn a_file_of_many_gigabytes_is_checked_at_its_end_as_at_its_start() {
     let size = 1 << 40;
     let mut whole = vec![0; 64];

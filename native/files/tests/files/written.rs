@@ -139,7 +139,15 @@ fn cancelled_at_any_moment_it_is_continued() {
             Continue(())
         });
         match written {
-            Err(WriteError::Cancelled { missing: now, .. }) => missing.push(now),
+            Err(WriteError::Cancelled { missing: now, .. }) => {
+                missing.push(now);
+                // Half a file would be served as if it were one.
+                for i in 0..set.count() {
+                    let file = set.file(i).unwrap();
+                    let found = fs::metadata(folder.path().join(&file.path()[1..]));
+                    assert!(found.ok().is_none_or(|found| found.len() == file.size()), "file {i}");
+                }
+            }
             written => {
                 written.unwrap();
                 break;
