@@ -1,6 +1,7 @@
 //! From a step to the bytes that are sent.
 
 use super::escape::push_number;
+use super::file::FileRequest;
 use super::people_view::Person;
 use super::request::Request;
 use super::spec::{Effect, PersonSelector};
@@ -36,6 +37,17 @@ impl Http {
             out.extend_from_slice(b"\r\n\r\n");
             out.extend_from_slice(&self.scratch);
         }
+    }
+
+    #[inline]
+    fn encode_file(&mut self, request: &FileRequest, lane: &mut LaneState, out: &mut Vec<u8>) {
+        let number = self.rng.u64(request.files.clone());
+        // Compiling has seen to it that there is a set, and that it has this file.
+        let Some(file) = self.files.as_deref().and_then(|set| set.file(number)) else { return };
+        out.extend_from_slice(&request.before_path);
+        file.write_path(out);
+        out.extend_from_slice(&request.after_path);
+        lane.file = Some(file.checker());
     }
 
     #[inline]

@@ -16,7 +16,7 @@ fn target() -> Target {
 }
 
 fn http() -> Http {
-    let shared = Shared { visitors: None, target: Arc::new(target()), verify: true, threads: 1 };
+    let shared = Shared { visitors: None, files: None, target: Arc::new(target()), verify: true, threads: 1 };
     Http::new(shared, Keys::new(Choice::Uniform, 10, 1), None, 1, 0)
 }
 

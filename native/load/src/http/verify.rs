@@ -53,6 +53,19 @@ impl Http {
         self.capture(request, lane, body)
     }
 
+    /// The failure of an answer to a request for a file, whose bytes were compared as they came.
+    #[inline]
+    fn judge_file(&self, request: &Request, lane: &LaneState, length: u64) -> Option<Failure> {
+        if !request.accepts(lane.status) {
+            return Some(Failure::Status(lane.status));
+        }
+        let checker = lane.file.as_ref()?;
+        if length != checker.size() {
+            return Some(Failure::WrongLength);
+        }
+        (self.verify && checker.finish().is_some()).then_some(Failure::WrongAnswer)
+    }
+
     fn capture(&self, request: &Request, lane: &mut LaneState, body: &[u8]) -> Option<Failure> {
         if let Some(CompiledCapture::Text { before, until }) = &request.capture {
             lane.captured.clear();
