@@ -1,5 +1,6 @@
 """Fixtures of all tests; each package adds its own beside its tests."""
 
+import signal
 import sys
 from importlib.abc import MetaPathFinder
 from pathlib import Path
@@ -22,6 +23,9 @@ class NoLocust(MetaPathFinder):
 
 
 sys.meta_path.insert(0, NoLocust())
+
+# Behind `&` a shell starts programs with Ctrl-C ignored, and what they start ignores it too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

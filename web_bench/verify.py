@@ -14,7 +14,7 @@ from typing import Any
 
 from sitebench._engine import FileSet
 from sitebench.errors import TargetUnreachable
-from sitebench.http.address import Address, parse_address, probe
+from sitebench.http.site import Address, parse_address, probe
 from sitebench.targets.tls import SYSTEM, Trust, tls_failed
 from web_bench.seed import Progress, file_set
 

@@ -199,7 +199,7 @@ def test_a_test_from_the_page_that_writes_fails_and_writes_nothing(
     screen.start("OwnUser", 1)
     assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
     (said,) = [row for row in screen.live()["verdict"] if row["what"] == "Error"]
-    assert elsewhere.host in said["said"]
+    assert elsewhere.host in said["message"]
     assert FLAG in said["remedy"]
     assert elsewhere.stats()["deletes"] == 0
 
