@@ -19,7 +19,7 @@ pub struct Config {
     pub threads: usize,
     /// The folder with the files; without it only the dynamic kinds are there.
     pub docroot: Option<PathBuf>,
-    /// The folder with the programs under `/cgi-bin/`; without it there are none.
+    /// The folder with the programs under `/cgi-bin/`; without it every such path is not found.
     pub cgi: Option<PathBuf>,
     /// Its certificate and key, if it speaks TLS (https); it then speaks nothing else.
     pub tls: Option<ServerSpec>,

@@ -29,7 +29,7 @@ pub(crate) enum Write {
 }
 
 impl Write {
-    /// The person whom it changes; `None` for a new one, who is in no cache yet.
+    /// The person it changes; `None` for a new one, who is in no cache yet.
     const fn changes(&self) -> Option<u64> {
         match self {
             Self::Create(_) => None,

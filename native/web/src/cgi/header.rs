@@ -13,7 +13,7 @@ pub(super) struct Header {
     pub(super) bytes: usize,
 }
 
-/// Why it is none.
+/// Why a header is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HeaderError {
     #[error("no header that ends in an empty line within its first {MOST_BYTES} bytes")]

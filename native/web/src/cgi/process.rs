@@ -134,7 +134,8 @@ impl Process {
     /// Kills what the program may have left behind, and says how it ended itself.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.is_over = true;
-        // Before the wait: until then no other process can have the number. A group that is gone is none.
+        // Before the wait: until then no other process can have the number. An error means that the group
+        // is gone.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.child.wait()
     }
