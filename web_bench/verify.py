@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+from bisect import insort
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -49,7 +50,7 @@ class Verified:
     kinds: Mapping[str, int]
     """How many files differ, by kind."""
     differences: tuple[Difference, ...]
-    """The first of them, up to the limit."""
+    """The first of them in the set's order, up to the limit."""
 
     @property
     def different(self) -> int:
@@ -118,8 +119,10 @@ class _Shared:
                 return
             kind, detail = difference
             self._kinds[kind] += 1
-            if len(self._found) < self._limit:
-                self._found.append((i, Difference(self.files.path(i), kind, detail)))
+            # Clients run ahead of each other: kept are the first in the set's order.
+            if len(self._found) < self._limit or i < self._found[-1][0]:
+                insort(self._found, (i, Difference(self.files.path(i), kind, detail)))
+                del self._found[self._limit :]
 
     def stop(self) -> None:
         """Hand out no more files."""
@@ -128,7 +131,7 @@ class _Shared:
             self._numbers = iter(range(0))
 
     def verified(self) -> Verified:
-        found = tuple(difference for _, difference in sorted(self._found, key=lambda each: each[0]))
+        found = tuple(difference for _, difference in self._found)
         return Verified(self.files.count, self.files.bytes, dict(self._kinds), found)
 
 
