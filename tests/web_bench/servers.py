@@ -92,6 +92,8 @@ def python_server(docroot: Path, version: str) -> contextlib.AbstractContextMana
 
     class Quiet(SimpleHTTPRequestHandler):
         protocol_version = version
+        # Head and body are two writes: the second would wait for the client's delayed ACK.
+        disable_nagle_algorithm = True
 
         def log_message(self, *args: object) -> None:
             """Say nothing."""
@@ -116,6 +118,7 @@ def failing(docroot: Path, answers: dict[str, Answer]) -> contextlib.AbstractCon
 
     class Failing(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def log_message(self, *args: object) -> None:
             """Say nothing."""
