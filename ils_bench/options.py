@@ -134,7 +134,7 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
 
 
 @dataclass(frozen=True)
-class ServeOptions(ServerOptions):
+class ServeOptions(PeopleOptions, ServerOptions):
     """What `sitebench ils serve` takes."""
 
     port: int = port_option(10389)

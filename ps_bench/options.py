@@ -77,7 +77,7 @@ class SeedOptions(EntriesOption, PeopleOptions):
 
 
 @dataclass(frozen=True)
-class ServeOptions(_DatabaseOptions, ServerOptions):
+class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
     """What `sitebench ps serve` takes."""
 
     port: int = port_option(8080)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from locust.runners import WorkerRunner
-
 from ps_bench import points
 from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.paper.figures import figures
@@ -15,12 +13,10 @@ from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, database_of, open_target, spec_of
 from seeders.upd import visitors
 from sitebench._engine import Engine
-from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http import scenario_file
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, assure_own, open_live, parse_address
-from sitebench.locust.lanes import Session
 from sitebench.locust.preparing import Preparing
 from sitebench.suites.workload import Load, SuiteWorkload
 from sitebench.targets.tls import Trust
@@ -35,7 +31,7 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
     locust_options = LocustOptions
     point_options = PsOptions
     own_targets = OWN_TARGETS
-    program = "scenario"
+    program = text_option = "scenario"
 
     def check(self, options: LocustOptions) -> None:
         """Raise unless a scenario file can be read, and a site of the user's answers."""
@@ -57,13 +53,6 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
     def assure_own(self, options: LocustOptions, what: str) -> None:
         assure_own(options, what)
 
-    def prepare_more(
-        self, options: LocustOptions, target: OpenSite, processes: int, preparing: Preparing
-    ) -> dict[str, Any]:
-        """Hand on the scenario file's text: workers may run on other machines."""
-        path = options.scenario
-        return {"scenario": None if path is None else scenario_file.text_of(path)}
-
     def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenSite:
         address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
         return OpenSite(options.target, address, trust=trust)
@@ -79,13 +68,6 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
         """Add the paper's figures to a result."""
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}
-
-    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
-        """Take the master's scenario file first, in a worker."""
-        path = prepared["options"].get("scenario")
-        if isinstance(self.environment.runner, WorkerRunner) and path is not None:
-            scenario_file.receive(path, prepared["scenario"])
-        return super().open(prepared, slot)
 
     def engine(self, load: Load[Scenario, OpenSite]) -> Engine:
         config = engine_config(

@@ -21,11 +21,13 @@ if TYPE_CHECKING:  # for type checkers, what each suite's `Suite.exports` says
     from sitebench.errors import SitebenchError
     from sitebench.http.scenario import Capture, Expect, Identity, Operation, Request, Scenario
     from sitebench.runs.runfile import RunFile
+    from web_bench.targets.web_server import WebServer
 
 __all__ = ["Add", "Bind", "Capture", "Change", "Compare", "Connect", "Delete", "Expect",
            "Histogram", "Identity", "LdapDirectory", "Lookup", "Modify", "Operation",
            "PersonalizedSite", "Population", "Refresh", "Repeat", "Request", "Result", "Retrieve",
-           "RunFile", "Scenario", "Search", "Sequence", "SitebenchError", "Think", "Unbind", "run"]
+           "RunFile", "Scenario", "Search", "Sequence", "SitebenchError", "Think", "Unbind",
+           "WebServer", "run"]
 _OWN = {"Histogram": "._engine", "Population": "._engine", "Result": ".api.result",
         "RunFile": ".runs.runfile", "SitebenchError": ".errors", "run": ".api.run"}
 

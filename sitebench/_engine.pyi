@@ -299,7 +299,7 @@ class FileChecker:
 
 @disjoint_base
 class EmbeddedServer:
-    """A server, served by threads of this process: the base of `Directory` and `Site`."""
+    """A server, served by threads of this process: the base of the three embedded ones."""
 
     @property
     def port(self) -> int:
@@ -355,6 +355,23 @@ class Site(EmbeddedServer):
     def __new__(cls, config_json: str, expected_json: str | None = None) -> Site: ...
     def manifest(self) -> dict[str, str | int]:
         """Return what the UPD says of itself, as `inspect_upd` does."""
+
+@final
+class WebServer(EmbeddedServer):
+    """The embedded web server, served by threads of this process.
+
+    `config_json`: {"host", "port", "threads", "docroot", "cgi", "tls", "limits"}; port 0 takes a
+    free one, `docroot` is the folder with the files and `cgi` the one with the programs, each of
+    which may be left out, and `tls` is a directory's `certificate`.
+    """
+
+    def __new__(cls, config_json: str) -> WebServer: ...
+
+def cgi_program() -> bytes:
+    """Return the program of the CGI workloads, an executable for this machine.
+
+    By its query it answers with `kind=constant|random` and `size` bytes, or with its environment.
+    """
 
 def build_upd(
     path: str,

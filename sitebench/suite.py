@@ -17,7 +17,7 @@ from pkgutil import resolve_name
 
 from sitebench.errors import BadInput
 
-SUITES = ("ils_bench", "ps_bench")
+SUITES = ("ils_bench", "ps_bench", "web_bench")
 """The packages, in the order in which the command line lists them."""
 
 
@@ -45,15 +45,15 @@ class Suite:
     """A function that makes ready the one point that `sitebench.run` measures."""
     report: str
     """What a report has to know of it: a `ReportSuite`."""
-    plan: str
-    """What the planner has to know of it: a `PlanSuite`."""
     exports: Mapping[str, str]
     """Public names that `import sitebench` offers, and the module that has each."""
     target_options: frozenset[str]
     """Options that say which target it is and how it is set up: they may differ when two runs
     are compared, as the target is what is compared."""
-    portable_client: str
-    """The client in Python that can make the load in place of the native engine."""
+    plan: str | None = None
+    """What the planner has to know of it: a `PlanSuite`."""
+    portable_client: str | None = None
+    """The client in Python, if any, that can make the load in place of the native engine."""
     packages: tuple[str, ...] = ()
     """Python packages of its own whose versions a run's manifest keeps."""
     metrics: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,8 @@ from sitebench.suite import SUITES, suites
 FLOORS = [
     *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
     *("runs targets", "tables", "measure calibrate", "plan", "report", "locust compare", "api"),
-    *("suites", "http", "cli", "seeders", "ils_bench ps_bench", "sitebench locustfiles", "benches"),
+    *("suites", "http", "cli", "seeders", "ils_bench ps_bench web_bench"),
+    *("sitebench locustfiles", "benches"),
 ]
 """Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public face. What
 stands on one floor does not import each other: suites least of all."""

@@ -14,14 +14,16 @@ whichever = pytest.mark.parametrize("each", suites(), ids=lambda each: each.name
 
 def test_a_suite_is_found_by_its_name() -> None:
     assert [suite(each.name) for each in suites()] == list(suites())
-    with pytest.raises(BadInput, match="no suite 'web'; use one of ils, ps"):
-        suite("web")
+    with pytest.raises(BadInput, match="no suite 'mail'; use one of ils, ps, web"):
+        suite("mail")
 
 
 @whichever
 def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
     """A misspelt "module:name" would be noticed only when it is needed."""
     for reference in (each.commands, each.program, each.stage, each.report, each.plan):
+        if reference is None:
+            continue
         assert resolve_name(reference) is not None
     # Read, not imported: Locust would patch the sockets of every other test.
     users = re.findall(r"^class (\w+)", each.locustfile_path().read_text(), re.MULTILINE)

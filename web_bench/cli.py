@@ -1,12 +1,32 @@
-"""`sitebench web`: workloads."""
+"""`sitebench web`: run, sweep, spice, peak, ui, serve, seed, verify and workloads."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+
+from sitebench.errors import BadInput
+from sitebench.measure.options import run_file
+from sitebench.options.convert import command_options
+from sitebench.suites import commands
+from web_bench.options import (
+    FileSetOptions,
+    LocustOptions,
+    PeakOptions,
+    RunOptions,
+    ServeOptions,
+    SweepOptions,
+    UiOptions,
+    VerifyOptions,
+    WebOptions,
+)
+from web_bench.suite import SUITE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,15 +34,279 @@ if TYPE_CHECKING:
 
     from web_bench.workload import RequestClass, Workload
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer()
+
+_NAMES = list(SUITE.operations)
+_WORKLOAD = typer.Argument(
+    help="Built-in workload (`sitebench web workloads` lists them), or a TOML file.",
+    autocompletion=lambda: _NAMES,
+    metavar="WORKLOAD",
+)
 
 
-@app.callback()
-def web() -> None:
-    """Measure web servers: static files, and the programs behind them."""
+@app.command(rich_help_panel="Measure")
+@command_options(RunOptions)
+def run(
+    options: RunOptions,
+    name: Annotated[str, _WORKLOAD] = "webbench1-static",
+) -> None:
+    """Measure a workload with one number of clients.
+
+    sitebench web run silicon-surf --users 64
+
+    sitebench web run spice-cgi --users 8 --json
+
+    sitebench web run own.toml --target http://127.0.0.1:8080 --keepalive
+
+    sitebench web run webbench1-static --rate 2k --objective 'p99<5ms,failures<0.1%'
+    """
+    options, operation = _named(options, name)
+    _measure([operation], options, [options.users], default_out=None)
 
 
-@app.command()
+@app.command(rich_help_panel="Measure")
+@command_options(SweepOptions)
+def sweep(
+    options: SweepOptions,
+    names: Annotated[list[str], _WORKLOAD],
+) -> None:
+    """Measure workloads over numbers of clients, and print the papers' tables.
+
+    sitebench web sweep webbench1-static
+
+    sitebench web sweep webbench1-static webbench1-light webbench1-heavy --target apache
+
+    sitebench web sweep webstone2-standard --clients 10,100,600 --repeats 6
+
+    sitebench web sweep own.toml --target https://127.0.0.1:8443 --tls-ca ca.pem
+
+    An interrupted sweep resumes where it stopped if repeated with the same --out.
+    """
+    _sweep(options, names, "web-sweep")
+
+
+def _sweep(options: SweepOptions, workloads: Sequence[str], kind: str) -> None:
+    if options.users != SweepOptions.users:
+        raise BadInput("a sweep takes --clients, not --users", "write --clients 10,20,50")
+    operations = []
+    for each in dict.fromkeys(workloads):
+        options, operation = _named(options, each)
+        operations.append(operation)
+    _measure(operations, options, options.clients, run_file(kind))
+
+
+def _named(options: Any, workload: str) -> tuple[Any, str]:
+    """Return the options and the operation of a workload: a name, or a TOML file."""
+    if not workload.endswith(".toml"):
+        return options, commands.parse_operation(SUITE, workload)
+    if options.workload not in (None, workload):
+        raise BadInput("one command takes one workload file", "measure them one after another")
+    return replace(options, workload=workload), "workload"
+
+
+def _measure(
+    operations: Sequence[str],
+    options: RunOptions | SweepOptions,
+    clients: Sequence[int],
+    default_out: str | None,
+) -> None:
+    from sitebench.measure.command import measure
+    from sitebench.options.convert import narrowed
+    from web_bench import points
+    from web_bench.paper.tables import tables
+    from web_bench.targets.opening import check
+
+    one = narrowed(WebOptions, options)
+    # What is wrong with a workload, or with a target for it, is said before a run file is made.
+    swept = {}
+    for operation in operations:
+        workload = points.workload_of(one, operation)
+        check(one, [workload])
+        swept[operation] = clients or workload.clients or (one.users,)
+    measure(
+        options,
+        users=max(max(each) for each in swept.values()),
+        stages=lambda seeding: [
+            points.stage(one, operation, seeding, each) for operation, each in swept.items()
+        ],
+        facts=lambda: points.manifest(one, [0]),
+        tables=tables,
+        default_out=default_out,
+    )
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(SweepOptions)
+def spice(options: SweepOptions) -> None:
+    """Measure every kind of program that a server has, and what each keeps of the static rate.
+
+    sitebench web spice
+
+    sitebench web spice --target apache --clients 1,4,16,60
+
+    sitebench web spice --target http://127.0.0.1:8000 --programs inprocess=/page
+
+    Kinds that the target does not have are left out.
+    """
+    from sitebench.measure.command import say
+    from sitebench.options.convert import narrowed
+    from web_bench.points import workload_of
+    from web_bench.targets.opening import check
+
+    found = []
+    for name in _NAMES:
+        if name.startswith("spice-"):
+            try:
+                one = narrowed(WebOptions, options)
+                check(one, [workload_of(one, name)])
+            except BadInput as error:
+                say(f"left out: {error.message}")
+            else:
+                found.append(name)
+    _sweep(options, found, "web-spice")
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(PeakOptions)
+def peak(
+    options: PeakOptions,
+    name: Annotated[str, _WORKLOAD] = "webbench1-static",
+) -> None:
+    """Find the highest rate of a web server.
+
+    With each number of --clients in turn, as in the papers:
+
+    sitebench web peak silicon-surf --clients 12,24,48,96
+
+    Or by a search for the highest rate that meets an objective, which is then confirmed:
+
+    sitebench web peak webbench1-static --objective 'p99<5ms,failures<0.1%'
+
+    An interrupted search resumes where it stopped if repeated with the same --out.
+    """
+    from sitebench.options.convert import narrowed
+    from web_bench import points
+    from web_bench.targets.opening import check
+
+    options, operation = _named(options, name)
+    one = narrowed(WebOptions, options)
+    check(one, [points.workload_of(one, operation)])
+    commands.find_peak(
+        SUITE,
+        options,
+        one,
+        operation,
+        points,
+        stage=lambda seeding: points.stage(one, operation, seeding),
+    )
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(UiOptions)
+def ui(options: UiOptions) -> None:
+    """Test a web server from Locust's web UI; the options are the first values of its form.
+
+    sitebench web ui
+
+    sitebench web ui --target http://127.0.0.1:8080 --users 64 --out tests.sitebench
+    """
+    from sitebench.locust.web_ui.starting import become_locust
+
+    become_locust(SUITE.locustfile_path(), options, LocustOptions)
+
+
+@app.command(rich_help_panel="Web servers")
+@command_options(ServeOptions)
+def serve(options: ServeOptions) -> None:
+    """Serve a workload's files, or a folder of yours, until Ctrl-C.
+
+    sitebench web serve
+
+    sitebench web serve --docroot /srv/www --workload webstone2-standard --port 8081
+    """
+    from web_bench.targets.web_server import serve as serve_web
+
+    serve_web(options, Console())
+
+
+@app.command(rich_help_panel="Web servers")
+@command_options(FileSetOptions)
+def seed(
+    options: FileSetOptions,
+    to: Annotated[Path, typer.Option("--to", help="Folder to write.", metavar="FOLDER")],
+    workload: Annotated[
+        str, typer.Option("--set", help="Workload, or TOML file, with the files.", metavar="NAME")
+    ] = "webbench1-static",
+) -> None:
+    """Write the files of a workload into the folder that a web server serves.
+
+    sitebench web seed --set large-filemix --files-per-class 200 --to docroot/
+
+    The same command continues what was interrupted. Beside the files there is a manifest with the
+    size and the SHA-256 of each.
+    """
+    from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
+    from web_bench.seed import seed as write
+
+    chosen = _with_files(workload, options)
+    assert chosen.files is not None
+    with bar(f"writing {to}", chosen.files.bytes) as move:
+        manifest = write(chosen.files.spec(options.seed), to, lambda done, _: move(done))
+    say(f"{chosen.files.count:,} files in {to}, {chosen.files.bytes:,} bytes; {manifest}")
+
+
+@app.command(rich_help_panel="Web servers")
+@command_options(VerifyOptions)
+def verify(
+    options: VerifyOptions,
+    workload: Annotated[
+        str, typer.Option("--set", help="Workload, or TOML file, with the files.", metavar="NAME")
+    ] = "webbench1-static",
+) -> None:
+    """Ask a web server for every file of a workload once, and compare length and content.
+
+    sitebench web verify --target http://127.0.0.1:8080 --set large-filemix --files-per-class 200
+    """
+    from sitebench.errors import MeasurementFailed
+    from sitebench.measure.command import say
+    from sitebench.measure.progress import bar
+    from sitebench.targets.tls import Trust
+    from web_bench.verify import verify as ask
+
+    chosen = _with_files(workload, options)
+    assert chosen.files is not None
+    with bar(f"comparing {options.target}", chosen.files.bytes) as move:
+        found = ask(
+            chosen.files.spec(options.seed),
+            options.target,
+            lambda done, _: move(done),
+            connections=options.connections,
+            trust=Trust.of(options),
+        )
+    if found.different:
+        for each in found.differences:
+            say(str(each))
+        raise MeasurementFailed(
+            f"{found.different:,} of {found.files:,} files at {options.target} are not those of "
+            f"{workload}",
+            f"write them with `sitebench web seed --set {workload} --to DOCROOT`, with the same "
+            "--seed and --files-per-class",
+        )
+    say(f"{found.files:,} files at {options.target} are right, {found.bytes:,} bytes")
+
+
+def _with_files(workload: str, options: FileSetOptions) -> Workload:
+    from web_bench.docroot import with_options
+    from web_bench.workload import find
+
+    chosen = with_options(find(workload), options)
+    if chosen.files is None:
+        raise BadInput(f"{workload} asks for programs alone, and has no files", "name another")
+    return chosen
+
+
+@app.command(rich_help_panel="Web servers")
 def workloads(
     name: Annotated[
         str | None,
@@ -38,7 +322,7 @@ def workloads(
 
     sitebench web workloads own.toml --json
     """
-    from rich.console import Console, Group
+    from rich.console import Group
 
     from web_bench.workload import built_in, find
 

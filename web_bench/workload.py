@@ -42,6 +42,7 @@ from typing import Any
 from sitebench.errors import BadFile, BadInput
 from sitebench.http import toml_file
 from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
+from sitebench.system.texts import read_text
 
 DYNAMIC = {
     "cgi-env": "a process per request that prints its environment",
@@ -62,6 +63,11 @@ SEED = 1997
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Names of sets and classes are folders in paths: nothing to escape, and never ".."."""
 _SOURCES = ("sizes", "spread", "files_of", "paths", "dynamic")
+_RECORDED = ("sequence", "connect", "handshake", "first byte", "request")
+"""What the engine records besides classes, under these names."""
+
+CONTENTS = ("constant", "random")
+"""What a program's text is made of: one letter, or random characters as WebStone's."""
 _HTTP = ("1.0", "1.1")
 
 
@@ -139,6 +145,7 @@ class RequestClass:
     """Bytes of a body of `paths` or `dynamic`; None where they differ or are not known."""
     size_about: int | None = None
     """Their mean where it depends on the server."""
+    content: str = CONTENTS[0]
     tls: bool = False
 
 
@@ -155,6 +162,16 @@ class Workload:
     paper: str = ""
     note: str = ""
     """What the paper does not print, and where it comes from."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it changes the server: it asks for pages only."""
+        return False
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether some of its requests go over TLS whatever the others do."""
+        return any(each.tls for each in self.classes)
 
     @property
     def deck(self) -> tuple[int, ...]:
@@ -214,14 +231,7 @@ def find(name: str) -> Workload:
             remedy = f"{toml_file.suggest(name, known)}; or name a .toml file of your own"
             raise BadInput(f"unknown workload {name!r}", remedy)
         return known[name]
-    try:
-        content = Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadWorkload(
-            f"cannot read the workload {name}: {why}", "name a readable TOML file"
-        ) from error
-    return parse(content, name)
+    return parse(read_text(name, "the workload", BadWorkload), name)
 
 
 def parse(content: str, name: str) -> Workload:
@@ -260,8 +270,10 @@ def _workload(document: Mapping[str, Any], stem: str) -> Workload:
 def _check_names(classes: tuple[RequestClass, ...]) -> None:
     names = [each.name for each in classes]
     for n, name in enumerate(names):
-        if name in names[:n]:
+        if name in names[:n] or name in _RECORDED:
             what = f"two classes have the name {name!r}"
+            if name in _RECORDED:
+                what = f"a class has the name {name!r}, under which results keep something else"
             raise Wrong(("class", n, "name"), what, "give each a name of its own")
 
 
@@ -288,7 +300,7 @@ def _unused(_: Any, key: Key) -> None:
 
 def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestClass:
     """Read a class; files that it describes are added to those of the set."""
-    known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "tls")
+    known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "content", "tls")
     table = Table(found, key, *known)
     name = table.must("name", _name)
     given = [each for each in _SOURCES if each in found]
@@ -319,6 +331,7 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
         dynamic,
         size,
         size_about,
+        table.take("content", one_of(CONTENTS), CONTENTS[0]),
         table.take("tls", flag, False),
     )
 

@@ -39,11 +39,11 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
 def open_embedded(people: Spec, config: Mapping[str, Any], trust: Trust = SYSTEM) -> OpenDirectory:
     """Start a directory in a process of its own, and return when it listens."""
     module = "ils_bench.targets.embedded"
-    host, port, known = open_child(module, config, trust, people=people.to_dict())
+    host, ready, known = open_child(module, config, trust, people=people.to_dict())
     scheme = "ldap"
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
-    return OpenDirectory("embedded", Address(host, port, scheme), people.base, **known)
+    return OpenDirectory("embedded", Address(host, ready["port"], scheme), people.base, **known)
 
 
 @contextlib.contextmanager

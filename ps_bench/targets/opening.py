@@ -40,12 +40,12 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
     }
     if options.tls:
         config["tls"] = certificate(tls=True, host=config["host"])
-    host, port, known = open_child(
+    host, ready, known = open_child(
         "ps_bench.targets.embedded",
         config,
         Trust.of(options),
         upd=str(database_of(options, progress).path.resolve()),
         expected={"size": options.entries},
     )
-    address = Address(host, port, scheme="https" if options.tls else "http")
+    address = Address(host, ready["port"], scheme="https" if options.tls else "http")
     return OpenSite("embedded", address, **known)

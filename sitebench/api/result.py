@@ -12,7 +12,7 @@ from sitebench.counts.durations import percentile_ns
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
-from sitebench.units import format_ns, format_rate, format_size
+from sitebench.units import format_ns, format_rate
 
 _MOST_SLOTS = 120
 
@@ -80,7 +80,7 @@ class Result:
         spec = self.point.spec
         trust = "" if self.valid else ", NOT VALID"
         return (
-            f"<{spec.operation} at {format_size(spec.entries)}: {format_rate(self.ops_per_s)}/s, "
+            f"<{spec.title}: {format_rate(self.ops_per_s)}/s, "
             f"p50 {self._mark(50)}, p99 {self._mark(99)}, {self.failures:,} failures, "
             f"bound by {self.bound}{trust}>"
         )
@@ -100,7 +100,7 @@ class Result:
             for name, value in facts.items()
         )
         spec = self.point.spec
-        title = f"{spec.operation} at {format_size(spec.entries)}, {spec.target}"
+        title = f"{spec.title}, {spec.target}"
         return f"<b>{html.escape(title)}</b><table>{rows}</table>{self._chart()}"
 
     def _chart(self) -> str:

@@ -50,6 +50,7 @@ from sitebench.http.scenario import (
     fields_in,
 )
 from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
+from sitebench.system.texts import read_text
 
 _VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
 _NAME = "scenario"
@@ -60,28 +61,8 @@ class BadScenarioFile(BadFile):
     """A scenario file with an error; the message names its line and column."""
 
 
-_RECEIVED: dict[str, str] = {}
-"""Texts of the master's files, by their names there, in a worker."""
-
-
-def receive(path: str, text: str) -> None:
-    """Use a master's text for the file of this name: this machine may have none, or another one."""
-    _RECEIVED[path] = text
-
-
 def read(path: Path | str) -> Scenario:
-    return parse(text_of(path), str(path))
-
-
-def text_of(path: Path | str) -> str:
-    """Return a file's text, as the master has it."""
-    try:
-        return _RECEIVED.get(str(path)) or Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise BadScenarioFile(
-            f"cannot read the scenario {path}: {why}", "name a readable TOML file"
-        ) from error
+    return parse(read_text(path, "the scenario", BadScenarioFile), str(path))
 
 
 def parse(content: str, name: str) -> Scenario:

@@ -26,7 +26,7 @@ _Number = TypeVar("_Number", bound=float | None)
 _Integer = TypeVar("_Integer", bound=int | None)
 _Text = TypeVar("_Text", bound=str | None)
 
-_Panel = Literal["Load", "Target", "People", "Output", "Web UI", "TLS", "Advanced"]
+_Panel = Literal["Load", "Target", "People", "Files", "Output", "Web UI", "TLS", "Advanced"]
 PANELS: tuple[_Panel, ...] = get_args(_Panel)
 """The groups that `--help` shows, in its order."""
 

@@ -48,4 +48,4 @@ class PlanSuite:
 
 
 def plan_suites() -> list[PlanSuite]:
-    return [resolve_name(each.plan) for each in suites()]
+    return [resolve_name(each.plan) for each in suites() if each.plan]

@@ -15,6 +15,7 @@ from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import Use
+from sitebench.units import format_size
 from sitebench.verdict.verdict import Verdict
 
 
@@ -48,6 +49,22 @@ class PointSpec:
         if not self.repeat:
             del found["repeat"]  # Points measured before there were repeats keep their keys.
         return json.dumps(found, sort_keys=True, separators=(",", ":"))
+
+    @property
+    def size(self) -> int:
+        """Where it lies on its curve: how many people, or clients where a target holds none."""
+        return self.entries or self.users
+
+    @property
+    def clients(self) -> str:
+        return f"{self.users:,} {'client' if self.users == 1 else 'clients'}"
+
+    @property
+    def title(self) -> str:
+        """Return its operation and size in words."""
+        if self.entries:
+            return f"{self.operation} at {format_size(self.entries)}"
+        return f"{self.operation}, {self.clients}"
 
     @property
     def key(self) -> str:

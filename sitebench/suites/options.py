@@ -71,7 +71,7 @@ class SuiteTestOptions(EndpointOptions, PeopleOptions, LoadOptions):
 
 
 @dataclass(frozen=True)
-class ServerOptions(PeopleOptions, TlsServeOptions):
+class ServerOptions(TlsServeOptions):
     """The server of any suite's `serve`."""
 
     host: str = option.text("127.0.0.1", "Address to listen on.", "HOST", panel="Target")

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from locust.env import Environment
+from locust.runners import WorkerRunner
 
 from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
-from sitebench.errors import BadInput, SitebenchError
+from sitebench.errors import BadFile, BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
@@ -30,6 +31,7 @@ from sitebench.suite import Suite
 from sitebench.suites.points import Points
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
+from sitebench.system.texts import read_text, receive
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
 
@@ -75,6 +77,8 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
     """Targets that a test starts by itself."""
     program: ClassVar[str]
     """What its users repeat, in one word for messages."""
+    text_option: ClassVar[str | None] = None
+    """The option that names a text file which workers on other machines need, too."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -178,6 +182,7 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
             "cores": options.target_cores or target.cores,
             "warmup_s": options.warmup,
             "measure_s": options.measure,
+            "text": self._text(options),
             **self.prepare_more(options, target, processes, preparing),
         }
 
@@ -207,8 +212,15 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
             )
         )
 
+    def _text(self, options: Any) -> tuple[str, str] | None:
+        """Return the name and the text of the file that the options name."""
+        path = self.text_option and getattr(options, self.text_option)
+        return (path, read_text(path, f"the {self.text_option}", BadFile)) if path else None
+
     def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
+        if isinstance(self.environment.runner, WorkerRunner) and prepared["text"]:
+            receive(*prepared["text"])
         options = of_this_worker(convert.from_texts(self.locust_options, prepared["options"]))
         target = self.target_in(prepared, options)
         load = Load(options, target, self.programs(options), slot, prepared)

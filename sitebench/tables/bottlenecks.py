@@ -77,8 +77,7 @@ def _commented(each: Series) -> Group:
     # The reason that a point is invalid is a footnote below every table.
     why = _verdicts(each) if each.valid else "not valid, see * below"
     table.add_row("[bold]Verdict[/]", bounds(each), Text(why))
-    name = f"{each.spec.operation} at {format_size(each.spec.entries)}"
-    return titled(f"Bottlenecks: {name} ({each.spec.target})", table)
+    return titled(f"Bottlenecks: {each.spec.title} ({each.spec.target})", table)
 
 
 def _by_size(operation: str, found: Sequence[Series]) -> Group:
@@ -102,8 +101,8 @@ def _by_size(operation: str, found: Sequence[Series]) -> Group:
 
 def _column(each: Series, among: Sequence[Series]) -> str:
     """Return what distinguishes a point from the others of its operation."""
-    size = format_size(each.spec.entries)
-    if sum(other.spec.entries == each.spec.entries for other in among) == 1:
+    size = format_size(each.spec.size)
+    if sum(other.spec.size == each.spec.size for other in among) == 1:
         return size
     load = f"{each.spec.users:,} users" if each.spec.rate is None else f"{each.spec.rate:,.0f}/s"
     return f"{size}, {load}"

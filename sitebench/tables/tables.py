@@ -23,7 +23,7 @@ def rate_of(result: PointResult) -> float:
 def of_operation(results: Sequence[PointResult], operation: str) -> list[Series]:
     """Return the repeats of one operation, smallest size first."""
     chosen = [result for result in results if result.spec.operation == operation]
-    return sorted(series(chosen), key=lambda each: each.spec.entries)
+    return sorted(series(chosen), key=lambda each: each.spec.size)
 
 
 def titled(title: str, table: Table) -> Group:
@@ -116,7 +116,7 @@ def latency_table(results: Sequence[PointResult]) -> Group:
     table = new_table(*columns)
     for each in series(results):
         table.add_row(
-            f"{each.spec.operation} {format_size(each.spec.entries)}",
+            f"{each.spec.operation} {format_size(each.spec.size)}",
             f"{sum(result.latency.n for result in each.results):,}",
             *(medians([each], percentile(q), show_micros)[0] for q in ("p50", "p99", "p99_9")),
             f"{each.failures:,}",
@@ -141,10 +141,11 @@ def needs_footnote(result: PointResult) -> bool:
 
 def point_name(spec: PointSpec) -> str:
     """Return the name that distinguishes a point from the others of its run."""
-    parts = [f"{spec.operation} at {format_size(spec.entries)}"]
+    parts = [spec.title]
     if spec.rate is not None:
         parts.append(f"{format_rate(spec.rate)}/s")
-    parts.append(f"{spec.users:,} {'client' if spec.users == 1 else 'clients'}")
+    if spec.entries:
+        parts.append(spec.clients)
     if spec.repeat:
         parts.append(f"repeat {spec.repeat + 1}")
     return ", ".join(parts)

@@ -22,8 +22,11 @@ _NOT_SETTINGS = {"host", "port", "admin_password"}
 
 def open_child(
     module: str, config: Mapping[str, Any], trust: Trust, **request: Any
-) -> tuple[str, int, dict[str, Any]]:
-    """Start a suite's server; return its host, its port, and what an OpenTarget knows of it."""
+) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Start a suite's server; return its host, its first answer, and what an OpenTarget knows.
+
+    The first answer has its `port`.
+    """
     child = Child(module, {"config": dict(config), **request}, timeout_s=_START_S)
     ca = child.ready["ca"]
     known = {
@@ -40,7 +43,7 @@ def open_child(
             "configuration": {k: v for k, v in config.items() if k not in _NOT_SETTINGS},
         },
     }
-    return config.get("host", "127.0.0.1"), child.ready["port"], known
+    return config.get("host", "127.0.0.1"), child.ready, known
 
 
 def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:

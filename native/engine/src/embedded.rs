@@ -1,4 +1,4 @@
-//! `EmbeddedServer`: what the directory and the site have in common as Python sees them.
+//! `EmbeddedServer`: what the embedded servers have in common as Python sees them.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ pub trait Serving: Send {
     fn stop(self: Box<Self>);
 }
 
-/// A server, served by threads of this process: the base of `Directory` and `Site`.
+/// A server, served by threads of this process: the base of `Directory`, `Site` and `WebServer`.
 #[pyclass(frozen, subclass, module = "sitebench._engine")]
 pub struct EmbeddedServer {
     name: &'static str,

@@ -95,6 +95,18 @@ impl Kinded for ::site::StartError {
     }
 }
 
+impl Kinded for ::web::StartError {
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Listen(error) => error.kind(),
+            Self::Tls(error) => error.kind(),
+            Self::Folder { source, .. } => of_system(source, Kind::BadFile),
+            Self::System(error) => of_system(error, Kind::MeasurementFailed),
+            Self::Programs(_) | Self::Limit(_) => Kind::BadInput,
+        }
+    }
+}
+
 impl Kinded for OpenError {
     fn kind(&self) -> Kind {
         match self {

@@ -25,6 +25,7 @@ mod site;
 mod snapshot;
 mod upd;
 mod visitors;
+mod web_server;
 
 /// The native engine of sitebench.
 #[pyo3::pymodule(name = "_engine")]
@@ -57,4 +58,6 @@ mod module {
     use crate::upd::{build_upd, copy_upd, inspect_upd};
     #[pymodule_export]
     use crate::visitors::Visitors;
+    #[pymodule_export]
+    use crate::web_server::{WebServer, cgi_program};
 }

@@ -18,7 +18,7 @@ from sitebench.suite import suites
 
 T = TypeVar("T")
 _CLIENT, _THREADS = "SITEBENCH_CLIENT", "SITEBENCH_THREADS"
-PORTABLE = tuple(dict.fromkeys(each.portable_client for each in suites()))
+PORTABLE = tuple(dict.fromkeys(each.portable_client for each in suites() if each.portable_client))
 """Clients that only some suites have."""
 
 

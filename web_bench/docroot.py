@@ -1,0 +1,65 @@
+"""The folder with a workload's files: the one that options name, or one in the cache folder."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from seeders.pools import cache_folder
+from sitebench.errors import BadInput
+from web_bench.options import FileSetOptions
+from web_bench.seed import seed
+from web_bench.workload import Workload
+
+Progress = Callable[[int, int], object]
+
+
+def with_options(workload: Workload, options: FileSetOptions) -> Workload:
+    """Return a workload with as many files of each class as options say."""
+    if options.files_per_class is None or workload.files is None:
+        return workload
+    files = replace(workload.files, files_per_class=options.files_per_class)
+    return replace(workload, files=files)
+
+
+def spec_of(workload: Workload, options: FileSetOptions) -> dict[str, Any] | None:
+    """Return the spec of a workload's files; None if it has none."""
+    return None if workload.files is None else workload.files.spec(options.seed)
+
+
+def docroot_of(
+    options: Any, workloads: Sequence[Workload], progress: Progress = lambda done, total: None
+) -> Path | None:
+    """Return the folder that a server started here serves, with the one file set of workloads.
+
+    Files that are there already are kept: the second time nothing is written.
+    """
+    spec = next((spec for each in workloads if (spec := spec_of(each, options))), None)
+    if spec is None:
+        return None if options.docroot is None else Path(options.docroot)
+    if options.docroot is not None:
+        folder = Path(options.docroot)
+    else:
+        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
+        folder = cache_folder() / "web" / f"{spec['name']}-{digest}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            # Of two tests that begin together the second waits, and finds the files.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            seed(spec, folder, progress)
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise BadInput(
+            f"cannot keep files in {folder}: {error.strerror}",
+            "name a folder that you may write with --docroot",
+        ) from error
+    return folder

@@ -1,0 +1,81 @@
+"""The web suite's part of a Locust test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NoReturn
+
+from sitebench._engine import Engine
+from sitebench.errors import BadInput
+from sitebench.http.site import parse_address
+from sitebench.locust.preparing import Preparing
+from sitebench.suites.workload import Load, SuiteWorkload
+from sitebench.targets.tls import Trust
+from web_bench import points
+from web_bench.docroot import docroot_of
+from web_bench.engine_config import engine_config
+from web_bench.options import LocustOptions, WebOptions
+from web_bench.suite import SUITE
+from web_bench.targets.open_web import OpenWeb
+from web_bench.targets.opening import OWN_TARGETS, check, open_target
+from web_bench.workload import Workload
+
+
+class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
+    suite = SUITE
+    points = points
+    locust_options = LocustOptions
+    point_options = WebOptions
+    own_targets = tuple(OWN_TARGETS)
+    program = text_option = "workload"
+
+    def check(self, options: LocustOptions) -> None:
+        """Raise unless the workloads can be read, and the target can do what they ask of it."""
+        check(options, self.programs(options))
+        super().check(options)
+
+    def start(
+        self, options: LocustOptions, preparing: Preparing
+    ) -> AbstractContextManager[OpenWeb]:
+        """Start the server on the workloads' files."""
+        workloads = self.programs(options)
+        # Written in a thread; opening the server then finds them.
+        preparing.run_with_progress(lambda progress: docroot_of(options, workloads, progress))
+        return open_target(options, workloads)
+
+    def open_live(self, options: LocustOptions) -> OpenWeb:
+        return open_target(options, self.programs(options))
+
+    def assure_own(self, options: LocustOptions, what: str) -> None:
+        """Do nothing: no workload writes."""
+
+    def prepare_more(
+        self, options: LocustOptions, target: OpenWeb, processes: int, preparing: Preparing
+    ) -> dict[str, Any]:
+        """Hand on the second address, and where the programs are."""
+        secure = None if target.secure is None else str(target.secure)
+        return {"secure": secure, "programs": dict(target.programs)}
+
+    def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenWeb:
+        secure = prepared["secure"]
+        return OpenWeb(
+            options.target,
+            parse_address(prepared["url"]),
+            trust=Trust(**prepared["trust"]),
+            secure=None if secure is None else parse_address(secure),
+            programs=prepared["programs"],
+        )
+
+    def build(self, user: type[Any], options: LocustOptions) -> Workload:
+        workload: Workload = user.build(options)
+        return workload
+
+    def counts(self, program: Workload) -> Sequence[tuple[str, str]]:
+        return [(program.name, each.name) for each in program.classes]
+
+    def engine(self, load: Load[Workload, OpenWeb]) -> Engine:
+        return Engine(engine_config(load.options, load.target, load.programs, slot=load.slot))
+
+    def portable(self, load: Load[Workload, OpenWeb]) -> NoReturn:
+        raise BadInput("web workloads have no portable client", "leave --client out")

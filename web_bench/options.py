@@ -1,0 +1,167 @@
+"""Options of the web suite's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sitebench.errors import UnknownValue
+from sitebench.locust.web_ui.options import SessionOptions
+from sitebench.locust.web_ui.options import UiOptions as UiDefaults
+from sitebench.measure.options import LoadOptions, MeasureOptions, PointOptions
+from sitebench.measure.options import PeakOptions as SearchOptions
+from sitebench.options import option
+from sitebench.suites.options import EndpointOptions, ServerOptions, port_option, target_option
+from web_bench.workload import DYNAMIC, SEED, Workload
+
+_OWN = "workload"
+"""The operation that --workload describes."""
+
+
+def pairs(text: str, example: str, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Read `name=value,name=value`; of `known` names only, where they are given."""
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals or not value or (known is not None and name not in known):
+            raise UnknownValue(
+                f"{part!r} is not one of {', '.join(known)} with its path"
+                if known is not None
+                else f"{part!r} is not name=value",
+                f"write {example}",
+            )
+        found[name] = value
+    return found
+
+
+def _show(found: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={value}" for name, value in found.items())
+
+
+def _programs(text: str) -> dict[str, str]:
+    found = pairs(text, "cgi=/cgi-bin/program?size={size}", DYNAMIC)
+    for kind, path in found.items():
+        if not path.startswith("/") or not path.isascii() or " " in path:
+            raise UnknownValue(f"{path!r} of {kind} is no path", "begin with /, without spaces")
+    return found
+
+
+@dataclass(frozen=True)
+class FileSetOptions:
+    """Which files: they follow from the workload, these, and nothing else."""
+
+    files_per_class: int | None = option.count(
+        None, "Files of each class's sizes (default: those of the workload).", panel="Files"
+    )
+    seed: int = option.count(
+        SEED, "Seed of the files' contents and of the random choices.", at_least=0, panel="Files"
+    )
+
+
+@dataclass(frozen=True)
+class TestOptions(FileSetOptions, EndpointOptions, LoadOptions):
+    """A test of a web server, but for its clients."""
+
+    target: str = target_option(
+        "embedded",
+        "Server to measure: embedded, nginx or apache, started here; or the http:// or https:// "
+        "address of another.",
+    )
+    workload: str | None = option.file(
+        f"TOML file that the operation {_OWN!r} describes (docs/web.md).", panel="Load"
+    )
+    keepalive: bool = option.flag(
+        "HTTP/1.1 and one connection per client, instead of HTTP/1.0 and one per request as in "
+        "the papers.",
+        paired=True,
+    )
+    docroot: str | None = option.file(
+        "Folder with the files of a server started here; what is missing is written (default: one "
+        "for each file set, in the cache folder).",
+        panel="Files",
+    )
+    tls_target: str | None = option.text(
+        None,
+        "https:// address of the same server, for classes with TLS.",
+        "URL",
+        panel="TLS",
+    )
+    programs: Mapping[str, str] | None = option.parsed(
+        None,
+        "Programs of a server that runs already: KIND=PATH, with {size}, {content} and {copy} "
+        "in it where they differ.",
+        parse=_programs,
+        show=lambda found: _show(found) if found else "",
+        metavar="LIST",
+        panel="Target",
+    )
+    target_threads: int = option.count(
+        1, "Threads of the embedded server, workers of nginx or apache.", panel="Advanced"
+    )
+    keys: str = option.choice("uniform", "Unused.", "uniform", hidden=True)
+    client: str = option.choice("native", "Unused.", "native", hidden=True)
+
+
+def keeps(options: TestOptions, workload: Workload) -> bool:
+    """Return whether a connection serves more than one request."""
+    return options.keepalive or workload.http == "1.1"
+
+
+@dataclass(frozen=True)
+class WebOptions(TestOptions):
+    """One test."""
+
+
+@dataclass(frozen=True)
+class LocustOptions(SessionOptions, PointOptions, WebOptions):
+    """What the locustfile takes."""
+
+
+@dataclass(frozen=True)
+class RunOptions(MeasureOptions, WebOptions):
+    """What `sitebench web run` takes."""
+
+
+@dataclass(frozen=True)
+class UiOptions(UiDefaults, WebOptions):
+    """What `sitebench web ui` takes."""
+
+
+@dataclass(frozen=True)
+class SweepOptions(MeasureOptions, TestOptions):
+    """What `sitebench web sweep` and `spice` take."""
+
+    clients: tuple[int, ...] = option.sizes(
+        "Numbers of clients to measure (default: those of the workload).",
+        locust=False,
+        identity=False,
+    )
+    users: int = option.size(1, "Refused.", "N", locust=False, hidden=True)
+
+
+@dataclass(frozen=True)
+class PeakOptions(SearchOptions, WebOptions):
+    """What `sitebench web peak` takes."""
+
+
+@dataclass(frozen=True)
+class VerifyOptions(FileSetOptions, EndpointOptions):
+    """What `sitebench web verify` takes."""
+
+    target: str = target_option(
+        "http://127.0.0.1:8080", "http:// or https:// address of the server."
+    )
+    connections: int = option.count(4, "Connections that ask at the same time.", panel="Load")
+
+
+@dataclass(frozen=True)
+class ServeOptions(FileSetOptions, ServerOptions):
+    """What `sitebench web serve` takes."""
+
+    port: int = port_option(8080)
+    docroot: str | None = option.file(
+        "Folder to serve (default: the files of --workload, in the cache folder).", panel="Files"
+    )
+    workload: str = option.text(
+        "webbench1-static", "Workload, or TOML file, whose files are served.", panel="Files"
+    )

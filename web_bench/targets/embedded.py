@@ -1,0 +1,55 @@
+"""The process of an embedded web server: `python -m web_bench.targets.embedded`.
+
+With a certificate there are two servers in it, one in the clear and one with TLS, which serve the
+same folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from typing import Any
+
+from sitebench._engine import WebServer
+from sitebench.system.child import Service, serve
+from sitebench.system.native_errors import translated
+from sitebench.system.scratch import scratch
+from sitebench.targets.in_process import stopping
+from web_bench.targets.cgi import NAME, install
+
+PROGRAMS = {
+    "cgi-env": f"/cgi-bin/{NAME}",
+    "cgi": f"/cgi-bin/{NAME}?kind={{content}}&size={{size}}",
+    "inprocess": "/dynamic/{content}?size={size}",
+    "page": "/dynamic/page.shtml",
+    "template": "/dynamic/template/{copy}",
+}
+"""The paths of its programs, by kind."""
+
+
+def _start(request: dict[str, Any]) -> Service:
+    with contextlib.ExitStack() as opening:
+        config = request["config"] | {"cgi": str(install(opening.enter_context(scratch())))}
+        configs = [config]
+        if request["certificate"] is not None:
+            configs.append(config | {"tls": request["certificate"]})
+        servers, ca = [], None
+        for each in configs:
+            with translated():
+                server = WebServer(json.dumps(each))
+            ca = stopping(server, opening)
+            servers.append(server)
+
+        def state() -> dict[str, int]:
+            total: Counter[str] = Counter()
+            for server in servers:
+                total.update(server.stats())
+            return dict(total)
+
+        ready = {"port": servers[0].port, "secure_port": servers[-1].port, "ca": ca}
+        return Service(ready, opening.pop_all().close, state)
+
+
+if __name__ == "__main__":
+    serve(_start)

@@ -1,0 +1,38 @@
+"""An open web server, and what it can do of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sitebench.errors import BadInput
+from sitebench.http.site import Address, OpenSite
+from web_bench.workload import DYNAMIC, Workload
+
+
+@dataclass(frozen=True)
+class OpenWeb(OpenSite):
+    """A web server that answers."""
+
+    secure: Address | None = field(default=None, kw_only=True)
+    """Where requests over TLS go, if the others go elsewhere."""
+    programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """The paths of its programs, by kind."""
+
+
+def check_able(
+    target: str, workload: Workload, programs: Mapping[str, str], *, secure: bool
+) -> None:
+    """Raise unless a target can do what a workload asks of it."""
+    for each in workload.classes:
+        if each.dynamic and each.dynamic not in programs:
+            raise BadInput(
+                f"{target} has no program of the kind {each.dynamic!r} ({DYNAMIC[each.dynamic]}), "
+                f"which {workload.name} asks for",
+                f"use another --target, or say where it has one: --programs {each.dynamic}=/PATH",
+            )
+    if workload.uses_tls and not secure:
+        raise BadInput(
+            f"{workload.name} asks for some pages over TLS, and {target} has one address",
+            "give the other with --tls-target https://HOST:PORT",
+        )

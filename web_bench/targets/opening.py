@@ -1,0 +1,95 @@
+"""From a target's name to an open web server that has a workload's files and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadInput
+from sitebench.http.site import Address, open_live, parse_address, probe
+from sitebench.targets.embedded import open_child
+from sitebench.targets.in_process import certificate
+from sitebench.targets.tls import Trust
+from web_bench.docroot import Progress, docroot_of
+from web_bench.options import WebOptions, keeps
+from web_bench.targets.embedded import PROGRAMS
+from web_bench.targets.open_web import OpenWeb, check_able
+from web_bench.workload import Workload
+
+OWN_TARGETS: Mapping[str, Mapping[str, str]] = {"embedded": PROGRAMS}
+"""Targets that are started for a test, and their programs; any other is the user's."""
+
+
+def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
+    """Raise unless the target that options name can do what workloads ask of it, all at once."""
+    programs = OWN_TARGETS.get(options.target, options.programs or {})
+    secure = options.target in OWN_TARGETS or _secure(options) is not None
+    for each in workloads:
+        check_able(options.target, each, programs, secure=secure)
+    sets = {each.files for each in workloads if each.files is not None}
+    kept = {keeps(options, each) for each in workloads}
+    if len(sets) > 1 or len(kept) > 1:
+        raise BadInput(
+            f"{' and '.join(each.name for each in workloads)} cannot run at the same time: their "
+            f"{'files' if len(sets) > 1 else 'versions of HTTP'} differ",
+            "choose one of them, or write both into one workload file",
+        )
+
+
+def open_target(
+    options: WebOptions,
+    workloads: Sequence[Workload],
+    progress: Progress = lambda done, total: None,
+) -> OpenWeb:
+    """Open the server that options name; one that is started here serves the workloads' files."""
+    check(options, workloads)
+    if options.target not in OWN_TARGETS:
+        return _open_live(options)
+    docroot = docroot_of(options, workloads, progress)
+    return _open_embedded(options, docroot, any(each.uses_tls for each in workloads))
+
+
+def _open_live(options: WebOptions) -> OpenWeb:
+    found = open_live(options)
+    secure = _secure(options)
+    if secure is not None and secure != found.address:
+        probe(secure, found.trust)
+    return OpenWeb(
+        found.name,
+        found.address,
+        facts=found.facts,
+        trust=found.trust,
+        ca=found.ca,
+        secure=secure,
+        programs=options.programs or {},
+    )
+
+
+def _secure(options: WebOptions) -> Address | None:
+    """Return where requests over TLS go at a server of the user's."""
+    if options.tls_target is not None:
+        return parse_address(options.tls_target)
+    address = parse_address(options.target)
+    return address if address.encrypted else None
+
+
+def _open_embedded(options: WebOptions, docroot: Path | None, uses_tls: bool) -> OpenWeb:
+    with_tls = options.tls or uses_tls
+    config: dict[str, Any] = {
+        "host": options.target_host or "127.0.0.1",
+        "port": 0,
+        "threads": options.target_threads,
+        "docroot": None if docroot is None else str(docroot),
+    }
+    host, ready, known = open_child(
+        "web_bench.targets.embedded",
+        config,
+        Trust.of(options),
+        certificate=certificate(tls=True, host=config["host"]) if with_tls else None,
+    )
+    clear = Address(host, ready["port"])
+    secure = Address(host, ready["secure_port"], scheme="https") if with_tls else None
+    if secure is not None and options.tls:
+        clear = secure
+    return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **known)

@@ -1,0 +1,93 @@
+"""The embedded web server inside this process: for `serve`, for tests, and for programs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sitebench._engine import WebServer as Native
+from sitebench.system.scratch import scratch
+from sitebench.targets.in_process import InProcess, certificate, keywords
+from sitebench.targets.serving import serve_until_stopped
+from sitebench.targets.tls import ServerTls
+from web_bench.suite import SUITE
+from web_bench.targets.cgi import install
+from web_bench.targets.embedded import PROGRAMS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from web_bench.options import ServeOptions
+
+
+class WebServer(InProcess[Native]):
+    """A real web server of files, generated pages and CGI programs, on threads of this process.
+
+        with WebServer("docroot") as server:
+            page = urllib.request.urlopen(server.url + "/index.html").read()
+
+    Without a folder it serves the generated pages alone. Under /cgi-bin/ it runs nothing but the
+    program of the CGI workloads. `limits` bound what one client can ask of it, by the names in
+    docs/trust.md.
+    """
+
+    suite = SUITE.name
+    """For `sitebench.run`: which operations it is a target of."""
+    programs = PROGRAMS
+    """The paths of its programs, by kind."""
+
+    def __init__(
+        self,
+        docroot: Path | str | None = None,
+        *,
+        limits: Mapping[str, int] | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        threads: int = 1,
+        tls: bool | ServerTls = False,
+    ) -> None:
+        with contextlib.ExitStack() as opening:
+            config: dict[str, Any] = {
+                "host": host,
+                "port": port,
+                "threads": threads,
+                "docroot": None if docroot is None else str(docroot),
+                "cgi": str(install(opening.enter_context(scratch()))),
+                "limits": dict(limits or {}),
+            }
+            if tls:
+                config["tls"] = certificate(tls, host)
+            super().__init__(Native, config, "https" if tls else "http", opening.pop_all())
+
+    def __repr__(self) -> str:
+        return f"<WebServer {self.url}>"
+
+
+def serve(options: ServeOptions, console: Console) -> None:
+    """Serve until Ctrl-C or SIGTERM (`sitebench web serve`)."""
+    from sitebench.measure.progress import bar
+    from web_bench.docroot import docroot_of, with_options
+    from web_bench.workload import find
+
+    workload = with_options(find(options.workload), options)
+    with bar("writing the files", 0 if workload.files is None else workload.files.bytes) as move:
+        folder = docroot_of(options, [workload], lambda done, _: move(done))
+    given = keywords(WebServer, options) | {"docroot": folder}
+    serve_until_stopped(
+        lambda: WebServer(**given),
+        lambda server: _greeting(options, server, folder),
+        console,
+        host=options.host,
+    )
+
+
+def _greeting(options: ServeOptions, server: WebServer, folder: Path | None) -> list[str]:
+    """Return its address, and a test to run at it."""
+    what = "generated pages" if folder is None else str(folder)
+    trust = "" if server.ca is None else f" --tls-ca {server.ca}"
+    return [
+        f"serving {what} at {server.url}; Ctrl-C ends it",
+        f"  sitebench web run {options.workload} --target {server.url}{trust}",
+    ]
