@@ -27,7 +27,9 @@ class Clients:
                 password=server.admin_password,
                 client_strategy=ASYNC if asynchronous else SYNC,
                 check_names=True,
-                receive_timeout=30,
+                # With a timeout ldap3's receiving thread goes on when its socket is closed, and
+                # takes a core until the test process ends.
+                receive_timeout=None if asynchronous else 30,
             )
         )
 
@@ -55,7 +57,11 @@ class Clients:
     def close(self) -> None:
         """Unbind all that is still open."""
         for connection in self._open:
+            receiver = getattr(connection.strategy, "receiver", None)
             connection.unbind()
+            if receiver is not None:
+                receiver.join(10)
+                assert not receiver.is_alive(), "ldap3 still reads from a closed connection"
 
 
 @contextmanager
