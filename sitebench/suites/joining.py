@@ -9,7 +9,6 @@ from locust import events
 
 from sitebench.errors import SitebenchError, exit_with
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.web_ui.setup import set_up_web_ui
 from sitebench.locust.workload import Workload
 from sitebench.options.convert import add_arguments, set_locust_defaults
 
@@ -24,7 +23,12 @@ def join(options: type[Any], title: str, workload: Callable[[Any], Workload]) ->
     def begin(environment: Any, **_: Any) -> None:
         try:
             made = workload(environment)
-            set_up_web_ui(Bridge(environment, made), made.session, options)
+            bridge = Bridge(environment, made)
+            if environment.web_ui is not None:
+                # Late: most points are measured without it, and it takes a tenth of a second.
+                from sitebench.locust.web_ui.setup import set_up_web_ui
+
+                set_up_web_ui(bridge, made.session, options)
         except SitebenchError as error:
             exit_with(error)
 

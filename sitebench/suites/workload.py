@@ -23,7 +23,7 @@ from sitebench.locust.lanes import Lane, Session
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
 from sitebench.locust.user import LaneUser
-from sitebench.locust.web_ui.setup import open_session
+from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec

@@ -60,3 +60,9 @@ def _ephemeral_range() -> tuple[int, int] | None:
         first, last = map(int, text.split())
         return first, last
     return None
+
+
+def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
+    """Return the URL, for a browser on this machine, of a server that listens there."""
+    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"{scheme}://{f'[{here}]' if ':' in here else here}:{port}{path}"

@@ -10,11 +10,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.preparing import run_in_thread
 from sitebench.locust.recorder import Recording, Subject
 from sitebench.locust.web_ui.live import Live
+from sitebench.locust.web_ui.options import SessionOptions
+from sitebench.options.convert import from_namespace
 from sitebench.runs.manifest import collect, continued
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
@@ -22,6 +25,9 @@ from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.system.scratch import scratch
 from sitebench.verdict.rules.wording import several
+
+if TYPE_CHECKING:
+    from locust.env import Environment
 
 log = logging.getLogger("sitebench")
 
@@ -167,3 +173,23 @@ class Session:
             return None
         tests = several(len(self.tests), "test")
         return f"the run file of {tests} is deleted: --out FILE keeps it"
+
+
+def open_session(environment: Environment) -> Session | None:
+    """Open a run file for all tests of a Locust that a user controls; other processes have none."""
+    from locust.runners import WorkerRunner
+
+    if isinstance(environment.runner, WorkerRunner) or environment.parsed_options is None:
+        return None
+    chosen = from_namespace(SessionOptions, environment.parsed_options)
+    if chosen.out is None and environment.web_ui is None:
+        return None
+    session = Session(chosen.out)
+
+    def closing(**_: Any) -> None:
+        if message := session.close():
+            log.warning("%s", message)
+
+    events: Any = environment.events
+    events.quit.add_listener(closing)
+    return session

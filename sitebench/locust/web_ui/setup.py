@@ -1,4 +1,4 @@
-"""Adds our pages, tabs and checks to Locust's web UI, and opens the run file of its tests."""
+"""Adds our pages, tabs and checks to Locust's web UI."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from flask import Response, request
 from locust.env import Environment
-from locust.runners import WorkerRunner
 
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.web_ui.guard import Guard
@@ -17,33 +16,15 @@ from sitebench.locust.web_ui.login import credentials, require_login
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
-from sitebench.locust.web_ui.starting import page_url
 from sitebench.locust.web_ui.state import WebUiState
 from sitebench.locust.web_ui.tabs import add_rows, template_args
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
+from sitebench.system.network import page_url
 
 log = logging.getLogger("sitebench")
 
 _SCRIPT = b'<script src="./sitebench/frame.js" defer></script></body>'
-
-
-def open_session(environment: Environment) -> Session | None:
-    """Open a run file for all tests of a Locust that a user controls; other processes have none."""
-    if isinstance(environment.runner, WorkerRunner) or environment.parsed_options is None:
-        return None
-    chosen = from_namespace(SessionOptions, environment.parsed_options)
-    if chosen.out is None and environment.web_ui is None:
-        return None
-    session = Session(chosen.out)
-
-    def closing(**_: Any) -> None:
-        if message := session.close():
-            log.warning("%s", message)
-
-    events: Any = environment.events
-    events.quit.add_listener(closing)
-    return session
 
 
 def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -> None:

@@ -15,13 +15,7 @@ from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.command import say
 from sitebench.measure.point_process import Gathering
 from sitebench.options.convert import narrowed, to_argv
-from sitebench.system.network import on_loopback
-
-
-def page_url(host: str, port: int, path: str = "/", *, scheme: str = "http") -> str:
-    """Return the URL, for a browser on this machine, of a server that listens there."""
-    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"{scheme}://{f'[{here}]' if ':' in here else here}:{port}{path}"
+from sitebench.system.network import on_loopback, page_url
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
