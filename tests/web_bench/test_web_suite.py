@@ -1,0 +1,211 @@
+"""The web suite as people run it, on the embedded server."""
+
+import http.client
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sitebench
+from sitebench.runs.runfile import RunFile
+from tests.support.cli import SITEBENCH, Ran, in_process
+from tests.support.cli import sitebench as run
+from web_bench.suite import SUITE
+from web_bench.targets.web_server import WebServer
+from web_bench.workload import built_in
+
+SHORT = ("--warmup", "0s", "--measure", "1s", "--threads", "1")
+OWN = """
+clients = [2]
+[files]
+name = "own"
+[[class]]
+name = "page"
+weight = 50
+sizes = [300, 4000]
+[[class]]
+name = "made"
+weight = 30
+dynamic = "inprocess"
+size = 700
+[[class]]
+name = "template"
+weight = 20
+dynamic = "template"
+size = 6250
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Ran, Path]:
+    """A sweep of two workloads over two numbers of clients."""
+    folder = tmp_path_factory.mktemp("swept")
+    ran = run(
+        *("web", "sweep", "webbench1-static", "webbench1-heavy", "--clients", "2,3", *SHORT),
+        *("--json", "--out", "run"),
+        cwd=folder,
+        XDG_CACHE_HOME=str(cache),
+    )
+    return ran, folder / "run"
+
+
+def test_every_built_in_workload_is_an_operation() -> None:
+    assert set(SUITE.operations) == {*built_in(), "workload"}
+
+
+def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[Ran, Path]) -> None:
+    ran, path = swept
+    assert ran.code == 0, ran.err
+    assert [(each["operation"], each["users"], each["failures"]) for each in ran.objects] == [
+        ("webbench1-static", 2, 0),
+        ("webbench1-static", 3, 0),
+        ("webbench1-heavy", 2, 0),
+        ("webbench1-heavy", 3, 0),
+    ]
+    assert all(each["ops_per_s"] > 0 for each in ran.objects)
+    with RunFile(path) as stored:
+        assert {point.status for point in stored.points()} == {"done"}
+
+
+def test_the_mix_is_exact_but_for_the_decks_at_the_ends(swept: tuple[Ran, Path]) -> None:
+    ran, _ = swept
+    heavy = ran.objects[-1]
+    counts = {step["step"]: step["count"] for step in heavy["steps"] if step["counted"]}
+    share = counts["cgi-env"] / sum(counts.values())
+    # At most one deck of a hundred is cut at either end.
+    assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= 10, (share, counts)
+
+
+def test_a_connection_serves_one_request_as_in_the_papers_unless_it_is_kept(
+    swept: tuple[Ran, Path], cache: Path
+) -> None:
+    apart = swept[0].objects[0]
+    kept = run(
+        *("web", "run", "webbench1-static", "--keepalive", "--users", "2", *SHORT, "--json"),
+        XDG_CACHE_HOME=str(cache),
+    )
+    assert kept.code == 0, kept.err
+
+    def connects(point: dict[str, object]) -> int:
+        steps = point["steps"]
+        assert isinstance(steps, list)
+        return sum(each["count"] for each in steps if each["step"] == "connect")
+
+    assert connects(apart) == pytest.approx(apart["ops_per_s"] * apart["measure_s"], rel=0.02)
+    assert connects(kept.objects[0]) == 0
+
+
+def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "own.toml").write_text(OWN)
+    ran = run(
+        *("web", "run", "own.toml", "--users", "2", *SHORT, "--json", "--out", "run"),
+        cwd=tmp_path,
+        XDG_CACHE_HOME=str(cache),
+    )
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    counts = {step["step"]: step["count"] for step in point["steps"] if step["counted"]}
+    assert point["failures"] == 0
+    assert counts.keys() == {"page", "made", "template"}
+    assert all(counts.values())
+    with RunFile(tmp_path / "run") as stored:
+        assert stored.manifest()["workload"] == OWN
+
+
+def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: Path) -> None:
+    seeded = in_process("web", "seed", "--set", "webbench1-static", "--to", tmp_path / "docroot")
+    assert (seeded.code, "100 files" in seeded.err) == (0, True)
+    with WebServer(tmp_path / "docroot") as server:
+        right = in_process("web", "verify", "--target", server.url)
+        assert right.code == 0, right.err
+        (tmp_path / "docroot" / "webbench1" / "256b" / "0" / "0.html").write_bytes(b"?" * 256)
+        wrong = in_process("web", "verify", "--target", server.url)
+        assert wrong.code == 1
+        assert "/webbench1/256b/0/0.html: wrong-answer" in wrong.err
+        result = sitebench.run(
+            "webbench1-static", server, users=2, warmup_s=0, measure_s=1, threads=1
+        )
+        # The damaged file has 1 % of the requests.
+        assert 0.005 < result.failures / (result.ops_per_s * 1) < 0.02
+        programs = "cgi=/cgi-bin/sitebench-cgi?kind={content}&size={size}"
+        cgi = run(
+            *("web", "run", "spice-cgi", "--target", server.url, "--programs", programs),
+            *("--users", "2", *SHORT, "--json"),
+        )
+        assert (cgi.code, cgi.objects[0]["failures"]) == (0, 0), cgi.err
+        assert server.stats()["cgi"] >= cgi.objects[0]["steps"][0]["count"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("run", "webbench"), "unknown operation 'webbench'"),
+        (("run", "own.toml"), "cannot read the workload own.toml: No such file"),
+        (("run", "workload"), "the operation 'workload' needs a file"),
+        (("run", "spice-fastcgi"), "embedded has no program of the kind 'fastcgi'"),
+        (("run", "spice-cgi", "--target", "http://127.0.0.1:1"), "no program of the kind 'cgi'"),
+        (("sweep", "spice-cgi", "--users", "3"), "a sweep takes --clients, not --users"),
+        (("run", "--programs", "cgi"), "'cgi' is not one of cgi-env"),
+        (("run", "--programs", "perl=/x"), "'perl=/x' is not one of cgi-env"),
+        (("run", "--programs", "cgi=x"), "'x' of cgi is no path"),
+        (("run", "--docroot", "/proc/none"), "cannot keep files in /proc/none"),
+        (("seed", "--set", "spice-cgi", "--to", "x"), "spice-cgi asks for programs alone"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_starts(
+    argv: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    ran = in_process("web", *argv, cwd=tmp_path)
+    assert ran.code != 0
+    assert words in ran.err.replace("\n", " ")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WebServer]:
+    with WebServer() as running:
+        yield running
+
+
+def get(server: WebServer, path: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, body
+
+
+def test_the_server_in_this_process_runs_the_program_that_the_engine_carries(
+    server: WebServer,
+) -> None:
+    assert get(server, "/cgi-bin/sitebench-cgi?kind=constant&size=9") == (200, b"x" * 9)
+    assert get(server, "/dynamic/constant?size=5") == (200, b"xxxxx")
+    assert get(server, "/cgi-bin/sh")[0] == 404
+    status, environment = get(server, "/cgi-bin/sitebench-cgi")
+    assert (status, b"REQUEST_METHOD=GET" in environment) == (200, True)
+
+
+def test_serving_ends_with_ctrl_c_and_says_how_to_measure(tmp_path: Path, cache: Path) -> None:
+    argv = ("web", "serve", "--port", "0", "--workload", "webbench1-static")
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache), "COLUMNS": "200"}
+    with subprocess.Popen(
+        [*SITEBENCH, *argv],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+    ) as process:
+        assert process.stdout is not None
+        first, second = process.stdout.readline(), process.stdout.readline()
+        process.send_signal(2)
+        assert process.wait(20) == 0
+    assert first.startswith("serving ")
+    assert second.split()[:4] == ["sitebench", "web", "run", "webbench1-static"]
