@@ -1,0 +1,70 @@
+//! What a request is answered with.
+
+/// The constant answer of paper 001.
+const DEFAULT_BYTES: usize = 6_250;
+
+/// Longer documents are refused: it is made as a whole. WebStone's longest has 5 MB.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Names and values that describe a request (RFC 3875 section 4.1).
+pub(crate) type Variables = [(Vec<u8>, Vec<u8>)];
+
+/// Header and document. `number` is another one for each request: random characters depend on it.
+pub(crate) fn answer(variables: &Variables, number: u64) -> Vec<u8> {
+    let query = String::from_utf8_lossy(value(variables, b"QUERY_STRING"));
+    let mut out = document(&query, variables, number).unwrap_or_else(|| {
+        let problem = format!("kind takes constant or random, size 0 to {MOST_BYTES}\n");
+        [b"Status: 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n", problem.as_bytes()].concat()
+    });
+    // A HEAD request wants no document; the server would drop it (RFC 3875 section 4.3.3).
+    if value(variables, b"REQUEST_METHOD") == b"HEAD" {
+        let end = out.windows(4).position(|four| four == b"\r\n\r\n").map_or(out.len(), |at| at + 4);
+        out.truncate(end);
+    }
+    out
+}
+
+fn value<'a>(variables: &'a Variables, name: &[u8]) -> &'a [u8] {
+    variables.iter().find(|(known, _)| known == name).map_or(b"", |(_, value)| value)
+}
+
+/// Header and document; `None` where the query makes no sense.
+fn document(query: &str, variables: &Variables, number: u64) -> Option<Vec<u8>> {
+    let mut out = b"Content-Type: text/plain\r\n\r\n".to_vec();
+    let field = |name: &str| {
+        query
+            .split('&')
+            .find_map(|pair| pair.split_once('=').filter(|(known, _)| *known == name))
+            .map(|pair| pair.1)
+    };
+    let Some(kind) = field("kind") else {
+        for (name, value) in variables {
+            for part in [name, b"=".as_slice(), value, b"\n"] {
+                out.extend_from_slice(part);
+            }
+        }
+        return Some(out);
+    };
+    let size = field("size").map_or(Some(DEFAULT_BYTES), |size| size.parse().ok())?;
+    if size > MOST_BYTES {
+        return None;
+    }
+    match kind {
+        "constant" => out.resize(out.len() + size, b'x'),
+        "random" => {
+            // Xorshift (Marsaglia, 2003): never at zero.
+            let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            out.extend(
+                std::iter::repeat_with(|| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    b'?' + ((state >> 40) % 26) as u8
+                })
+                .take(size),
+            );
+        }
+        _ => return None,
+    }
+    Some(out)
+}

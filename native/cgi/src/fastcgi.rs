@@ -1,0 +1,306 @@
+//! FastCGI 1.0 as a responder: a process that stays, with a thread for each connection of the web server.
+//!
+//! A connection carries one request at a time, and is kept where the web server asks for that
+//! (`FCGI_KEEP_CONN`). What a request sends as its body is read and dropped.
+//!
+//! # Limits
+//!
+//! Variables of a request: [`PARAMS_BYTES`]. Body: [`STDIN_BYTES`]. Connections: [`CONNECTIONS`]. A web server
+//! that exceeds the first two, or does not keep to the protocol, has its connection closed; connections beyond
+//! the third wait. A silent connection is kept: only the web server reaches the socket.
+
+use std::fs;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::id;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::document::answer;
+
+/// More than a web server lets a request's head have (nginx 32 KB, Apache 100 lines of 8 KB at most).
+const PARAMS_BYTES: usize = 1 << 20;
+
+/// A gigabyte, the longest body that the embedded server takes for a program.
+const STDIN_BYTES: usize = 1 << 30;
+
+/// Each is a thread. The papers' largest test has 600 clients.
+const CONNECTIONS: usize = 1_024;
+
+/// A thread needs little: documents are on the heap.
+const STACK_BYTES: usize = 128 << 10;
+
+/// How long to wait when no connection can be accepted: all descriptors are in use.
+const RETRY: Duration = Duration::from_millis(10);
+
+// FastCGI specification, section 8.
+const VERSION: u8 = 1;
+const BEGIN_REQUEST: u8 = 1;
+const ABORT_REQUEST: u8 = 2;
+const END_REQUEST: u8 = 3;
+const PARAMS: u8 = 4;
+const STDIN: u8 = 5;
+const STDOUT: u8 = 6;
+const GET_VALUES: u8 = 9;
+const GET_VALUES_RESULT: u8 = 10;
+const UNKNOWN_TYPE: u8 = 11;
+const RESPONDER: u16 = 1;
+const KEEP_CONN: u8 = 1;
+const REQUEST_COMPLETE: u8 = 0;
+const CANT_MPX_CONN: u8 = 1;
+const UNKNOWN_ROLE: u8 = 3;
+
+/// Content of a record of the answer: a multiple of eight, as the specification recommends.
+const PIECE: usize = 65_528;
+
+/// Serves until the process is ended.
+pub(crate) fn serve(socket: &str) -> io::Result<()> {
+    let explained =
+        |error: io::Error| io::Error::new(error.kind(), format!("cannot listen at {socket}: {error}"));
+    // A path with a colon in its last part is written with a slash.
+    if socket.contains(':') && !socket.contains('/') {
+        let listener = TcpListener::bind(socket).map_err(explained)?;
+        accept(|| {
+            let (client, _) = listener.accept()?;
+            // An answer is one write: waiting for more would only delay it. A client that has gone is found out
+            // by reading.
+            let _ = client.set_nodelay(true);
+            Ok(client)
+        });
+    } else {
+        // A process that was killed leaves its socket behind.
+        if fs::symlink_metadata(socket).is_ok_and(|found| found.file_type().is_socket()) {
+            fs::remove_file(socket).map_err(explained)?;
+        }
+        let listener = UnixListener::bind(socket).map_err(explained)?;
+        accept(|| Ok(listener.accept()?.0));
+    }
+    Ok(())
+}
+
+trait Stream: Send + 'static {
+    fn halves(&self) -> (impl Read, impl Write);
+}
+
+impl Stream for TcpStream {
+    fn halves(&self) -> (impl Read, impl Write) {
+        (self, self)
+    }
+}
+
+impl Stream for UnixStream {
+    fn halves(&self) -> (impl Read, impl Write) {
+        (self, self)
+    }
+}
+
+fn accept<S: Stream>(next: impl Fn() -> io::Result<S>) {
+    let places = Arc::new(Places { free: Mutex::new(CONNECTIONS), freed: Condvar::new() });
+    loop {
+        let place = Place::take(&places);
+        let Ok(client) = next() else {
+            thread::sleep(RETRY);
+            continue;
+        };
+        // A client for whom there is no thread finds its connection closed.
+        let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+            let _place = place;
+            let (from, to) = client.halves();
+            // What went wrong on a connection ends it, and nothing else.
+            let _ = converse(BufReader::with_capacity(PIECE, from), to);
+        });
+    }
+}
+
+/// How many connections there may still be.
+struct Places {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+struct Place(Arc<Places>);
+
+impl Place {
+    fn take(places: &Arc<Places>) -> Self {
+        let free = places.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free =
+            places.freed.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
+        *free -= 1;
+        drop(free);
+        Self(Arc::clone(places))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+/// A request that is coming in.
+struct Request {
+    id: u16,
+    keep: bool,
+    params: Vec<u8>,
+    params_ended: bool,
+    body: usize,
+}
+
+/// Answers requests until the web server, or the last request, ends the connection.
+fn converse(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    let (mut content, mut out) = (Vec::new(), Vec::new());
+    let mut request: Option<Request> = None;
+    while let Some((kind, id)) = read_record(&mut from, &mut content)? {
+        out.clear();
+        let mut keep = true;
+        match (kind, &mut request) {
+            (GET_VALUES, _) if id == 0 => values(&content, &mut out)?,
+            (other, _) if id == 0 => record(UNKNOWN_TYPE, 0, &[other, 0, 0, 0, 0, 0, 0, 0], &mut out),
+            (BEGIN_REQUEST, current) => {
+                let &[role_high, role_low, flags, ..] = content.as_slice() else {
+                    return Err(malformed("a beginning without a role"));
+                };
+                if current.as_ref().is_some_and(|current| current.id == id) {
+                    return Err(malformed("a request that begins twice"));
+                }
+                if current.is_some() {
+                    end(id, CANT_MPX_CONN, &mut out);
+                } else if u16::from_be_bytes([role_high, role_low]) != RESPONDER {
+                    keep = flags & KEEP_CONN != 0;
+                    end(id, UNKNOWN_ROLE, &mut out);
+                } else {
+                    let keep = flags & KEEP_CONN != 0;
+                    *current = Some(Request { id, keep, params: Vec::new(), params_ended: false, body: 0 });
+                }
+            }
+            (ABORT_REQUEST, Some(current)) if current.id == id => {
+                keep = current.keep;
+                end(id, REQUEST_COMPLETE, &mut out);
+                request = None;
+            }
+            (PARAMS, Some(current)) if current.id == id && !current.params_ended => {
+                current.params_ended = content.is_empty();
+                current.params.extend_from_slice(&content);
+                if current.params.len() > PARAMS_BYTES {
+                    return Err(malformed("more variables than a request may have"));
+                }
+            }
+            (STDIN, Some(current)) if current.id == id => {
+                current.body += content.len();
+                if current.body > STDIN_BYTES {
+                    return Err(malformed("a body longer than a request may have"));
+                }
+                if content.is_empty() {
+                    if !current.params_ended {
+                        return Err(malformed("a body that ends before the variables"));
+                    }
+                    keep = current.keep;
+                    respond(current, &mut out)?;
+                    request = None;
+                }
+            }
+            // The specification has records of requests that are not there ignored (section 3.3).
+            _ => {}
+        }
+        if !out.is_empty() {
+            to.write_all(&out)?;
+        }
+        if !keep {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn malformed(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, what)
+}
+
+/// Reads a record into `content`, and returns its type and request; `None` at the end of the connection.
+fn read_record(from: &mut impl Read, content: &mut Vec<u8>) -> io::Result<Option<(u8, u16)>> {
+    let mut head = [0; 8];
+    if let Err(error) = from.read_exact(&mut head) {
+        return if error.kind() == ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+    }
+    let [version, kind, id_high, id_low, length_high, length_low, padding, _] = head;
+    if version != VERSION {
+        return Err(malformed("another version"));
+    }
+    let length = usize::from(u16::from_be_bytes([length_high, length_low]));
+    content.resize(length + usize::from(padding), 0);
+    from.read_exact(content)?;
+    content.truncate(length);
+    Ok(Some((kind, u16::from_be_bytes([id_high, id_low]))))
+}
+
+/// Appends a record of up to 65,535 bytes.
+fn record(kind: u8, id: u16, content: &[u8], out: &mut Vec<u8>) {
+    let [id_high, id_low] = id.to_be_bytes();
+    let [length_high, length_low] = (content.len() as u16).to_be_bytes();
+    out.extend_from_slice(&[VERSION, kind, id_high, id_low, length_high, length_low, 0, 0]);
+    out.extend_from_slice(content);
+}
+
+fn end(id: u16, how: u8, out: &mut Vec<u8>) {
+    record(END_REQUEST, id, &[0, 0, 0, 0, how, 0, 0, 0], out);
+}
+
+/// Appends the answer to a request.
+fn respond(request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
+    static ANSWERED: AtomicU64 = AtomicU64::new(0);
+    let number = (u64::from(id()) << 32) + ANSWERED.fetch_add(1, Ordering::Relaxed);
+    for piece in answer(&pairs(&request.params)?, number).chunks(PIECE) {
+        record(STDOUT, request.id, piece, out);
+    }
+    record(STDOUT, request.id, &[], out);
+    end(request.id, REQUEST_COMPLETE, out);
+    Ok(())
+}
+
+/// Appends what this program can do, of what was asked for (section 4.1).
+fn values(asked: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
+    let (asked, connections) = (pairs(asked)?, CONNECTIONS.to_string());
+    let mut content = Vec::new();
+    for (name, value) in
+        [("FCGI_MAX_CONNS", &*connections), ("FCGI_MAX_REQS", &*connections), ("FCGI_MPXS_CONNS", "0")]
+    {
+        if asked.iter().any(|(known, _)| known == name.as_bytes()) {
+            content.extend_from_slice(&[name.len() as u8, value.len() as u8]);
+            content.extend_from_slice(name.as_bytes());
+            content.extend_from_slice(value.as_bytes());
+        }
+    }
+    record(GET_VALUES_RESULT, 0, &content, out);
+    Ok(())
+}
+
+/// Names and values (section 3.4); an error where a length is not that of what follows.
+fn pairs(mut bytes: &[u8]) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let lengths = [length(&mut bytes)?, length(&mut bytes)?];
+        let [name, value] = lengths.map(|length| {
+            let (part, rest) = bytes.split_at_checked(length)?;
+            bytes = rest;
+            Some(part.to_vec())
+        });
+        found.push(name.zip(value).ok_or_else(|| malformed("a variable longer than its record"))?);
+    }
+    Ok(found)
+}
+
+/// A length: a byte up to 127, or four bytes of which the first has its highest bit set.
+fn length(bytes: &mut &[u8]) -> io::Result<usize> {
+    let (length, rest) = match bytes {
+        [short @ 0..=127, rest @ ..] => (usize::from(*short), rest),
+        [a, b, c, d, rest @ ..] => (u32::from_be_bytes([a & 0x7f, *b, *c, *d]) as usize, rest),
+        _ => return Err(malformed("a length that ends early")),
+    };
+    *bytes = rest;
+    Ok(length)
+}
