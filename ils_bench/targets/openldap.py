@@ -17,8 +17,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from ils_bench import schema
 from ils_bench.targets.address import START_TLS, Address, parse_address
 from ils_bench.targets.people import read_spec, suffix_of
@@ -26,11 +24,12 @@ from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
 from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
-from sitebench.system.child import Child, Service, serve
+from sitebench.system.child import Child, Service, lives, serve
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
+from sitebench.targets.certificate import make_certificate
 from sitebench.targets.tls import SYSTEM, Trust, trusting
 
 _FILL_S = 3600.0
@@ -60,22 +59,6 @@ access to * by * write
 {monitor}
 """
 
-_CERTIFICATE = """\
-[req]
-distinguished_name = name
-x509_extensions = extensions
-prompt = no
-[name]
-CN = slapd of a test
-[extensions]
-basicConstraints = critical, CA:FALSE
-subjectKeyIdentifier = hash
-subjectAltName = DNS:localhost, IP:127.0.0.1
-"""
-"""Self-signed: a client that trusts it trusts no other."""
-_CERTIFICATE_DAYS = "30"
-"""Longer than any measurement."""
-
 
 def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenDirectory:
     """Start a slapd that holds these people and return when it answers."""
@@ -89,20 +72,12 @@ def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> 
         pid=pid,
         cores=usable_cores(),
         disposable=True,
-        alive=lambda: child.alive and _lives(pid),
+        alive=lambda: child.alive and lives(pid),
         stop=child.stop,
         trust=trust if ca is None else trusting(trust, ca),
         ca=ca,
         facts={key: child.ready[key] for key in ("version", "configuration")},
     )
-
-
-def _lives(pid: int) -> bool:
-    """Return whether a process runs; a killed slapd stays behind as a zombie for a while."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _start(request: dict[str, Any]) -> Service:
@@ -116,7 +91,8 @@ def _start(request: dict[str, Any]) -> Service:
         fill(slapadd, config, ldif)
         ldif.unlink()
         if scheme != "ldap":
-            ca, key = _certificate(folder)
+            ca, key = folder / "slapd.pem", folder / "slapd.key"
+            make_certificate(ca, key)
             shown = f'TLSCertificateFile "{ca}"\nTLSCertificateKeyFile "{key}"\n'
             config.write_text(shown + config.read_text())
         address = Address("127.0.0.1", free_port(), scheme)
@@ -185,25 +161,6 @@ def _monitor(modules: Path | None) -> str:
     done = subprocess.run([find("slapd"), "-VVV"], capture_output=True, text=True, check=False)
     built_in = "monitor" in (done.stderr + done.stdout).split()
     return "database monitor" if built_in else ""
-
-
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate and its key in a folder, and return both files."""
-    openssl = find_program(
-        "openssl", "install it (`apt-get install openssl`), or name an ldaps:// target"
-    )
-    config, cert, key = folder / "certificate.cnf", folder / "slapd.pem", folder / "slapd.key"
-    config.write_text(_CERTIFICATE)
-    argv = [openssl, "req", "-x509", "-nodes", "-newkey", "ec", "-days", _CERTIFICATE_DAYS]
-    argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
-    argv += ["-keyout", str(key), "-out", str(cert)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise MeasurementFailed(
-            f"cannot make a certificate: {last_line(done.stderr)}",
-            "check the version of OpenSSL, or name an ldaps:// target",
-        )
-    return cert, key
 
 
 def _core_schema() -> Path:

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+import psutil
+
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.system.secret import without_secrets
@@ -138,6 +140,14 @@ def orphaned() -> bool:
     """Return whether the process that started this one is gone, however it ended."""
     parent = os.environ.get(_PARENT)
     return parent is not None and int(parent) != os.getppid()
+
+
+def lives(pid: int) -> bool:
+    """Return whether a process runs; a killed one stays behind as a zombie for a while."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def dump(error: SitebenchError) -> dict[str, str]:
