@@ -1,0 +1,112 @@
+"""What the tests of nginx and Apache share: asking them, and looking for what they leave."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from sitebench.http.site import Address
+from tests.support.programs import required_program
+from tests.support.waiting import eventually
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer, and its header lines by their names in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What a program has shown of its environment."""
+        lines = self.body.decode().splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+
+def ask(address: Address, path: str, ca: str | None = None, method: str = "GET") -> Answer:
+    """Ask a server once."""
+    connection: http.client.HTTPConnection
+    if address.encrypted:
+        context = ssl.create_default_context(cafile=ca)
+        connection = http.client.HTTPSConnection(address.host, address.port, context=context)
+    else:
+        connection = http.client.HTTPConnection(address.host, address.port, timeout=30)
+    with contextlib.closing(connection):
+        connection.request(method, path)
+        answer = connection.getresponse()
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        return Answer(answer.status, headers, answer.read())
+
+
+def family(pid: int) -> list[psutil.Process]:
+    """Return a process and all that it has begun."""
+    root = psutil.Process(pid)
+    return [root, *root.children(recursive=True)]
+
+
+def today() -> str:
+    """Return the date of this machine, as pages show it."""
+    return time.strftime("%Y-%m-%d")
+
+
+def with_cgi_program() -> None:
+    """Build the program behind the servers."""
+    argv = ["cargo", "build", "--quiet", "--release", "--package", "sitebench-cgi"]
+    subprocess.run(argv, cwd=Path(__file__).parents[2] / "native", check=True)
+
+
+_SERVE = """
+import importlib, json, signal, sys
+from pathlib import Path
+module, docroot = sys.argv[1:]
+with importlib.import_module(module).serving(Path(docroot)) as server:
+    print(json.dumps([server.pid, server.address.port, server.programs]), flush=True)
+    signal.pause()
+"""
+
+
+@contextlib.contextmanager
+def served_elsewhere(
+    module: str, docroot: Path, before: Sequence[str] = ()
+) -> Iterator[tuple[subprocess.Popen[bytes], list[Any]]]:
+    """Serve a folder from another process; yield that, and the server's pid, port and programs."""
+    argv = [*before, sys.executable, "-c", _SERVE, module, str(docroot)]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            yield process, json.loads(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def assert_ends_with_its_parent(module: str, docroot: Path, how: signal.Signals) -> None:
+    """Check that a server and all that it has begun end when the process that serves is ended."""
+    with served_elsewhere(module, docroot) as (process, (pid, _, _)):
+        begun = family(psutil.Process(pid).ppid())
+        assert len(begun) > 3
+        process.send_signal(how)
+        process.wait(30)
+        assert eventually(lambda: not any(each.is_running() for each in begun)), begun
+
+
+def ordinary_user() -> Sequence[str]:
+    """Return a command before another one that takes root's rights away; only root's."""
+    if os.geteuid() != 0:
+        return ()
+    user = ("--reuid=65534", "--regid=65534", "--clear-groups")
+    # It may still read everything: the interpreter may lie in root's home.
+    rights = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+    return (str(required_program("setpriv")), *user, *rights)

@@ -1,0 +1,329 @@
+"""nginx and Apache alike: started in a temporary folder with the programs behind them, and ended.
+
+`python -m` the server's module is the process that starts it, so that everything ends and the
+folder goes away however the parent ends. Programs behind the server are children of its master: the
+monitor, which observes the master and its descendants, sees what they use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import http.client
+import json
+import os
+import re
+import resource
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from sitebench.errors import BadInput, MeasurementFailed
+from sitebench.http.site import Address
+from sitebench.system.child import Child, Service, lives
+from sitebench.system.network import free_port
+from sitebench.system.programs import find_program, last_line
+from sitebench.system.scratch import scratch
+from sitebench.targets.certificate import make_certificate, unlock
+from sitebench.targets.tls import ServerTls
+
+_START_S = 60.0
+_ANSWER_S = 30.0
+_STOP_S = 8.0
+_BACKLOG = 4_096
+"""Connections that wait to be accepted: all clients of a test may come at once."""
+_DESCRIPTORS = 32_768
+"""For connections and open files; fewer where this process may not have so many."""
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
+
+CGI = "/cgi-bin/sitebench-cgi"
+PAGE_BYTES = 6_250
+"""Bytes of paper 001's page with its date."""
+_DATE_BYTES = len("2000-02-07")
+PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
+
+
+@dataclass(frozen=True)
+class Started:
+    """A server that answers, and the programs behind it."""
+
+    address: Address
+    secure: Address | None
+    """The same over TLS."""
+    ca: str | None
+    """The file with the authority of a certificate that was made for it."""
+    pid: int
+    """Its master, whose descendants are the workers and all programs."""
+    programs: Mapping[str, str]
+    """Path of each dynamic kind that it has."""
+    facts: Mapping[str, Any]
+    alive: Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server program; in its template, `@name@` is replaced by a value."""
+
+    name: str
+    package: str
+    template: str
+    """Up to `fixed`, directives replace lines with their name; others are added there."""
+    fixed: str
+    directive: str
+    """How a directive is written, for `str.format`."""
+    programs: Mapping[str, str]
+    argv: Callable[[str, Path], Sequence[str]]
+    """Command by which it serves a folder in the foreground."""
+    tls: str
+    """Part of the configuration, for `@tls@`."""
+    client_ca: str
+    """Part of `tls`, for `@client_ca@`."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    behind: Callable[[Collection[str]], Sequence[Sequence[str]]] = lambda kinds: ()
+    """Commands of the programs behind it, for these kinds."""
+
+    def find(self) -> str:
+        return find(self.name, self.package)
+
+
+def find(program: str, package: str) -> str:
+    """Return the path of a program of a Debian package."""
+    return find_program(
+        program, f"install it (`apt-get install {package}`), or use --target embedded"
+    )
+
+
+@contextlib.contextmanager
+def serving(
+    module: str,
+    docroot: Path | None,
+    *,
+    tls: ServerTls | None,
+    threads: int,
+    directives: Mapping[str, str],
+    kinds: Collection[str],
+) -> Iterator[Started]:
+    """Start the server of a module in a process of its own, and end it with all that it started."""
+    request = {
+        "docroot": None if docroot is None else str(docroot.resolve()),
+        "tls": None if tls is None else asdict(tls),
+        "threads": threads,
+        "directives": dict(directives),
+        "kinds": sorted(kinds),
+    }
+    child = Child(module, request, timeout_s=_START_S)
+    try:
+        ready = child.ready
+        pid, secure = int(ready["pid"]), ready["secure"]
+        yield Started(
+            Address("127.0.0.1", ready["port"]),
+            None if secure is None else Address("127.0.0.1", secure, scheme="https"),
+            ready["ca"],
+            pid,
+            ready["programs"],
+            {key: ready[key] for key in ("version", "configuration")},
+            lambda: child.alive and lives(pid),
+        )
+    finally:
+        child.stop()
+
+
+def start(server: Server, request: dict[str, Any]) -> Service:
+    """Start a server as the child process, and return what it reports."""
+    program, docroot, kinds = server.find(), request["docroot"], request["kinds"]
+    for kind in kinds:
+        if kind not in server.programs:
+            raise BadInput(
+                f"{server.name} has no {kind} programs", f"it has {', '.join(server.programs)}"
+            )
+    if docroot is not None and not Path(docroot).is_dir():
+        raise BadInput(f"there is no folder {docroot}", "name the folder that is to be served")
+    programs = {kind: server.programs[kind] for kind in kinds}
+    # Processes whose parent has ended become children of this one, which can then end them too.
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    descriptors = _allow_descriptors()
+    with contextlib.ExitStack() as opening:
+        folder = opening.enter_context(scratch())
+        if docroot is None:
+            (folder / "docroot").mkdir()
+        else:
+            # A link, as characters of a path may have a meaning in a configuration.
+            (folder / "docroot").symlink_to(docroot)
+        _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
+        _write(folder / f"programs{CGI}", cgi_program(), 0o755)
+        ports: set[int] = set()
+        while len(ports) < 2:
+            ports.add(free_port())
+        port, secure = sorted(ports)
+        values = {
+            "port": str(port),
+            "secure": str(secure),
+            "backlog": str(_BACKLOG),
+            "threads": str(request["threads"]),
+            "connections": str(descriptors // 8),
+            "files": str(descriptors // 2),
+            **server.values,
+        }
+        tls = None if request["tls"] is None else ServerTls(**request["tls"])
+        ca = None if tls is None else _certify(tls, folder)
+        config = folder / f"{server.name}.conf"
+        config.write_text(configuration(server, tls, request["directives"], values))
+        process = _launch(server.argv(program, folder), server.behind(kinds), folder)
+        opening.callback(_end, process)
+        _await_answers(server, process, port, programs, folder)
+        ready = {
+            "port": port,
+            "secure": None if tls is None else secure,
+            "ca": ca,
+            "pid": process.pid,
+            "programs": programs,
+            "version": _version(program),
+            "configuration": config.read_text().replace(str(folder), "..."),
+        }
+        return Service(ready, opening.pop_all().close)
+
+
+def page(date: str) -> str:
+    """Return paper 001's page, as long as it says once `date` has become a date."""
+    before = "<!DOCTYPE html>\n<html><head><title>Today</title></head><body>\n<p>Today is "
+    after, end = ".</p>\n<p>", "</p>\n</body></html>\n"
+    words = "A page of the size that the paper's clients asked for, with nothing else to say. "
+    length = PAGE_BYTES - len(before) - _DATE_BYTES - len(after) - len(end)
+    return before + date + after + (words * length)[:length] + end
+
+
+def cgi_program() -> bytes:
+    """Return the program behind every server."""
+    return (Path(__file__).parents[2] / "native/target/release/sitebench-cgi").read_bytes()
+
+
+def configuration(
+    server: Server, tls: ServerTls | None, directives: Mapping[str, str], values: Mapping[str, str]
+) -> str:
+    """Return the server's configuration; raises BadInput for a directive that is more than one."""
+    text, fixed = server.template.split(server.fixed)
+    for name, value in directives.items():
+        if not re.fullmatch(r"\w+", name) or "\n" in value:
+            raise BadInput(
+                f"{json.dumps(f'{name} {value}')} is not one directive of {server.name}",
+                "give its name and, after =, its value in one line",
+            )
+        line = server.directive.format(name=name, value=value)
+        there = re.search(rf"(?mi)^ *({name}\s.*)$", text)
+        text = f"{text}{line}\n" if there is None else text.replace(there[1], line)
+    client_ca = "" if tls is None or tls.client_ca is None else server.client_ca
+    secure = "" if tls is None else server.tls.replace("@client_ca@", client_ca)
+    whole = (text + server.fixed + fixed).replace("@tls@", secure)
+    return re.sub(r"@(\w+)@", lambda found: values[found[1]], whole)
+
+
+def _allow_descriptors() -> int:
+    """Let this process and its children open many files, and return how many."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return most
+
+
+def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    path.chmod(mode)
+
+
+def _certify(tls: ServerTls, folder: Path) -> str | None:
+    """Put a certificate and its key into the folder; return the file of one that was made."""
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    if tls.client_ca is not None:
+        (folder / "clients.pem").symlink_to(Path(tls.client_ca).resolve())
+    if tls.cert is None or tls.key is None:
+        make_certificate(cert, key)
+        return str(cert)
+    cert.symlink_to(Path(tls.cert).resolve())
+    if tls.key_password is None:
+        key.symlink_to(Path(tls.key).resolve())
+    else:
+        unlock(tls.key, tls.key_password, key)
+    return None
+
+
+def _launch(
+    argv: Sequence[str], behind: Sequence[Sequence[str]], folder: Path
+) -> subprocess.Popen[bytes]:
+    """Start programs, then the server in the same process: so it is their parent."""
+    script = "".join(f"{shlex.join(each)} & " for each in behind) + f"exec {shlex.join(argv)}"
+    with (folder / "error.log").open("ab") as log:
+        return subprocess.Popen(
+            ["/bin/sh", "-c", script],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+        )
+
+
+def _await_answers(
+    server: Server,
+    process: subprocess.Popen[bytes],
+    port: int,
+    programs: Mapping[str, str],
+    folder: Path,
+) -> None:
+    """Wait until the server, and each program behind it, has answered a request."""
+    give_up = time.monotonic() + _ANSWER_S
+    for what, path in {"files": "/", **programs}.items():
+        url = path.format(size=1, content="constant", copy=0)
+        while not _answers(port, url, any_status=what == "files"):
+            wrote = last_line((folder / "error.log").read_text(errors="replace"))
+            wrote = wrote.replace(f"{folder}/", "")
+            if process.poll() is not None:
+                raise BadInput(
+                    f"{server.name} did not start: {wrote}",
+                    "check the directives that it was given; if another program has taken its "
+                    "port, run again",
+                )
+            if time.monotonic() > give_up:
+                raise MeasurementFailed(
+                    f"{server.name} did not answer {what} within {_ANSWER_S:.0f} s: {wrote}",
+                    "look at the machine's load",
+                )
+            time.sleep(0.01)
+
+
+def _answers(port: int, path: str, *, any_status: bool) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
+    try:
+        connection.request("GET", path, headers={"Connection": "close"})
+        answer = connection.getresponse()
+        answer.read()
+        return any_status or answer.status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _end(master: subprocess.Popen[bytes]) -> None:
+    """End a server, then whatever it has left."""
+    master.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        master.wait(_STOP_S)
+    while left := psutil.Process().children(recursive=True):
+        for each in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.kill()
+        psutil.wait_procs(left, _STOP_S)
+
+
+def _version(program: str) -> str:
+    """Return name and version, as the option -v prints them."""
+    done = subprocess.run([program, "-v"], capture_output=True, text=True, check=False)
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return lines[0].partition(": ")[2] if lines else "unknown"
