@@ -118,7 +118,7 @@ def _by_identity(
 
 def title(spec: PointSpec) -> str:
     load = f"{spec.users:,} users" if spec.rate is None else f"{units.format_rate(spec.rate)}/s"
-    return f"{spec.operation} at {units.format_size(spec.entries)}, {load}"
+    return f"{spec.what}, {load}"
 
 
 def _nothing_in_common(

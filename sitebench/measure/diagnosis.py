@@ -34,7 +34,7 @@ def void(result: PointResult) -> SitebenchError | None:
     descriptors: its limit must never be reported as the target's.
     """
     kinds = result.failures_by_kind
-    point = f"{result.spec.operation} at {result.spec.entries:,} entries"
+    point = result.spec.title
     if n := kinds.get("out-of-ports"):
         return OutOfPorts(f"{point}: {n:,} connections found no local port", PORTS_REMEDY)
     if n := kinds.get("out-of-fds"):

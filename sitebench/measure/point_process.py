@@ -122,8 +122,8 @@ def run_point(
     result = store.result(spec, "measured")
     if result is None:
         raise PointFailed(
-            f"the Locust process of {spec.operation} at {spec.entries:,} entries ended without "
-            f"a result (exit code {code}): {last_line(text)}",
+            f"the Locust process of {spec.title} ended without a result (exit code {code}): "
+            f"{last_line(text)}",
             f"run it by hand: {shlex.join(argv)}",
         )
     return result

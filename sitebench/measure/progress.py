@@ -38,11 +38,11 @@ class JsonLines(Closing):
 
 
 def counting(repeats: int) -> Callable[[PointSpec], str]:
-    """Return how to name the points of a sweep: by size, and which repeat of how many."""
+    """Return how to name the points of a sweep, and which repeat of how many."""
 
     def named(spec: PointSpec) -> str:
         of = f", repeat {spec.repeat + 1} of {repeats}" if repeats > 1 else ""
-        return f"{spec.operation} at {format_size(spec.entries)}{of}"
+        return f"{spec.title}{of}"
 
     return named
 

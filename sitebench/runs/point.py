@@ -51,6 +51,12 @@ class PointSpec:
         return json.dumps(found, sort_keys=True, separators=(",", ":"))
 
     @property
+    def what(self) -> str:
+        """Its operation, and how many people the target holds if any: `lookup at 10k`."""
+        size = f" at {format_size(self.entries)}" if self.entries else ""
+        return f"{self.operation}{size}"
+
+    @property
     def size(self) -> int:
         """Where it lies on its curve: how many people, or clients where a target holds none."""
         return self.entries or self.users
@@ -62,9 +68,7 @@ class PointSpec:
     @property
     def title(self) -> str:
         """Return its operation and size in words."""
-        if self.entries:
-            return f"{self.operation} at {format_size(self.entries)}"
-        return f"{self.operation}, {self.clients}"
+        return self.what if self.entries else f"{self.operation}, {self.clients}"
 
     @property
     def key(self) -> str:

@@ -42,6 +42,9 @@ WORDS: dict[str, str] = {
 """The paper's words, worst first."""
 
 _STYLES: dict[str, str] = {Grade.PRIMARY: "bold", Grade.POSSIBLE: "yellow", Grade.UNKNOWN: "dim"}
+_MOST_COLUMNS = 6
+"""More points have a row each: a terminal is no wider."""
+
 _BRIEFLY = "?"
 """Not enough information, in a narrow column."""
 
@@ -64,7 +67,7 @@ def bottleneck_tables(results: Sequence[PointResult]) -> list[Group]:
     if len(found) == 1:
         return [_commented(found[0])]
     operations = dict.fromkeys(each.spec.operation for each in found)
-    return [_by_size(name, of_operation(results, name)) for name in operations]
+    return [_of_points(name, of_operation(results, name)) for name in operations]
 
 
 def _commented(each: Series) -> Group:
@@ -80,13 +83,18 @@ def _commented(each: Series) -> Group:
     return titled(f"Bottlenecks: {each.spec.title} ({each.spec.target})", table)
 
 
-def _by_size(operation: str, found: Sequence[Series]) -> Group:
-    table = new_table("Resource", *(_column(each, found) for each in found))
+def _of_points(operation: str, found: Sequence[Series]) -> Group:
     worst = [worst_findings(each) for each in found]
+    rows: list[list[str | Text]] = [["Resource", *(_column(each, found) for each in found)]]
     for resource, title in TITLES.items():
         grades = [each[resource].grade if resource in each else Grade.UNKNOWN for each in worst]
-        table.add_row(title, *(_word(grade, brief=True) for grade in grades))
-    table.add_row("[bold]Verdict[/]", *(bounds(each) for each in found))
+        rows.append([title, *(_word(grade, brief=True) for grade in grades)])
+    rows.append(["[bold]Verdict[/]", *(bounds(each) for each in found)])
+    if len(found) > _MOST_COLUMNS:
+        rows = [["Point", *(str(row[0]) for row in rows[1:])], *_transposed(rows)[1:]]
+    table = new_table(*map(str, rows[0]))
+    for row in rows[1:]:
+        table.add_row(*row)
     lines: list[RenderableType] = [
         Text(f"{_column(each, found)}: {_verdicts(each)}", style="dim")
         for each in found
@@ -97,6 +105,10 @@ def _by_size(operation: str, found: Sequence[Series]) -> Group:
         lines.append(Text(f"{_BRIEFLY}: {WORDS[Grade.UNKNOWN].lower()}", style="dim"))
     target = found[0].spec.target
     return Group(titled(f"Bottlenecks: {operation} ({target})", table), *lines)
+
+
+def _transposed(rows: Sequence[Sequence[str | Text]]) -> list[list[str | Text]]:
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def _column(each: Series, among: Sequence[Series]) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from sitebench.runs.point import PointResult
 from sitebench.tables.bottlenecks import bottleneck_tables, warnings
+from sitebench.tables.tables import point_name
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.verdict import Verdict
 from sitebench.verdict.warning import PointWarning
@@ -107,3 +108,18 @@ def test_a_warning_is_said_once_with_its_points_and_its_remedy() -> None:
         "  -> end other programs",
         "Warning: it was late (lookup at 10k, 64 clients).\n  -> use more users",
     ]
+
+
+def test_points_without_people_are_named_by_their_clients() -> None:
+    one = judged(Grade.NO, entries=0)
+    other = replace(one, spec=replace(one.spec, users=2))
+    assert row(shown([one, other]), "Resource") == ["64", "2"]
+    assert "Bottlenecks: lookup, 64 clients (embedded)" in shown([one])
+    assert point_name(one.spec) == "lookup, 64 clients"
+
+
+def test_more_points_than_a_terminal_is_wide_have_a_row_each() -> None:
+    points = [judged(Grade.PRIMARY, entries=n * 1_000) for n in range(1, 9)]
+    text = shown(points)
+    assert row(text, "Point")[:2] == ["CPU", "Network"]
+    assert row(text, "8k ")[:2] == ["Primary", "No"]

@@ -12,7 +12,6 @@ from sitebench.locust.web_ui.live import Live
 from sitebench.locust.web_ui.session import Session, Test
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
-from sitebench.units import format_size
 
 _JUDGED_S = 4.0
 """How old a verdict on a running test may be (computing one reads everything), and how long a test
@@ -70,7 +69,8 @@ class State:
 def title(spec: PointSpec) -> str:
     """Return the name of a test."""
     load = f"{spec.users:,} users" if spec.rate is None else f"{spec.rate:,g}/s"
-    return f"{spec.operation} at {format_size(spec.entries)} people, {spec.target}, {load}"
+    people = " people" if spec.entries else ""
+    return f"{spec.what}{people}, {spec.target}, {load}"
 
 
 class WebUiState:

@@ -24,7 +24,7 @@ from sitebench.tables.tables import (
     show_micros,
     titled,
 )
-from sitebench.units import format_duration, format_ns, format_rate, format_size
+from sitebench.units import format_duration, format_ns, format_rate
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _knee(bend: Spot | None) -> dict[str, float] | None:
 
 
 def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
-    name = _name(found[0].spec)
+    name = found[0].spec.what
     if best is None:
         return f"{name}: no point is valid: the peak is not known."
     most = max(each.spec.users for each in found)
@@ -95,10 +95,6 @@ def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | N
         f"{answer}; the knee is at {bend.load:,.0f} clients ({format_rate(bend.rate)}/s, mean "
         f"{format_ns(bend.response_us * 1e3)}): beyond it response time grows faster than the rate."
     )
-
-
-def _name(spec: PointSpec) -> str:
-    return f"{spec.operation} at {format_size(spec.entries)}"
 
 
 def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) -> Group:
@@ -122,7 +118,7 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
             bounds(each),
             ", ".join(marks),
         )
-    return titled(f"Throughput and latency by clients: {_name(found[0].spec)}", table)
+    return titled(f"Throughput and latency by clients: {found[0].spec.what}", table)
 
 
 def _percent(value: float) -> str:
@@ -180,7 +176,7 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
             bounds(found),
             f"[{_COLOURS[answer]}]{answer}[/]{' *' if spec.rate == best else '  '}",
         )
-    return titled(f"Search for the highest rate: {_name(tried[0].spec)}", table)
+    return titled(f"Search for the highest rate: {tried[0].spec.what}", table)
 
 
 def rates_peak(
@@ -202,7 +198,7 @@ def rates_peak(
 def rates_answer(
     found: HighestRate, spec: PointSpec, objective: Objective, plan: SearchPlan, hold_s: float
 ) -> str:
-    name, ceiling = _name(spec), found.ceiling
+    name, ceiling = spec.what, found.ceiling
     why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {ceiling.reply.message}"
     if found.rate is None and found.tester_bound:
         return f"{name}: the target's limit is not known, the tester reached its own first: {why}"
