@@ -1,15 +1,275 @@
-"""Terminal tables of a sweep over clients."""
+"""The tables of a sweep over clients, in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from rich.console import Group
+from rich.console import Group, RenderableType
+from rich.text import Text
 
 from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Of, Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
-from sitebench.tables.tables import latency_table
+from sitebench.tables.tables import bounds, medians, new_table, percentile, show_micros, titled
+from sitebench.units import format_ns, format_rate
+from web_bench.paper.analysis import (
+    LATENCY_LIMIT_S,
+    MOST_VARIATION,
+    curve,
+    efficiencies,
+    peak_of,
+    predictions,
+    stages,
+    useful_peak,
+)
+from web_bench.paper.arithmetic import CurvePoint, Efficiency, off_mean
+from web_bench.paper.figures import figure_of, latency_s, off_by
+
+NOT_KNOWN = "-"
 
 
-def tables(results: Sequence[PointResult]) -> list[Group]:
-    return [latency_table(results), *bottleneck_tables(results)]
+def tables(results: Sequence[PointResult]) -> list[RenderableType]:
+    """Return every table of a sweep: over clients, peaks, mix, SPICE, predictions, bottlenecks."""
+    found = by_workload(results)
+    return [
+        *(_over_clients(name, each) for name, each in found.items()),
+        _peaks(found),
+        _mixes(found),
+        *_spice(found),
+        *_predictions(found),
+        *bottleneck_tables(results),
+    ]
+
+
+def by_workload(results: Sequence[PointResult]) -> dict[str, list[Series]]:
+    """Return each workload's points, fewest clients first."""
+    found: dict[str, list[Series]] = {}
+    for each in series(results):
+        found.setdefault(each.spec.operation, []).append(each)
+    return {name: sorted(all_, key=lambda each: each.spec.users) for name, all_ in found.items()}
+
+
+def _time(seconds: float) -> str:
+    return format_ns(seconds * 1e9)
+
+
+Columns = Mapping[str, tuple[Of, Callable[[float], str]]]
+"""Figures by their titles, and how each is shown."""
+
+RATES: Columns = {
+    "requests/s": (figure_of("requests_per_s"), format_rate),
+    "conn./s": (figure_of("connects_per_s"), format_rate),
+    "Mbit/s": (figure_of("mbit_per_s"), format_rate),
+    "load factor": (figure_of("load_factor"), "{:,.1f}".format),
+}
+LATENCIES: Columns = {
+    "mean": (latency_s, _time),
+    "connect": (figure_of("split_s.connect"), _time),
+    "TLS": (figure_of("split_s.tls"), _time),
+    "first byte": (figure_of("split_s.first_byte"), _time),
+    "rest": (figure_of("split_s.rest"), _time),
+    "p50": (percentile("p50"), show_micros),
+    "p99": (percentile("p99"), show_micros),
+}
+
+
+def row(each: Series, columns: Columns) -> list[str]:
+    return [medians([each], of, show)[0] for of, show in columns.values()]
+
+
+def per_client(each: Series) -> str:
+    """Return the requests of the client with the least and of that with the most."""
+    least, most, varies = (
+        each.median(figure_of(f"clients.{name}")) for name in ("least", "most", "variation")
+    )
+    if least is None or most is None or varies is None:
+        return NOT_KNOWN
+    return f"{least:,.0f}..{most:,.0f} ({varies:.0%})"
+
+
+def bytes_note(found: Sequence[Series]) -> str:
+    """Return what a request brought, beside the mean of the files and programs."""
+    best = peak_of(found) or found[0]
+    received, mean = (
+        best.median(figure_of("bytes_per_request")),
+        best.median(figure_of("mean_bytes")),
+    )
+    if received is None or mean is None:
+        return ""
+    return (
+        f"A request brought {received:,.0f} bytes, head and body; by the workload's classes a "
+        f"body has {mean:,.0f} ({off_mean(received, mean):+.1%})."
+    )
+
+
+def _over_clients(name: str, found: Sequence[Series]) -> Group:
+    table = new_table("clients", *RATES, "per client", "failed", "bound by", left=0)
+    took = new_table("clients", *LATENCIES, left=0)
+    for each in found:
+        clients = f"{each.spec.users:,}"
+        failed = f"{each.failures:,}"
+        table.add_row(clients, *row(each, RATES), per_client(each), failed, bounds(each))
+        took.add_row(clients, *row(each, LATENCIES))
+    spec = found[0].spec
+    kept = spec.settings.get("keepalive") == "true"
+    how = "connections kept" if kept else "a connection per request"
+    return Group(
+        titled(f"{name}: by clients ({spec.target}, {how})", table),
+        Text(bytes_note(found), style="dim"),
+        titled(f"{name}: latency, its mean split into its parts", took),
+    )
+
+
+PEAKS = ("requests/s", "Mbit/s", "rising", "saturated", "useful peak")
+
+
+def peak_row(found: Sequence[Series]) -> list[str]:
+    """Return a workload's peaks, each with its clients, and the two stages."""
+    points = curve(found)
+    turn = stages(points)
+    return [
+        at_clients(peak_of(found), figure_of("requests_per_s")),
+        at_clients(peak_of(found, "mbit_per_s"), figure_of("mbit_per_s")),
+        NOT_KNOWN if turn is None else _span(turn.rising),
+        NOT_KNOWN if turn is None else _span(turn.saturated),
+        _useful(useful_peak(found)),
+    ]
+
+
+def at_clients(best: Series | None, of: Of) -> str:
+    """Return a peak as the papers write it: 602 @ 500 clients."""
+    if best is None:
+        return NOT_KNOWN
+    return f"{format_rate(best.median(of) or 0.0)} @ {best.spec.users:,}"
+
+
+def _useful(best: CurvePoint | None) -> str:
+    if best is None:
+        return NOT_KNOWN
+    return f"{format_rate(best.requests_per_s)} @ {best.clients:,}"
+
+
+def _span(clients: Sequence[int]) -> str:
+    return f"{clients[0]:,}" if len(clients) == 1 else f"{clients[0]:,} to {clients[-1]:,}"
+
+
+PEAK_NOTES = (
+    "@: with so many clients. Rising: more clients raise the rate more than the latency; "
+    "saturated: the latency more than the rate.",
+    f"Useful peak: the clients' requests vary by at most {MOST_VARIATION:.0%} (coefficient of "
+    f"variation), and the mean latency is at most {LATENCY_LIMIT_S:g} s.",
+)
+
+
+def _peaks(found: Mapping[str, Sequence[Series]]) -> Group:
+    table = new_table("Workload", *PEAKS)
+    for name, each in found.items():
+        table.add_row(name, *peak_row(each))
+    notes = [Text(note, style="dim") for note in PEAK_NOTES]
+    return Group(titled("Peaks, with their clients", table), *notes)
+
+
+MIXES = ("Asked for", "Requests", "Count", "Failed")
+
+
+def mix_rows(found: Sequence[Series]) -> tuple[list[list[str]], float]:
+    """Return a row per class over all points, and by how many requests a point is off at most.
+
+    Every deck is exact; a window cuts through one deck per thread at each of its ends.
+    """
+    summed: dict[str, dict[str, float]] = {}
+    worst = 0.0
+    for result in (result for each in found for result in each.results):
+        for classes in result.figures.get("mix", {}).values():
+            worst = max(worst, off_by(classes))
+            for name, counted in classes.items():
+                known = summed.setdefault(name, {**counted, "count": 0, "failed": 0})
+                known["count"] += counted["count"]
+                known["failed"] += counted["failed"]
+    every = sum(each["count"] for each in summed.values()) or 1
+    rows = [
+        [
+            name,
+            f"{each['asked_percent']:.5g}%",
+            f"{100 * each['count'] / every:.3f}%",
+            f"{each['count']:,.0f}",
+            f"{each['failed']:,.0f}",
+        ]
+        for name, each in summed.items()
+    ]
+    return rows, worst
+
+
+def _mixes(found: Mapping[str, Sequence[Series]]) -> Group:
+    table = new_table("Workload", "Class", *MIXES, left=2)
+    for name, each in found.items():
+        rows, worst = mix_rows(each)
+        for n, cells in enumerate(rows):
+            table.add_row("" if n else f"{name}\noff by {worst:.1f}", *cells)
+    note = "Exact in every deck; off by: requests of a point that the deck's share differs by."
+    return Group(titled("Requests by class", table), Text(note, style="dim"))
+
+
+SPICE = ("Static at", "Program at", "Request efficiency", "Latency efficiency")
+
+
+def spice_rows(found: Mapping[str, Sequence[Series]]) -> list[list[str]]:
+    """Return the SPICE efficiencies of each program, in the three ways."""
+    rows = []
+    for name, each in efficiencies(found).items():
+        rows.append([name, "own peaks (the paper's)", *_efficiency(each.own_peaks)])
+        rows += [["", "equal clients", *_efficiency(equal)] for equal in each.equal_clients]
+        rows.append(["", "highest load", *_efficiency(each.highest_load)])
+    return rows
+
+
+def _efficiency(each: Efficiency) -> list[str]:
+    return [
+        f"{each.static_clients:,}",
+        f"{each.spice_clients:,}",
+        f"{each.request:.1%}",
+        f"{each.latency:.1%}",
+    ]
+
+
+def _spice(found: Mapping[str, Sequence[Series]]) -> list[Group]:
+    rows = spice_rows(found)
+    if not rows:
+        return []
+    table = new_table("Workload", "Compared", *SPICE, left=2)
+    for cells in rows:
+        table.add_row(*cells)
+    return [titled("SPICE efficiency: what of the static test's rate a program keeps", table)]
+
+
+PREDICTIONS = ("From", "Predicted", "Measured", "off by", "")
+
+
+def prediction_rows(found: Mapping[str, Sequence[Series]]) -> tuple[list[list[str]], list[str]]:
+    """Return the cost model's rates beside the measured ones, and what it could not predict."""
+    made, failed = predictions(found)
+    rows = [
+        [
+            each.workload,
+            ", ".join(each.of),
+            f"{format_rate(each.requests_per_s)}/s",
+            f"{format_rate(each.measured)}/s",
+            f"{each.off:+.1%}",
+            each.said,
+        ]
+        for each in made
+    ]
+    return rows, failed
+
+
+def _predictions(found: Mapping[str, Sequence[Series]]) -> list[RenderableType]:
+    rows, failed = prediction_rows(found)
+    made: list[RenderableType] = [Text(f"No prediction of {each}") for each in failed]
+    if rows:
+        table = new_table("Workload", *PREDICTIONS[:-1], left=2)
+        for cells in rows:
+            table.add_row(*cells[:-1])
+        said = [Text(f"{cells[0]}: {cells[-1]}", style="dim") for cells in rows]
+        title = "Cost model: 1/X is the sum of each kind's share times its cost"
+        made.insert(0, Group(titled(title, table), *said))
+    return made

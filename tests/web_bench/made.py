@@ -1,0 +1,84 @@
+"""Results of web workloads made by hand: what a sweep over clients gives."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+from sitebench.counts.tally import Tally
+from sitebench.measure.summarise import summarise
+from sitebench.runs.point import PointResult, PointSpec
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_use
+from web_bench.paper.figures import figures
+from web_bench.workload import Workload, find
+
+SECONDS = 20.0
+HEAD = 200
+"""Bytes of an answer's head."""
+
+
+def a_spec(operation: str = "webbench1-static", users: int = 12, **other: Any) -> PointSpec:
+    made = PointSpec(
+        *("web", operation, 0, "nginx", users, None, 0.5, SECONDS), settings={"keepalive": "false"}
+    )
+    return replace(made, **other)
+
+
+def a_tally(workload: Workload, requests: int, latency_ns: int, tls_ns: int = 0) -> Tally:
+    """Return a window in which half of each latency is connecting, a quarter the first byte."""
+
+    def steps() -> Any:
+        done, shares = 0, accumulate(workload.request_shares)
+        for each, share in zip(workload.classes, shares, strict=True):
+            n = round(requests * share) - done
+            done += n
+            size = round(workload.mean_bytes_of(each) or 0)
+            yield step(each.name, n, latency_ns // 2, (size + HEAD) * n)
+        yield step("connect", requests, latency_ns // 2)
+        if tls_ns:
+            yield step("handshake", requests, tls_ns)
+        yield step("first byte", requests, latency_ns // 4)
+        yield step("request", requests, latency_ns)
+        yield step("sequence", requests, latency_ns)
+
+    def step(name: str, count: int, took_ns: int, bytes_in: int = 0) -> Step:
+        took = histogram()
+        took.record(took_ns, count)
+        return Step(workload.name, name, count, {}, 50 * count, bytes_in, took)
+
+    tally = Tally.starting(Drain(0, 10))
+    end = 10 + round(SECONDS * 1e9)
+    tally.add(Drain(10, end, tuple(steps()), cpu_ns=(round(0.4e9 * SECONDS),)))
+    return tally
+
+
+def a_result(
+    operation: str,
+    users: int,
+    requests_per_s: float,
+    latency_ms: float | None = None,
+    *,
+    counts: tuple[int, ...] = (),
+    **other: Any,
+) -> PointResult:
+    """Return one point; without a latency it is what so many clients have at that rate."""
+    workload = find(operation)
+    requests = round(requests_per_s * SECONDS)
+    latency_ns = round((latency_ms or 1e3 * users / requests_per_s) * 1e6)
+    tally = a_tally(workload, requests, latency_ns)
+    vars(tally)["lane_counts"] = counts or (requests // users,) * users
+    return summarise(
+        a_spec(operation, users, **other),
+        tally,
+        [(workload.name, "sequence")],
+        a_use(),
+        target_cores=1,
+        native=True,
+        figures=figures(tally, [workload]),
+    )
+
+
+def a_sweep(operation: str, rates: Mapping[int, float], **other: Any) -> list[PointResult]:
+    """Return a point per number of clients, by its requests/s."""
+    return [a_result(operation, users, rate, **other) for users, rate in rates.items()]

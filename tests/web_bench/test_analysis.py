@@ -1,0 +1,121 @@
+"""What a sweep over clients shows, on the papers' figures where they print them."""
+
+from dataclasses import replace
+
+import pytest
+
+from sitebench.runs.point import PointResult
+from sitebench.verdict.verdict import Verdict
+from tests.web_bench.made import a_result, a_sweep
+from web_bench.paper.analysis import (
+    Stages,
+    curve,
+    efficiencies,
+    peak_of,
+    predictions,
+    stages,
+    useful,
+    useful_peak,
+)
+from web_bench.paper.tables import by_workload
+
+STATIC = "webbench1-static"
+
+PROLIANT_5000_1P = {12: 366.0, 48: 988.0, 96: 1_072.0, 120: 950.0, 216: 930.0}
+"""The points of 1997's Figure 4 that the text names, and its 900 to 1000 beyond 96 clients."""
+
+
+def series(results: list[PointResult]) -> list:  # type: ignore[type-arg]
+    (found,) = by_workload(results).values()
+    return found
+
+
+def invalid(result: PointResult) -> PointResult:
+    return replace(result, verdict=Verdict("generator", False, "the tester was full"))
+
+
+def test_the_stages_of_1997_part_where_latency_becomes_linear() -> None:
+    """The paper has latency linear from 48 clients on."""
+    found = stages(curve(series(a_sweep(STATIC, PROLIANT_5000_1P))))
+    assert found == Stages((12, 48), (96, 120, 216))
+
+
+def test_a_rate_that_still_rises_has_one_stage() -> None:
+    assert stages(curve(series(a_sweep(STATIC, {1: 100, 2: 200, 4: 399})))) is None
+
+
+def test_the_peak_has_its_clients_and_an_invalid_point_is_none() -> None:
+    results = a_sweep(STATIC, PROLIANT_5000_1P)
+    best = peak_of(series([*results, invalid(a_result(STATIC, 240, 9_000))]))
+    assert best is not None
+    assert best.spec.users == 96
+
+
+def test_a_peak_is_useful_only_where_clients_are_served_alike() -> None:
+    unfair = a_result(STATIC, 4, 2_000, counts=(1_900, 1_900, 100, 100))
+    results = [a_result(STATIC, 2, 1_500), unfair]
+    assert useful(series([unfair])[0]) is False
+    best = useful_peak(series(results))
+    assert best is not None
+    assert best.clients == 2
+
+
+def test_a_peak_is_useful_only_where_clients_do_not_wait() -> None:
+    slow = a_result(STATIC, 4, 2_000, latency_ms=1_500)
+    best = useful_peak(series([a_result(STATIC, 2, 1_500), slow]))
+    assert best is not None
+    assert best.clients == 2
+
+
+def test_too_few_requests_per_client_leave_fairness_unknown() -> None:
+    few = a_result(STATIC, 4, 2_000, counts=(10, 10, 10, 10))
+    assert useful(series([few])[0]) is None
+
+
+def test_efficiencies_are_of_every_program_that_the_static_test_is_beside() -> None:
+    results = [
+        *a_sweep("spice-static", {4: 2_000, 8: 2_759}),
+        *a_sweep("spice-inprocess", {8: 1_080}),
+        *a_sweep("ecommerce-cgi", {8: 1_164}),
+        *a_sweep(STATIC, {8: 2_000}),
+    ]
+    found = efficiencies(by_workload(results))
+    assert list(found) == ["spice-inprocess", "ecommerce-cgi"]
+    assert found["spice-inprocess"].own_peaks.request == pytest.approx(0.3914, abs=1e-4)
+    assert efficiencies(by_workload(results[2:])) == {}
+
+
+def test_heavy_is_predicted_from_static_and_light() -> None:
+    """1997's ProLiant 5000 2P: 48.9 requests/s predicted, 48 printed."""
+    results = [
+        *a_sweep("webbench1-static", {120: 1_401}),
+        *a_sweep("webbench1-light", {56: 344}),
+        *a_sweep("webbench1-heavy", {56: 48}),
+    ]
+    (made,), failed = predictions(by_workload(results))
+    assert made.requests_per_s == pytest.approx(48.9, abs=0.05)
+    assert made.off == pytest.approx(0.019, abs=1e-3)
+    assert failed == []
+
+
+def test_rates_that_no_cost_explains_are_said_to_be_so() -> None:
+    results = [
+        *a_sweep("webbench1-static", {12: 100}),
+        *a_sweep("webbench1-light", {12: 2_000}),
+        *a_sweep("webbench1-heavy", {12: 48}),
+    ]
+    made, (why,) = predictions(by_workload(results))
+    assert made == []
+    assert "one bottleneck did not limit both" in why
+
+
+def test_tls_costs_what_the_e_commerce_test_lacks() -> None:
+    """2000's iWS on one processor: 756.8 requests/s without TLS, 14.3 ms per request over it."""
+    results = [
+        *a_sweep("spice-static", {36: 1_153}),
+        *a_sweep("spice-inprocess", {8: 307}),
+        *a_sweep("ecommerce-inprocess", {36: 406}),
+    ]
+    (made,), _ = predictions(by_workload(results))
+    assert made.requests_per_s == pytest.approx(756.8, abs=0.1)
+    assert "14.3 ms for each request over TLS" in made.said

@@ -1,0 +1,68 @@
+"""The figures of a window: what is counted, and how a request's time is split."""
+
+import pytest
+
+from tests.web_bench.made import SECONDS, a_result, a_tally
+from web_bench.paper.figures import OTHER_FILES, fairness, figures, warnings
+from web_bench.workload import find
+
+STATIC = find("webbench1-static")
+
+
+def test_a_request_is_one_of_a_class_and_its_bytes_are_head_and_body() -> None:
+    found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])
+    assert found["requests_per_s"] == pytest.approx(1_000, rel=1e-6)
+    assert found["connects_per_s"] == pytest.approx(1_000, rel=1e-6)
+    assert found["mean_bytes"] == pytest.approx(8_348.16)
+    assert found["bytes_per_request"] == pytest.approx(8_548.16)
+    assert found["mbit_per_s"] == pytest.approx(8 * 8_548.16 * 1_000 / 1e6, rel=1e-6)
+    assert found["load_factor"] == pytest.approx(8.0, rel=0.01)
+
+
+def test_the_parts_of_a_latency_sum_to_it_with_tls_apart_from_connecting() -> None:
+    found = figures(a_tally(STATIC, 20_000, 8_000_000, tls_ns=3_000_000), [STATIC])
+    split = {name: 1e3 * part for name, part in found["split_s"].items()}
+    expected = {"connect": 1.0, "tls": 3.0, "first_byte": 2.0, "rest": 2.0}
+    assert split == pytest.approx(expected, rel=0.02)
+    assert sum(found["split_s"].values()) == pytest.approx(found["latency_s"])
+    # Its own mean keeps the handshake.
+    assert found["connect_s"] == pytest.approx(4e-3, rel=0.01)
+
+
+def test_what_was_not_measured_is_none_not_zero() -> None:
+    tally = a_tally(STATIC, 20_000, 8_000_000)
+    for step in ("request", "first byte", "handshake"):
+        tally.steps.pop((STATIC.name, step), None)
+    found = figures(tally, [STATIC])
+    for name in ("latency_s", "handshake_s", "first_byte_s", "rest_s", "split_s", "load_factor"):
+        assert found[name] is None, name
+    assert found["clients"] is None
+
+
+def test_the_mix_has_every_class_with_what_was_asked_for() -> None:
+    found = figures(a_tally(STATIC, 20_000, 8_000_000), [STATIC])["mix"]["webbench1-static"]
+    assert found["2k"] == {"count": 5_200, "percent": 26.0, "asked_percent": 26.0, "failed": 0}
+    assert len(found) == 10
+
+
+def test_fairness_is_among_clients() -> None:
+    assert fairness([10, 20, 30]) == {
+        "least": 10,
+        "mean": 20.0,
+        "most": 30,
+        "variation": pytest.approx(0.408, abs=1e-3),
+    }
+    assert fairness([10]) is None
+    assert fairness([0, 0]) is None
+
+
+def test_bytes_that_are_not_the_files_are_a_warning() -> None:
+    """The WebStone report of 1996 has 19 KB per connection, of files of 7 KB."""
+    found = a_result("silicon-surf", 48, 3_000).figures
+    assert warnings(found) == []
+    (warning,) = warnings({**found, "bytes_per_request": 19_852.0})
+    assert warning.kind == OTHER_FILES
+    assert "19,852 bytes, and the workload's mean is 8,006" in warning.message
+    assert len(warnings({**found, "bytes_per_request": 7_000.0})) == 1
+    few = a_result("silicon-surf", 4, 900 / SECONDS).figures
+    assert warnings({**few, "bytes_per_request": 19_852.0}) == []

@@ -1,0 +1,73 @@
+"""The tables of a sweep, as the terminal shows them."""
+
+import re
+
+from rich.console import Console
+
+from sitebench.runs.point import PointResult
+from tests.web_bench.made import a_result, a_sweep
+from web_bench.paper.tables import tables
+
+
+def shown(results: list[PointResult]) -> str:
+    console = Console(width=120, record=True, force_terminal=False)
+    for each in tables(results):
+        console.print(each)
+    return console.export_text()
+
+
+def line(text: str, begins: str) -> str:
+    """Return the one line that begins so, its blanks squeezed."""
+    found = [re.sub(r"\s+", " ", each).strip() for each in text.splitlines()]
+    (match,) = [each for each in found if each.startswith(begins)]
+    return match
+
+
+def test_a_workload_has_a_row_per_number_of_clients() -> None:
+    text = shown(a_sweep("webbench1-static", {12: 400, 48: 1_000, 96: 1_100}))
+    assert "webbench1-static: by clients (nginx, a connection per request)" in text
+    assert "48 1,000 1,000 68.4 48.0 416..416 (0%) 0 " in re.sub(r"[ ]+", " ", text)
+    assert "A request brought 8,548 bytes, head and body" in text
+    assert "a body has 8,348 (+2.4%)" in text
+    assert "48 48 ms 24 ms 0 ns 12 ms 12 ms 48 ms" in re.sub(r"[ ]+", " ", text)
+    assert line(text, "webbench1-static 1,100") == (
+        "webbench1-static 1,100 @ 96 75.2 @ 96 12 to 48 96 1,100 @ 96"
+    )
+
+
+def test_clients_that_are_served_unequally_are_seen() -> None:
+    text = shown([a_result("webbench1-static", 2, 1_000, counts=(1_500, 500))])
+    assert "500..1,500 (50%)" in text
+
+
+def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
+    text = shown(
+        [
+            *a_sweep("spice-static", {4: 2_000, 8: 2_759, 60: 2_400}),
+            *a_sweep("spice-cgi", {4: 400, 8: 450, 60: 493}),
+        ]
+    )
+    squeezed = re.sub(r"[ ]+", " ", text)
+    assert "spice-cgi own peaks (the paper's) 8 60 17.9%" in squeezed
+    assert "equal clients 4 4 20.0% 20.0%" in squeezed
+    assert "highest load 60 60 20.5% 20.5%" in squeezed
+    assert "SPICE" not in shown(a_sweep("spice-cgi", {4: 400}))
+
+
+def test_the_cost_model_stands_beside_the_measurement() -> None:
+    text = shown(
+        [
+            *a_sweep("webbench1-static", {120: 1_401}),
+            *a_sweep("webbench1-light", {56: 344}),
+            *a_sweep("webbench1-heavy", {56: 48}),
+        ]
+    )
+    squeezed = re.sub(r"[ ]+", " ", text)
+    assert "webbench1-heavy webbench1-static, webbench1-light 48.9/s 48/s +1.9%" in squeezed
+    assert "a program 22.6 ms" in squeezed
+
+
+def test_the_mix_is_exact_per_class() -> None:
+    squeezed = re.sub(r"[ ]+", " ", shown(a_sweep("webbench1-static", {12: 400, 48: 1_000})))
+    assert "off by 0.0" in squeezed
+    assert "2k 26% 26.000% 7,280 0" in squeezed

@@ -1,0 +1,188 @@
+"""What a sweep over clients shows: peak, stages, useful peak, efficiencies, predicted rates.
+
+Only valid points count: the others say nothing about the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sitebench.errors import BadInput
+from sitebench.measure.peak.curve import Spot, knee
+from sitebench.runs.repeats import Series
+from web_bench.paper.arithmetic import (
+    CurvePoint,
+    MeasuredMix,
+    SpiceEfficiency,
+    cost_of,
+    costs,
+    peak,
+    rate_of,
+    spice_efficiency,
+)
+from web_bench.paper.figures import figure_of, latency_s
+
+MOST_VARIATION = 0.25
+"""The coefficient of variation up to which clients count as treated equally. The paper of 2000 asks
+for equal treatment and prints no bound."""
+
+LEAST_PER_CLIENT = 30
+"""With fewer requests per client, chance alone makes clients differ."""
+
+LATENCY_LIMIT_S = 1.0
+"""The mean latency up to which a peak is useful; the paper asks for "acceptable"."""
+
+STATIC = "spice-static"
+"""The static test that SPICE workloads are compared with."""
+
+rate = figure_of("requests_per_s")
+variation = figure_of("clients.variation")
+
+
+def curve(found: Sequence[Series]) -> list[CurvePoint]:
+    """Return the valid points of a sweep, fewest clients first."""
+    points = [
+        CurvePoint(each.spec.users, each.median(rate) or 0.0, each.median(latency_s) or 0.0)
+        for each in found
+        if each.valid and each.median(rate)
+    ]
+    return sorted(points, key=lambda each: each.clients)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The two stages of a sweep, by their numbers of clients.
+
+    In the first, more clients raise the rate more than the latency; in the second, the latency
+    more than the rate. The rate divided by the latency is highest where one turns into the other.
+    """
+
+    rising: tuple[int, ...]
+    saturated: tuple[int, ...]
+
+
+def stages(found: Sequence[CurvePoint]) -> Stages | None:
+    """Return the stages; None if too few points were measured, or if the rate still rises."""
+    spots = [Spot(each.clients, each.requests_per_s, each.latency_s * 1e6, True) for each in found]
+    turn = knee(spots)
+    if turn is None:
+        return None
+    clients = [each.clients for each in found]
+    return Stages(
+        tuple(n for n in clients if n <= turn.load), tuple(n for n in clients if n > turn.load)
+    )
+
+
+def fair(each: Series) -> bool | None:
+    """Return whether the clients were served equally; None where that is not known."""
+    found, mean = each.median(variation), each.median(figure_of("clients.mean"))
+    if each.spec.users == 1:
+        return True
+    if found is None or mean is None or mean < LEAST_PER_CLIENT:
+        return None
+    return found <= MOST_VARIATION
+
+
+def useful(each: Series) -> bool | None:
+    """Return whether a point may be the useful peak: fair, and fast enough."""
+    took = each.median(latency_s)
+    if took is not None and took > LATENCY_LIMIT_S:
+        return False
+    return None if took is None else fair(each)
+
+
+def useful_peak(found: Sequence[Series]) -> CurvePoint | None:
+    """Return the highest rate at which clients are served equally, and fast enough."""
+    points = curve([each for each in found if useful(each)])
+    return peak(points) if points else None
+
+
+def peak_of(found: Sequence[Series], figure: str = "requests_per_s") -> Series | None:
+    """Return the point with the highest value of a figure, or None if no point is valid."""
+    sound = [each for each in found if each.valid and each.median(figure_of(figure)) is not None]
+    return min(
+        sound,
+        key=lambda each: (-(each.median(figure_of(figure)) or 0.0), each.spec.users),
+        default=None,
+    )
+
+
+def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, SpiceEfficiency]:
+    """Return the efficiencies of every workload that can be compared with the static test."""
+    static = curve(by_workload.get(STATIC, ()))
+    made: dict[str, SpiceEfficiency] = {}
+    for name, found in by_workload.items():
+        tested = curve(found)
+        if name == STATIC or not _compared(name) or not static or not tested:
+            continue
+        # Without a common number of clients there is nothing to compare.
+        with contextlib.suppress(BadInput):
+            made[name] = spice_efficiency(static, tested)
+    return made
+
+
+def _compared(name: str) -> bool:
+    return name.startswith(("spice-", "ecommerce-"))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A mix's rate by the cost model, beside the measured one."""
+
+    workload: str
+    of: tuple[str, ...]
+    """The workloads whose rates it is made from."""
+    requests_per_s: float
+    measured: float
+    said: str
+    """What the model found on the way."""
+
+    @property
+    def off(self) -> float:
+        """By what part the prediction differs from the measurement."""
+        return self.requests_per_s / self.measured - 1
+
+
+WEBBENCH1 = {"webbench1-static": 0.0, "webbench1-light": 0.1, "webbench1-heavy": 0.9}
+"""The share of CGI requests."""
+
+_TLS_SHARE, _DYNAMIC_SHARE = 0.08, 0.19
+"""Of the e-commerce test."""
+
+
+def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:
+    """Return what the cost model predicts of these workloads, and why it cannot predict others."""
+    peaks = {
+        name: peak(points).requests_per_s
+        for name, found in by_workload.items()
+        if (points := curve(found))
+    }
+    made, failed = [], []
+    static, light, heavy = WEBBENCH1
+    if peaks.keys() >= WEBBENCH1.keys():
+        try:
+            found = costs(*(MeasuredMix(WEBBENCH1[name], peaks[name]) for name in (static, light)))
+        except BadInput as error:
+            failed.append(f"{heavy}: {error.message}")
+        else:
+            said = (
+                f"a file costs {found.first_s * 1e3:.3g} ms of the bottleneck's time, "
+                f"a program {found.second_s * 1e3:.3g} ms"
+            )
+            predicted = found.predict(WEBBENCH1[heavy])
+            made.append(Prediction(heavy, (static, light), predicted, peaks[heavy], said))
+    for name in ("ecommerce-inprocess", "ecommerce-cgi"):
+        program = name.replace("ecommerce-", "spice-")
+        if peaks.keys() >= {name, STATIC, program}:
+            made.append(_without_tls(name, program, peaks))
+    return made, failed
+
+
+def _without_tls(name: str, program: str, peaks: Mapping[str, float]) -> Prediction:
+    """Predict an e-commerce mix without the cost of TLS: what is missing is that cost."""
+    parts = ((1 - _DYNAMIC_SHARE, 1 / peaks[STATIC]), (_DYNAMIC_SHARE, 1 / peaks[program]))
+    tls_s = cost_of(peaks[name], _TLS_SHARE, parts)
+    said = f"without TLS; the difference is {tls_s * 1e3:.3g} ms for each request over TLS"
+    return Prediction(name, (STATIC, program), rate_of(parts), peaks[name], said)

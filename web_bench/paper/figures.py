@@ -1,0 +1,191 @@
+"""The figures of a measured window that only web servers have.
+
+A request is one for a file, a path or a program: a class of the workload. It takes the time from
+the start of connecting, or of sending on a kept connection, to the last byte of its answer. Times
+are means, in seconds. What was not measured is None.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sitebench.counts.source import SEQUENCE, StepTotals
+from sitebench.counts.tally import Tally
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Of
+from sitebench.verdict.warning import PointWarning
+from web_bench.paper.arithmetic import MBIT, load_factor, off_mean
+from web_bench.workload import Workload
+
+OTHER_FILES = "other-files"
+"""The warning of `warnings`."""
+
+_HEAD_BYTES = 1_024
+"""The most that an answer's head is taken to add to its body."""
+
+_OFF_MEAN = 0.05
+"""The part by which bytes per request may differ from the files' mean otherwise: sizes within a
+class are drawn at random."""
+
+_LEAST_REQUESTS = 1_000
+"""With fewer requests, chance alone may be off by more than that."""
+
+
+def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
+    """Return the figures of a window."""
+    seconds = measured.seconds or 1.0
+    classes = measured.counted((w.name, each.name) for w in workloads for each in w.classes)
+    requests = classes.count - classes.failed
+    connects, handshakes, first_bytes, whole = (
+        measured.counted((workload.name, step) for workload in workloads)
+        for step in ("connect", "handshake", "first byte", "request")
+    )
+    bytes_in = sum(each.bytes_in for each in measured.steps.values() if each.step != SEQUENCE)
+    latency_s = _mean_s(whole)
+    return {
+        "requests_per_s": requests / seconds,
+        "connects_per_s": (connects.count - connects.failed) / seconds,
+        "mbit_per_s": 8 * bytes_in / seconds / MBIT,
+        "bytes_per_request": classes.bytes_in / classes.count if classes.count else None,
+        "mean_bytes": _mean_bytes(measured, workloads),
+        "load_factor": None if latency_s is None else load_factor(whole.count / seconds, latency_s),
+        "latency_s": latency_s,
+        "connect_s": _mean_s(connects),
+        "handshake_s": _mean_s(handshakes),
+        "first_byte_s": _mean_s(first_bytes),
+        "rest_s": _rest_s(whole, connects, first_bytes),
+        "split_s": _split_s(whole, connects, handshakes, first_bytes),
+        "clients": fairness(getattr(measured, "lane_counts", ())),
+        "mix": {workload.name: mix(measured, workload) for workload in workloads},
+    }
+
+
+def _mean_s(totals: StepTotals) -> float | None:
+    return totals.service.mean / 1e9 if totals.service.count else None
+
+
+def _rest_s(whole: StepTotals, connects: StepTotals, first_bytes: StepTotals) -> float | None:
+    """Return a request's mean time from the first byte of its answer to the last."""
+    if not whole.service.count or not first_bytes.service.count:
+        return None
+    before_ns = connects.service.sum + first_bytes.service.sum
+    return max(0.0, whole.service.sum - before_ns) / whole.service.count / 1e9
+
+
+def _split_s(
+    whole: StepTotals, connects: StepTotals, handshakes: StepTotals, first_bytes: StepTotals
+) -> dict[str, float] | None:
+    """Return the parts of a request's mean time, which sum to it.
+
+    A request on a kept connection has no connect, and few have a TLS handshake: their parts are
+    means over all requests, as their own means are not.
+    """
+    rest_s = _rest_s(whole, connects, first_bytes)
+    if rest_s is None:
+        return None
+    each_ns = whole.service.count * 1e9
+    return {
+        "connect": max(0.0, connects.service.sum - handshakes.service.sum) / each_ns,
+        "tls": handshakes.service.sum / each_ns,
+        "first_byte": first_bytes.service.sum / each_ns,
+        "rest": rest_s,
+    }
+
+
+def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
+    """Return the mean bytes of a body by what the classes are, in the mix that was measured."""
+    requests, total = 0, 0.0
+    for workload in workloads:
+        for each in workload.classes:
+            mean, count = workload.mean_bytes_of(each), _totals(measured, workload, each.name).count
+            if mean is None:
+                return None
+            requests, total = requests + count, total + count * mean
+    return total / requests if requests else None
+
+
+def fairness(counts: Sequence[int]) -> dict[str, float] | None:
+    """Return how many requests the clients had answered: least, most, coefficient of variation.
+
+    None for one client alone.
+    """
+    if len(counts) < 2 or not any(counts):
+        return None
+    mean = statistics.fmean(counts)
+    return {
+        "least": min(counts),
+        "mean": mean,
+        "most": max(counts),
+        "variation": statistics.pstdev(counts) / mean,
+    }
+
+
+def mix(measured: Tally, workload: Workload) -> dict[str, dict[str, float]]:
+    """Return each class's count, its share in percent, its share in the workload, and failures."""
+    totals = {each.name: _totals(measured, workload, each.name) for each in workload.classes}
+    every = sum(each.count for each in totals.values())
+    return {
+        each.name: {
+            "count": totals[each.name].count,
+            "percent": 100.0 * totals[each.name].count / every if every else 0.0,
+            "asked_percent": 100.0 * share,
+            "failed": totals[each.name].failed,
+        }
+        for each, share in zip(workload.classes, workload.request_shares, strict=True)
+    }
+
+
+def off_by(found: Mapping[str, Mapping[str, float]]) -> float:
+    """Return by how many requests a mix is off; unfinished decks at the bounds explain some."""
+    total = sum(each["count"] for each in found.values())
+    return max(
+        (abs(each["count"] - total * each["asked_percent"] / 100.0) for each in found.values()),
+        default=0.0,
+    )
+
+
+def figure_of(name: str) -> Of:
+    """Return a getter for one of these figures; dots go into nested ones."""
+
+    def get(result: PointResult) -> float | None:
+        found: Any = result.figures
+        for part in name.split("."):
+            found = None if found is None else found.get(part)
+        return None if found is None else float(found)
+
+    return get
+
+
+def latency_s(result: PointResult) -> float | None:
+    """Return the mean time of a request; of an engine without phases, that of an operation."""
+    found = figure_of("latency_s")(result)
+    mean_us = result.latency.mean
+    return found if found is not None or mean_us is None else mean_us / 1e6
+
+
+def warnings(found: Mapping[str, Any]) -> list[PointWarning]:
+    """Return a warning where the bytes per request are not those of the workload's files.
+
+    That would have caught the WebStone report of 1996: 19 KB per connection, of files with a mean
+    of "roughly 7 KB".
+    """
+    received, mean = found["bytes_per_request"], found["mean_bytes"]
+    requests = sum(each["count"] for w in found["mix"].values() for each in w.values())
+    if received is None or mean is None or requests < _LEAST_REQUESTS:
+        return []
+    if (1 - _OFF_MEAN) * mean <= received <= (1 + _OFF_MEAN) * mean + _HEAD_BYTES:
+        return []
+    return [
+        PointWarning(
+            OTHER_FILES,
+            f"a request brought {received:,.0f} bytes, and the workload's mean is {mean:,.0f} "
+            f"({off_mean(received, mean):+.0%})",
+            "compare the server's files with the set: sitebench web verify",
+        )
+    ]
+
+
+def _totals(measured: Tally, workload: Workload, step: str) -> StepTotals:
+    return measured.steps.get((workload.name, step)) or StepTotals(workload.name, step)
