@@ -94,7 +94,10 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         writes = any(each.writes for each in programs)
         return {
             "probe": DirectoryMonitor(target),
-            "warnings": lambda spec: (*target.warnings(), *_relaxed(spec, writes=writes)),
+            "warnings": lambda spec, figures: (
+                *target.warnings(),
+                *_relaxed(spec, writes=writes),
+            ),
         }
 
     def record(self, prepared: dict[str, Any]) -> Recording:

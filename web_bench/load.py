@@ -16,6 +16,7 @@ from web_bench import points
 from web_bench.docroot import docroot_of
 from web_bench.engine_config import engine_config
 from web_bench.options import LocustOptions, WebOptions
+from web_bench.paper.figures import figures, warnings
 from web_bench.suite import SUITE
 from web_bench.targets.open_web import OpenWeb
 from web_bench.targets.opening import OWN_TARGETS, check, open_target
@@ -73,6 +74,13 @@ class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
 
     def counts(self, program: Workload) -> Sequence[tuple[str, str]]:
         return [(program.name, each.name) for each in program.classes]
+
+    def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> dict[str, Any]:
+        """Add the papers' figures to a result, and what is wrong with them."""
+        return {
+            "figures": lambda measured: figures(measured, programs),
+            "warnings": lambda spec, found: (*target.warnings(), *warnings(found)),
+        }
 
     def engine(self, load: Load[Workload, OpenWeb]) -> Engine:
         return Engine(engine_config(load.options, load.target, load.programs, slot=load.slot))

@@ -57,7 +57,10 @@ class Subject:
     """What the target reports of itself."""
     probe: Probe | None = None
     figures: Callable[[Tally], Mapping[str, Any]] = lambda measured: {}
-    warnings: Callable[[PointSpec], Sequence[PointWarning]] = lambda spec: ()
+    warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]] = (
+        lambda spec, figures: ()
+    )
+    """The suite's own, of what was asked for and of the window's figures."""
 
     def monitor(self, exporter: str | None) -> Monitor:
         """Return the monitor of the target, with the exporter and the probe if there are any."""
@@ -67,6 +70,7 @@ class Subject:
         """Return the result of the measured window; None before there is one."""
         if windows.measured is None:
             return None
+        figures = self.figures(windows.measured)
         return summarise(
             spec,
             windows.measured,
@@ -74,8 +78,8 @@ class Subject:
             windows.use(),
             target_cores=self.cores,
             native=self.native,
-            figures=self.figures(windows.measured),
-            warnings=self.warnings(spec),
+            figures=figures,
+            warnings=self.warnings(spec, figures),
             workers=windows.workers,
         )
 

@@ -131,7 +131,7 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
 
     def observe(self, target: _T, programs: Sequence[_P]) -> dict[str, Any]:
         """Return what else of a Subject this suite has: a probe, figures, warnings."""
-        return {"warnings": lambda spec: target.warnings()}
+        return {"warnings": lambda spec, figures: target.warnings()}
 
     # What all have.
 

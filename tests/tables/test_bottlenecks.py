@@ -113,7 +113,7 @@ def test_a_warning_is_said_once_with_its_points_and_its_remedy() -> None:
 def test_points_without_people_are_named_by_their_clients() -> None:
     one = judged(Grade.NO, entries=0)
     other = replace(one, spec=replace(one.spec, users=2))
-    assert row(shown([one, other]), "Resource") == ["64", "2"]
+    assert row(shown([one, other]), "Resource") == ["2", "64"]
     assert "Bottlenecks: lookup, 64 clients (embedded)" in shown([one])
     assert point_name(one.spec) == "lookup, 64 clients"
 
