@@ -20,7 +20,7 @@ from sitebench.runs.repeats import Series, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, slots
 from sitebench.suite import suites
-from sitebench.units import format_rate, format_size
+from sitebench.units import format_rate
 
 _SLOTS = 2_400
 """Slots of all timelines together: one point shows at most a twentieth of them, and forty points
@@ -92,7 +92,7 @@ class Report:
         for each in suites():
             if each.name == name:
                 return cast("ReportSuite", resolve_name(each.report))
-        return ReportSuite(name, name, "Size", "people", ())
+        return ReportSuite(name, name, "Size", "people")
 
     @cached_property
     def present(self) -> list[ReportSuite]:
@@ -112,7 +112,11 @@ class Report:
     def name(self, spec: PointSpec) -> str:
         """Return a point's operation and size."""
         suite = self.suite(spec.half)
-        return f"{suite.title_of(spec.operation)}, {format_size(spec.entries)} {suite.people}"
+        return f"{suite.title_of(spec.operation)}, {suite.sized(spec)}"
+
+    def what(self, spec: PointSpec) -> str:
+        """Return what loads of a point have in common: its operation, and its size if any."""
+        return self.name(spec) if spec.entries else self.suite(spec.half).title_of(spec.operation)
 
     def distinct_name(self, spec: PointSpec, run: Run) -> str:
         """Return a point's name among the others of its run."""
@@ -189,14 +193,19 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     """Return what a point was, in addition to its operation and size, by name."""
     kept = {name: value for name, value in spec.settings.items() if name not in _LOAD}
     lanes = f"{spec.users:,} user{'s' if spec.users > 1 else ''}"
-    return {
+    load = lanes if spec.rate is None else f"{format_rate(spec.rate)}/s"
+    found = {
         "target": spec.target,
         "client": spec.client,
         **kept,
-        "load": lanes if spec.rate is None else f"{format_rate(spec.rate)}/s",
+        "load": load,
         "lanes": lanes,
         "windows": f"{spec.warmup_s:g} s + {spec.measure_s:g} s",
     }
+    if spec.entries:
+        return found
+    # Its users are the point's size, which its name has.
+    return {name: text for name, text in found.items() if text != lanes}
 
 
 HOW_HARD = ("load", "lanes", "windows")
@@ -216,7 +225,7 @@ def distinguishing_label(
     for name in (name for name in differ if name in _SPARE):
         same: dict[tuple[Any, ...], set[str]] = {}
         for spec, mine in known:
-            words = (spec.operation, spec.entries, *(mine.get(each) for each in wanted))
+            words = (spec.operation, spec.size, *(mine.get(each) for each in wanted))
             same.setdefault(words, set()).add(mine[name])
         if any(len(values) > 1 for values in same.values()):
             wanted.append(name)
@@ -236,8 +245,12 @@ def variant_name(spec: PointSpec) -> str:
 
 
 def load_key(spec: PointSpec) -> str:
-    """Return the key that points share if they were measured as hard and as long."""
-    return json.dumps([spec.users, spec.rate, spec.warmup_s, spec.measure_s])
+    """Return the key that points share if they were measured as hard and as long.
+
+    Without people, the number of users is a point's size, as the number of people is of others.
+    """
+    users = spec.users if spec.entries else None
+    return json.dumps([users, spec.rate, spec.warmup_s, spec.measure_s])
 
 
 def load_name(spec: PointSpec) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sitebench.report.charts import Chart
 from sitebench.report.table import Row, Table
-from sitebench.runs.point import PointResult
+from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series
+from sitebench.units import format_size
 
 
 @dataclass(frozen=True)
 class Printed:
-    """Printed figures of the paper: one machine's rates over sizes."""
+    """Printed figures of a paper: one machine's over sizes."""
 
     machine: str
     sizes: Sequence[int]
@@ -21,7 +23,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class RateFigure:
-    """Operations per second against size, as Figures 1 to 4 have them, for one operation."""
+    """Operations per second against size, or another figure, for one operation."""
 
     name: str
     """Also the name of the image file."""
@@ -29,6 +31,18 @@ class RateFigure:
     operation: str
     of: Of
     printed: Sequence[Printed] = ()
+    unit: str = "operations/s"
+    axis: str = "count, log"
+    """The name of its axis among those of `charts`."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Tables under a title; with it alone to be seen at first, if they are long."""
+
+    title: str
+    tables: Sequence[Table]
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,14 +53,21 @@ class ReportSuite:
     title: str
     size_title: str
     people: str
-    """The unit of sizes: "entries" of a directory, "people" of a site."""
-    rates: Sequence[RateFigure]
-    """The figures of the paper; an operation without one gets a figure of its own."""
+    """The unit of sizes: "entries" of a directory, "people" of a site, "clients" of a target that
+    holds nobody (`PointSpec.size`)."""
+    rates: Sequence[RateFigure] = ()
+    """The figures of the paper; an operation without one gets figures of its own."""
+    figures_of: Callable[[str, str], Sequence[RateFigure]] | None = None
+    """Those of an operation, by its name and title (default: its rate)."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Titles by operation."""
     paper_table: Callable[[Sequence[Series]], Table] | None = None
     """Lays out one operation over sizes as the paper does, with the paper's figures below."""
     bottlenecks_1997: Sequence[Table] = ()
+    charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
+    """Charts of everything of this suite in one run."""
+    tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
+    """Tables of everything of this suite in one run."""
 
     def title_of(self, operation: str) -> str:
         return self.operations.get(operation, operation)
@@ -55,7 +76,16 @@ class ReportSuite:
         """Return a figure for each measured operation, the paper's own first."""
         known = [each for each in self.rates if each.operation in operations]
         others = [name for name in operations if name not in {each.operation for each in known}]
-        return known + [RateFigure(name, self.title_of(name), name, ops_per_s) for name in others]
+        make = self.figures_of or _rate_alone
+        return known + [each for name in others for each in make(name, self.title_of(name))]
+
+    def sized(self, spec: PointSpec) -> str:
+        """Return a point's size with its unit."""
+        return f"{format_size(spec.size)} {self.people}"
+
+
+def _rate_alone(operation: str, title: str) -> list[RateFigure]:
+    return [RateFigure(operation, title, operation, ops_per_s)]
 
 
 def bottlenecks(number: int, title: str, rows: Sequence[Row]) -> Table:

@@ -1,10 +1,260 @@
-"""The web suite in a report."""
+"""The web suite in a report: the papers' curves over clients, and their tables beside today's."""
 
 from __future__ import annotations
 
-from sitebench.report.suite import ReportSuite
+import re
+from collections.abc import Sequence
+
+from sitebench.report.charts import Chart, Columns, Spec, names, quantity, short, tell_apart
+from sitebench.report.paper import why
+from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite
+from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series
+from web_bench.paper.analysis import efficiencies
+from web_bench.paper.beside import beside
+from web_bench.paper.figures import figure_of, latency_s
+from web_bench.paper.printed import PAPERS
+from web_bench.paper.tables import (
+    LATENCIES,
+    MIXES,
+    PEAK_NOTES,
+    PEAKS,
+    PREDICTIONS,
+    RATES,
+    SPICE,
+    bytes_note,
+    grouped,
+    mix_rows,
+    peak_row,
+    per_client,
+    prediction_rows,
+    row,
+    spice_rows,
+)
 from web_bench.suite import SUITE
+from web_bench.workload import built_in
+
+_PRINTED_AS = {"webbench1-static": "Static HTML", "webbench1-light": "Light CGI"}
+"""The papers' names of workloads that they print points of."""
+
+_PEAKS_PRINTED_AS = {
+    "webstone2-standard": "HTML",
+    "webstone2-inprocess": "NSAPI",
+    "webstone2-cgi": "CGI",
+}
+_WEBSTONE_MACHINE = "ProLiant 2500, 1996"
+
+
+def _figures_of(operation: str, title: str) -> list[RateFigure]:
+    """Return requests/s and latency over clients, with the points that a paper's text names."""
+    rates, latencies = _points(operation)
+    return [
+        RateFigure(
+            operation, title, operation, figure_of("requests_per_s"), rates, unit="requests/s"
+        ),
+        RateFigure(
+            f"{operation}-latency",
+            f"{title}: latency",
+            operation,
+            _latency_us,
+            latencies,
+            unit="mean latency",
+            axis="us",
+        ),
+    ]
+
+
+def _latency_us(result: PointResult) -> float | None:
+    found = latency_s(result)
+    return None if found is None else 1e6 * found
+
+
+def _points(operation: str) -> tuple[list[Printed], list[Printed]]:
+    """Return the printed rates and latencies of a workload, per machine."""
+    rates: dict[str, dict[int, float]] = {}
+    latencies: dict[str, dict[int, float]] = {}
+    for each in PAPERS["webbench1"].points:
+        if each.workload == _PRINTED_AS.get(operation):
+            machine = f"{each.server}, 1997"
+            if each.requests_per_s is not None:
+                rates.setdefault(machine, {})[each.clients] = each.requests_per_s
+            if each.latency_ms is not None:
+                latencies.setdefault(machine, {})[each.clients] = 1e3 * each.latency_ms
+    if operation in _PEAKS_PRINTED_AS:
+        peaks = PAPERS["webstone2"].table("Peak Performance Data")
+        cell = peaks.cell(_PEAKS_PRINTED_AS[operation], "Connections/s")
+        rate, clients = map(int, re.findall(r"\d+", cell))
+        rates[_WEBSTONE_MACHINE] = {clients: rate}
+    return _machines(rates), _machines(latencies)
+
+
+def _machines(found: dict[str, dict[int, float]]) -> list[Printed]:
+    return [Printed(name, list(each), list(each.values())) for name, each in found.items()]
+
+
+def _tables(found: Sequence[Series]) -> list[Folded]:
+    """Return everything that the terminal's tables show, and the papers' tables."""
+    made = []
+    for target, of_target in _by_target(found).items():
+        called = f" ({target})" if len(_by_target(found)) > 1 else ""
+        measured = grouped(of_target)
+        made += [
+            Folded(f"Over clients{called}", [_over_clients(*each) for each in measured.items()]),
+            Folded(f"Peaks{called}", [_peaks(measured)]),
+            Folded(f"Requests by class{called}", [_mix(*each) for each in measured.items()], True),
+        ]
+        more = [
+            *_rows("SPICE efficiency", ("Workload", "Compared", *SPICE), spice_rows(measured), 2),
+            *_cost_model(measured),
+        ]
+        if more:
+            made.append(Folded(f"Programs against files{called}", more))
+        made += [
+            Folded(f"{each.title}{called}", each.tables, each.folded) for each in beside(measured)
+        ]
+    return made
+
+
+def _by_target(found: Sequence[Series]) -> dict[str, list[Series]]:
+    targets: dict[str, list[Series]] = {}
+    for each in found:
+        targets.setdefault(each.spec.target, []).append(each)
+    return targets
+
+
+def _over_clients(name: str, found: Sequence[Series]) -> Table:
+    rows: list[Row] = [[_clients(each), *row(each, RATES), *_rest(each)] for each in found]
+    columns = (
+        *("clients", *RATES, "per client", "failed"),
+        *("latency", *(title for title in LATENCIES if title != "mean")),
+    )
+    notes = [note] if (note := bytes_note(found)) else []
+    return Table(name, columns, rows, notes=notes)
+
+
+def _rest(each: Series) -> list[str]:
+    return [per_client(each), f"{each.failures:,}", *row(each, LATENCIES)]
+
+
+def _clients(each: Series) -> Cell:
+    spoiled = why(each)
+    return Cell(f"{each.spec.users:,}", Mark.INVALID if spoiled else Mark.PLAIN, spoiled)
+
+
+def _peaks(found: dict[str, list[Series]]) -> Table:
+    rows = [[name, *peak_row(each)] for name, each in found.items()]
+    return Table("Peaks, with their clients", ("Workload", *PEAKS), rows, notes=PEAK_NOTES)
+
+
+def _mix(name: str, found: Sequence[Series]) -> Table:
+    rows, worst = mix_rows(found)
+    note = f"A point is off by {worst:.1f} requests at most: decks that its window cuts."
+    return Table(name, ("Class", *MIXES), rows, notes=[note])
+
+
+def _rows(title: str, columns: Sequence[str], rows: Sequence[Row], left: int) -> list[Table]:
+    return [Table(title, columns, rows, left)] if rows else []
+
+
+def _cost_model(found: dict[str, list[Series]]) -> list[Table]:
+    rows, failed = prediction_rows(found)
+    if not rows and not failed:
+        return []
+    title = "Cost model: 1/X is the sum of each kind's share times its cost"
+    notes = [f"{cells[0]}: {cells[-1]}" for cells in rows]
+    notes += [f"No prediction of {each}" for each in failed]
+    shown = [cells[:-1] for cells in rows]
+    return [Table(title, ("Workload", *PREDICTIONS[:-1]), shown, 2, notes)]
+
+
+_WAYS = ("today, own peaks", "today, highest load")
+_IWS = "iWS, 4 CPUs, 2000"
+_THEN = {
+    "spice-inprocess": "Four-Processor 100% Java Servlet",
+    "spice-cgi": "Four-Processor 100% CGI",
+    "spice-template": "Four-Processor 100% JSP",
+    "spice-page": "Four-Processor 100% SHTML",
+    "ecommerce-inprocess": "Four-Processor E-commerce (Servlet)",
+    "ecommerce-cgi": "Four-Processor E-commerce (CGI)",
+}
+
+
+def _charts(found: Sequence[Series]) -> list[Chart]:
+    """Return the SPICE efficiencies of each target as bars."""
+    return [
+        chart
+        for n, (target, of_target) in enumerate(_by_target(found).items())
+        if (chart := _spice_chart(n, target, of_target)) is not None
+    ]
+
+
+def _spice_chart(n: int, target: str, found: Sequence[Series]) -> Chart | None:
+    made = efficiencies(grouped(found))
+    if not made:
+        return None
+    rows = []
+    for name, each in made.items():
+        rows.append((_WAYS[0], name, each.own_peaks.request))
+        rows.append((_WAYS[1], name, each.highest_load.request))
+        if (then := _iws(name)) is not None:
+            rows.append((_IWS, name, then))
+    columns: Columns = {
+        "series": names(series for series, _, _ in rows),
+        "workload": names(name for _, name, _ in rows),
+        "kept": [short(value) for _, _, value in rows],
+    }
+    return Chart(
+        id=f"spice-{n}",
+        title=f"SPICE request efficiency: {target}",
+        description=(
+            "The share of the static test's requests/s that each program keeps, at their own "
+            "peaks, at the highest load of both, and as the paper of 2000 prints it."
+        ),
+        spec=_spice_spec(),
+        choices={"": {"kept": columns}},
+    )
+
+
+def _iws(workload: str) -> float | None:
+    if workload not in _THEN:
+        return None
+    for table in PAPERS["webbench3"].tables:
+        if table.title.startswith("iWS") and _THEN[workload] in [line[0] for line in table.rows]:
+            return table.value(_THEN[workload], "iWS SPICE Request Rate Efficiency") / 100
+    return None
+
+
+def _spice_spec() -> Spec:
+    series = {"field": "series", "type": "nominal", "sort": [*_WAYS, _IWS]}
+    return {
+        "data": {"name": "kept"},
+        "width": "container",
+        "height": 250,
+        "usermeta": {"series": "series"},
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": {"field": "workload", "type": "nominal", "axis": {"title": None, "labelAngle": 0}},
+            "xOffset": series,
+            "y": quantity("kept", axis={"title": "of the static test's rate", "format": "%"}),
+            "color": tell_apart("color", _WAYS, [_IWS]),
+            "tooltip": [
+                {"field": "series", "title": "compared"},
+                {"field": "workload", "title": "workload"},
+                quantity("kept", title="request efficiency", format=".1%"),
+            ],
+        },
+    }
+
 
 REPORT = ReportSuite(
-    name=SUITE.name, title=SUITE.title, size_title="Clients", people="clients", rates=[]
+    name=SUITE.name,
+    title=SUITE.title,
+    size_title="Clients",
+    people="clients",
+    figures_of=_figures_of,
+    operations={name: each.title for name, each in built_in().items()},
+    tables=_tables,
+    charts=_charts,
 )
+"""The report's part of the suite."""

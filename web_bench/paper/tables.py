@@ -43,8 +43,13 @@ def tables(results: Sequence[PointResult]) -> list[RenderableType]:
 
 def by_workload(results: Sequence[PointResult]) -> dict[str, list[Series]]:
     """Return each workload's points, fewest clients first."""
+    return grouped(series(results))
+
+
+def grouped(measured: Sequence[Series]) -> dict[str, list[Series]]:
+    """Return each workload's points, fewest clients first."""
     found: dict[str, list[Series]] = {}
-    for each in series(results):
+    for each in measured:
         found.setdefault(each.spec.operation, []).append(each)
     return {name: sorted(all_, key=lambda each: each.spec.users) for name, all_ in found.items()}
 
@@ -136,11 +141,11 @@ def peak_row(found: Sequence[Series]) -> list[str]:
     ]
 
 
-def at_clients(best: Series | None, of: Of) -> str:
+def at_clients(best: Series | None, of: Of, scale: float = 1.0) -> str:
     """Return a peak as the papers write it: 602 @ 500 clients."""
     if best is None:
         return NOT_KNOWN
-    return f"{format_rate(best.median(of) or 0.0)} @ {best.spec.users:,}"
+    return f"{format_rate(scale * (best.median(of) or 0.0))} @ {best.spec.users:,}"
 
 
 def _useful(best: CurvePoint | None) -> str:

@@ -93,7 +93,7 @@ def _titles(report: Report, found: Sequence[_Curve]) -> dict[str, str]:
     made = {}
     for curve in found:
         words = [
-            report.name(curve.spec),
+            report.what(curve.spec),
             call(curve.spec),
             "" if curve.spec.rate is None else "at set rates",
             curve.run.label if len(report.runs) > 1 else "",

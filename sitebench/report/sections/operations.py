@@ -55,7 +55,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     headroom = each.median(lambda r: r.headroom)
     return [
         ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
-        format_size(each.spec.entries),
+        format_size(each.spec.entries) if each.spec.entries else NOTHING,
         load_name(each.spec),
         Cell(bounds, Mark.INVALID, spoiled) if spoiled else bounds,
         f"{each.n}",
@@ -80,8 +80,7 @@ def _steps(report: Report, run: Run) -> Table:
     columns = ("Point", "Program", "Step", "count", "failed", "per s", "service p50", "service p99")
     rows: list[Row] = []
     for point in run.points:
-        suite = report.suite(point.spec.half)
-        name = f"{suite.title_of(point.spec.operation)}, {format_size(point.spec.entries)}"
+        name = report.name(point.spec)
         if point.spec.repeat:
             name += f", repeat {point.spec.repeat + 1}"
         for step in point.result.steps:

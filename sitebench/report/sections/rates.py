@@ -1,4 +1,4 @@
-"""Operations per second against size: Figures 1 to 4, with 1997's machines beside today's."""
+"""Rates and latencies against size: the papers' figures, with their machines beside today's."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def lines(report: Report, suite: str, operation: str) -> list[_Line]:
             loads.setdefault(load_key(each.spec), []).append(each)
     best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}
     return [
-        _Line(runs[label], sorted(chosen, key=lambda each: each.spec.entries))
+        _Line(runs[label], sorted(chosen, key=lambda each: each.spec.size))
         for (label, _), chosen in best.items()
     ]
 
 
 def _worth(found: list[Series]) -> tuple[int, bool, float]:
     rates = [each.median(lambda r: r.ops_per_s) or 0.0 for each in found]
-    return len({each.spec.entries for each in found}), all(e.valid for e in found), max(rates)
+    return len({each.spec.size for each in found}), all(e.valid for e in found), max(rates)
 
 
 def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
@@ -79,7 +79,7 @@ def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
 
 
 def section(report: Report) -> Section | None:
-    """Return a figure per operation, a row of them per suite."""
+    """Return the figures of each operation, a row of them per suite."""
     parts, charts = [], []
     for suite in report.present:
         found = [_chart(report, suite, each) for each in suite.figures(report.operations(suite))]
@@ -92,7 +92,7 @@ def section(report: Report) -> Section | None:
         "or the arrow keys on a figure, show one series alone.</p>"
     )
     body = "".join(parts) + note
-    return Section("rates", "Operations per second by size", body, tuple(charts), short="Rates")
+    return Section("rates", "Rates by size", body, tuple(charts), short="Rates")
 
 
 def _chart(report: Report, suite: ReportSuite, shown: RateFigure) -> Chart:
@@ -105,10 +105,12 @@ def _chart(report: Report, suite: ReportSuite, shown: RateFigure) -> Chart:
         id=f"rate-{suite.name}-{shown.name}",
         title=shown.title,
         description=(
-            f"{shown.title}: operations per second against {suite.size_title.lower()}, both axes "
+            f"{shown.title}: {shown.unit} against {suite.size_title.lower()}, both axes "
             f"logarithmic{beside}."
         ),
-        spec=_spec(suite, list(dict.fromkeys(map(name, found))), then, sorted(set(points["size"]))),
+        spec=_spec(
+            suite, shown, list(dict.fromkeys(map(name, found))), then, sorted(set(points["size"]))
+        ),
         choices={"": {"points": points}},
     )
 
@@ -122,7 +124,7 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
                 around = each.interval(figure.of)
                 bounds = (around.low, around.high) if around else each.spread(figure.of)
                 low, high = bounds if bounds and each.n > 1 else (None, None)
-                rows.append((name(line), each.spec.entries, rate, low, high, each.n, why(each)))
+                rows.append((name(line), each.spec.size, rate, low, high, each.n, why(each)))
     for printed in figure.printed:
         pairs = zip(printed.sizes, printed.rates, strict=True)
         rows += [(printed.machine, size, rate, None, None, None, "") for size, rate in pairs]
@@ -140,7 +142,11 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
 
 
 def _spec(
-    suite: ReportSuite, today: Sequence[str], then: Sequence[str], sizes: Sequence[int]
+    suite: ReportSuite,
+    shown: RateFigure,
+    today: Sequence[str],
+    then: Sequence[str],
+    sizes: Sequence[int],
 ) -> Spec:
     x = quantity(
         "size",
@@ -150,17 +156,19 @@ def _spec(
             "labelExpr": "lower(format(datum.value, '~s'))",
             "grid": False,
             "values": list(sizes),
+            "labelOverlap": True,
         },
     )
     y = quantity(
         "rate",
         scale={"type": "log", "nice": False, "padding": 22},
-        axis=AXES["count, log"] | {"title": "operations/s"},
+        axis=AXES[shown.axis] | {"title": shown.unit},
     )
+    in_us = ", us" if shown.axis == "us" else ""
     tooltip = [
         {"field": "series", "title": "machine"},
         {"field": "people", "title": suite.people},
-        quantity("rate", title="operations/s", format=",.4~r"),
+        quantity("rate", title=f"{shown.unit}{in_us}", format=",.4~r"),
         quantity("low", title="from", format=",.4~r"),
         quantity("high", title="to", format=",.4~r"),
         quantity("repeats", title="repeats"),

@@ -37,7 +37,6 @@ from sitebench.report.model import (
     variant_name,
 )
 from sitebench.report.page import Section, chooser, figure
-from sitebench.units import format_size
 
 _PER_DECADE = 16
 _CHOOSER = "choose-spectrum"
@@ -59,13 +58,15 @@ def _groups(report: Report) -> list[_Group]:
     found: dict[tuple[str, ...], list[Point]] = {}
     for point in report.points:
         spec = point.spec
-        found.setdefault((point.run, variant_name(spec), "sizes", load_key(spec)), []).append(point)
+        if spec.entries:
+            key = (point.run, variant_name(spec), "sizes", load_key(spec))
+            found.setdefault(key, []).append(point)
         loads = json.dumps([spec.entries, spec.rate is None])
         found.setdefault((point.run, variant_name(spec), "loads", loads), []).append(point)
     made = []
     for (run, _, kind, _), points in found.items():
         group = _group(report, run, kind, points)
-        if len(group.series) > 1 or kind == "sizes":
+        if len(group.series) > 1 or kind == "sizes" or not points[0].spec.entries:
             made.append(group)
     alone = {id(p) for g in made if len(g.series) > 1 for each in g.series.values() for p in each}
     kept = [
@@ -84,14 +85,10 @@ def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Gro
     )
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: (p.spec.entries, p.spec.rate or 0, p.spec.users)):
-        name = (
-            f"{format_size(point.spec.entries)} {suite.people}"
-            if kind == "sizes"
-            else load_name(point.spec)
-        )
+        name = suite.sized(point.spec) if kind == "sizes" else load_name(point.spec)
         series.setdefault(name, []).append(point)
     words = [suite.title_of(spec.operation)]
-    words += [f"{format_size(spec.entries)} {suite.people}"] if kind == "loads" else []
+    words += [suite.sized(spec)] if kind == "loads" and spec.entries else []
     words += [call(spec)] if kind == "sizes" and call(spec) else []
     by = "by size" if kind == "sizes" else "by users" if spec.rate is None else "by rate"
     words += [by] if len(series) > 1 else []

@@ -108,9 +108,11 @@ def _range(suite: ReportSuite, figure: RateFigure, found: Sequence[Series]) -> s
     rates = [each.median(figure.of) or 0.0 for each in sound]
     low, high = format_rate(min(rates)), format_rate(max(rates))
     rate = low if low == high else f"{low} to {high}"
-    sizes = [format_size(each.spec.entries) for each in sound]
+    sizes = [format_size(each.spec.size) for each in sound]
     over = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    what = figure.title if figure.title[1:2].isupper() else figure.title.lower()
+    # Not "html" for HTML, nor "webbench".
+    named = any(word[1:] != word[1:].lower() for word in figure.title.split())
+    what = figure.title if named else figure.title.lower()
     return f"{what} {rate}/s with {over} {suite.people}"
 
 
@@ -162,11 +164,11 @@ def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
     best = max(series, key=lambda each: each.median(figure.of) or 0.0)
     rate = best.median(figure.of) or 0.0
     p99 = best.median(percentile("p99"))
-    remarks = [f"{format_size(best.spec.entries)} {suite.people}"]
+    remarks = [suite.sized(best.spec)]
     remarks += [f"99 % within {format_ns(p99 * 1e3)}"] if p99 is not None else []
     last = figure.printed[-1] if figure.printed else None
-    if last is not None and best.spec.entries in last.sizes:
-        then = last.rates[list(last.sizes).index(best.spec.entries)]
+    if last is not None and best.spec.size in last.sizes:
+        then = last.rates[list(last.sizes).index(best.spec.size)]
         remarks.append(f"{rate / then:,.0f} times a {last.machine}")
     return (
         f"<div><dt>{escape(figure.title)}</dt><dd><b>{format_rate(rate)}<small>/s</small></b>"

@@ -1,0 +1,137 @@
+"""A report on web workloads, read from a run file that the store wrote."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from sitebench.report import build
+from sitebench.report.model import Report, load
+from sitebench.report.page import Section
+from sitebench.runs.point import PointResult
+from sitebench.runs.store import RunStore
+from tests.web_bench.made import SECONDS, a_sweep, a_tally
+from web_bench.paper.printed import PAPERS
+from web_bench.workload import find
+
+RATES = {1: 2_000.0, 4: 7_000.0, 48: 9_000.0}
+
+
+def write(path: Path, results: list[PointResult]) -> Path:
+    with RunStore(path) as store:
+        store.set_manifest({"command": ["sitebench", "web", "sweep"], "seed": 1997})
+        for result in results:
+            store.begin(result.spec)
+            tally = a_tally(find(result.spec.operation), round(result.ops_per_s * SECONDS), 10**6)
+            store.complete(store.point_id(result.spec.key), {"measure": tally}, result)
+            store.confirm(result.spec)
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    results = [
+        *a_sweep("webbench1-static", RATES),
+        *a_sweep("webbench1-light", {n: rate / 5 for n, rate in RATES.items()}),
+        *a_sweep("webbench1-heavy", {n: rate / 30 for n, rate in RATES.items()}),
+        *a_sweep("spice-static", RATES),
+        *a_sweep("spice-cgi", {n: rate / 8 for n, rate in RATES.items()}),
+        *a_sweep("ecommerce-cgi", {n: rate / 3 for n, rate in RATES.items()}),
+        *a_sweep("silicon-surf", {48: 5_000.0}),
+        *a_sweep("webstone2-standard", RATES),
+    ]
+    return load([write(tmp_path_factory.mktemp("web") / "web.sitebench", results)])
+
+
+@pytest.fixture(scope="module")
+def sections(report: Report) -> dict[str, Section]:
+    return {section.id: section for section in build.sections(report)}
+
+
+def words(section: Section) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", section.body)).split())
+
+
+def test_rates_and_latencies_are_drawn_over_clients(sections: dict[str, Section]) -> None:
+    charts = {chart.id: chart for chart in sections["rates"].charts}
+    points = charts["rate-web-webbench1-static"].choices[""]["points"]
+    names = points["series"]["names"]
+    assert names[0] == "today: nginx"
+    assert "ProLiant 5000 1P, 1997" in names
+    today = [n for n, code in enumerate(points["series"]["codes"]) if code == 0]
+    assert [points["size"][n] for n in today] == [1, 4, 48]
+    assert [points["rate"][n] for n in today] == [2_000, 7_000, 9_000]
+    latency = charts["rate-web-webbench1-static-latency"]
+    assert latency.choices[""]["points"]["rate"][0] == pytest.approx(500, rel=1e-3)
+    webstone = charts["rate-web-webstone2-standard"].choices[""]["points"]
+    assert (webstone["size"][-1], webstone["rate"][-1]) == (500, 602)
+
+
+def test_points_are_named_by_their_clients(report: Report, sections: dict[str, Section]) -> None:
+    said = words(sections["bottlenecks"])
+    assert "WebBench 1.0, static HTML, 4 clients" in said
+    assert " 0 clients" not in " ".join(map(words, sections.values()))
+    titles = sections["spectrum"].charts[0].titles.values()
+    assert "WebBench 1.0, static HTML, by users" in titles
+    assert len(titles) == 8
+    assert sections["curve"].charts[0].titles["c0"] == "WebBench 1.0, static HTML"
+
+
+def test_every_printed_table_is_there_with_its_number_title_and_notes(
+    sections: dict[str, Section],
+) -> None:
+    said = words(sections["papers"])
+    for paper in PAPERS.values():
+        for table in paper.tables:
+            assert " ".join(table.cited.split()) in said
+            for note in table.notes:
+                assert " ".join(note.split()) in said
+        for statement in paper.statements:
+            assert statement.check in said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Table 5, Tables 1 and 3, Table 5 of 2000 (own peaks), the peaks of WebStone.
+        "Today, requests/s 9,000 @ 48 1,800 @ 48 300 @ 48",
+        "Static requests/second 2,759 2,282 1.21 9,000",
+        "SPICE C CGI requests/second 493 344 1.43 1,125",
+        "Uniprocessor 100% CGI 14.5% 18.5% 12.5% 12.5%",
+        "Uniprocessor SPICE e-commerce CGI requests/second 329 3,000",
+        "HTML 602 @ 500 clients 91.18 @ 500 clients 9,000 @ 48",
+        # Half of the ten classes of a mix that was measured.
+        "40% 2K, 3K 40.00%",
+        "Conn/Sec. @ 50K in theory, K as bytes 244 24.4 3.77 0.312",
+    ],
+)
+def test_todays_figures_stand_beside_the_printed_ones(
+    line: str, sections: dict[str, Section]
+) -> None:
+    assert line in words(sections["papers"])
+
+
+def test_the_terminals_tables_are_there_too(sections: dict[str, Section]) -> None:
+    said = words(sections["papers"])
+    assert "webbench1-heavy webbench1-static, webbench1-light" in said
+    assert "spice-cgi own peaks (the paper's) 48 48 12.5% 12.5%" in said
+    assert "spice-static 9,000 @ 48" in said
+
+
+def test_spice_is_drawn_beside_2000(sections: dict[str, Section]) -> None:
+    (chart,) = sections["papers"].charts
+    kept = chart.choices[""]["kept"]
+    assert kept["series"]["names"] == [
+        "today, own peaks",
+        "today, highest load",
+        "iWS, 4 CPUs, 2000",
+    ]
+    assert kept["workload"]["names"] == ["spice-cgi", "ecommerce-cgi"]
+    assert kept["kept"][:3] == [0.125, 0.125, 0.179]
+
+
+def test_the_markdown_has_every_table(report: Report) -> None:
+    text = build.markdown(report)
+    assert "### Peaks, with their clients" in text
+    assert "Table 9: iWS E-Commerce SPICE Efficiency" in text

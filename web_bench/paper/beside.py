@@ -1,0 +1,232 @@
+"""Every table that the four papers print, as printed, with today's figures beside it.
+
+A table of a configuration has no counterpart; it is shown as it is. Where a workload was not
+measured, today's cell is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sitebench.report.suite import Folded
+from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.runs.repeats import Of, Series
+from sitebench.units import format_bytes, format_rate
+from web_bench.paper import printed
+from web_bench.paper.analysis import efficiencies, peak_of
+from web_bench.paper.arithmetic import LINE_EFFICIENCY, MBIT, WEBSTONE_MBIT, line_capacity
+from web_bench.paper.figures import figure_of, latency_s
+from web_bench.paper.printed import PAPERS, Paper
+from web_bench.paper.tables import at_clients
+
+_NOTHING = ""
+_SPI = {
+    "servlet": "inprocess",
+    "cgi": "cgi",
+    "jsp": "template",
+    "shtml": "page",
+    "static": "static",
+}
+"""Server-side programming interfaces of 2000, and the kind of program that stands for each."""
+
+_WEBBENCH1 = {
+    "Static HTML": "webbench1-static",
+    "Light CGI": "webbench1-light",
+    "Heavy CGI": "webbench1-heavy",
+}
+_WEBSTONE2 = {
+    "HTML": "webstone2-standard",
+    "NSAPI": "webstone2-inprocess",
+    "CGI": "webstone2-cgi",
+}
+_MIXES = {
+    "Distribution of Sample Files": "webbench1-static",
+    "CGI/HTML File Distribution": "cgi-html",
+    "Webstone File Distribution": "silicon-surf",
+    "Large Filemix File Distribution": "large-filemix",
+}
+"""By the title of the table that has a workload's classes in its rows."""
+
+_LINES = {"100BaseT or FDDI": 100e6, "10BaseT": 10e6, "T1": 1.544e6, "ISDN (BRI)": 128e3}
+
+
+@dataclass(frozen=True)
+class _Today:
+    """What was measured, by workload."""
+
+    found: Mapping[str, Sequence[Series]]
+
+    def best(self, workload: str, figure: str = "requests_per_s") -> Series | None:
+        return peak_of(self.found.get(workload, ()), figure)
+
+    def peak(self, workload: str, of: Of, show: Callable[[float], str]) -> str:
+        """Return a figure at the workload's highest rate."""
+        best = self.best(workload)
+        value = None if best is None else best.median(of)
+        return _NOTHING if value is None else show(value)
+
+    def peak_at(self, workload: str, figure: str, scale: float = 1.0) -> str:
+        """Return the highest value of a figure, with its clients."""
+        best = self.best(workload, figure)
+        of = figure_of(figure)
+        return _NOTHING if best is None else at_clients(best, of, scale)
+
+    def efficiency(self, workload: str) -> tuple[str, str]:
+        found = efficiencies(self.found).get(workload)
+        if found is None:
+            return _NOTHING, _NOTHING
+        return f"{found.own_peaks.request:.1%}", f"{found.own_peaks.latency:.1%}"
+
+    def shares(self, workload: str) -> list[str]:
+        """Return the share of the requests of each class, in the order of the workload."""
+        counts: dict[str, float] = {}
+        for result in (r for each in self.found.get(workload, ()) for r in each.results):
+            for classes in result.figures.get("mix", {}).values():
+                for name, each in classes.items():
+                    counts[name] = counts.get(name, 0) + each["count"]
+        every = sum(counts.values())
+        return [f"{100 * count / every:.2f}%" for count in counts.values()] if every else []
+
+
+def beside(found: Mapping[str, Sequence[Series]]) -> list[Folded]:
+    """Return the tables and the checked claims of each paper."""
+    today = _Today(found)
+    return [
+        Folded(
+            f"1996-2000 beside today: {paper.tool}, {paper.author}, {paper.date}",
+            [*(_table(paper, each, today) for each in paper.tables), _statements(paper)],
+            folded=True,
+        )
+        for paper in PAPERS.values()
+    ]
+
+
+def _table(paper: Paper, table: printed.Table, today: _Today) -> Table:
+    rows: list[Row] = [[row[0], *map(_then, row[1:])] for row in table.rows]
+    columns = table.columns
+    added = _columns(paper, table, today)
+    columns = (*columns, *added)
+    rows = [
+        [*_filled(row, len(table.columns)), *(cells[n] for cells in added.values())]
+        for n, row in enumerate(rows)
+    ]
+    rows += [_filled(row, len(columns)) for row in _rows(table, today)]
+    width = len(columns)
+    left = width if not any(map(_has_figures, table.rows)) else 1
+    notes = (*table.notes, f"{paper.title}; {table.where}.")
+    return Table(table.cited, columns, rows, left, notes)
+
+
+def _filled(row: Row, width: int) -> Row:
+    """Return a row with empty cells at its end: some are printed without their last."""
+    return [*row, *([_NOTHING] * (width - len(row)))]
+
+
+def _has_figures(row: Sequence[str]) -> bool:
+    return any(cell[:1].isdigit() for cell in row[1:])
+
+
+def _then(text: str) -> Cell:
+    return Cell(text, Mark.THEN)
+
+
+def _columns(paper: Paper, table: printed.Table, today: _Today) -> dict[str, list[str]]:
+    """Return today's columns of a table, by their titles: a cell for each of its rows."""
+    names = [row[0] for row in table.rows]
+    if table.title in _MIXES:
+        shares = today.shares(_MIXES[table.title])
+        kept = dict(enumerate(shares)) if len(shares) in (len(names), len(names) - 1) else {}
+        return {"Today": [kept.get(n, _NOTHING) for n in range(len(names))]}
+    if table.title == "Model of User Requirement":
+        return {"CGI requests today": [_dynamic(today, _WEBBENCH1[name]) for name in names]}
+    if table.title == "Peak Performance Data":
+        mbit = MBIT / WEBSTONE_MBIT
+        return {
+            "Connections/s today": [
+                today.peak_at(_WEBSTONE2[name], "connects_per_s") for name in names
+            ],
+            "Mbit/s today (2^20)": [
+                today.peak_at(_WEBSTONE2[name], "mbit_per_s", mbit) for name in names
+            ],
+        }
+    return _spice_columns(names, table, today) if paper.key == "webbench3" else {}
+
+
+def _spice_columns(
+    names: Sequence[str], table: printed.Table, today: _Today
+) -> dict[str, list[str]]:
+    if "Efficiency" in table.title:
+        pairs = [today.efficiency(_workload(name)) for name in names]
+        return {
+            "Request rate today": [rate for rate, _ in pairs],
+            "Latency today": [latency for _, latency in pairs],
+        }
+    if any("Latency (ms)" in name for name in names):
+        return {"Today": [_measurement(today, name) for name in names]}
+    return {}
+
+
+def _workload(row: str) -> str:
+    """Return the workload that a row of the paper of 2000 is about."""
+    kind = next(kind for word, kind in _SPI.items() if word in row.lower())
+    return f"ecommerce-{kind}" if "commerce" in row.lower() else f"spice-{kind}"
+
+
+def _measurement(today: _Today, row: str) -> str:
+    workload = _workload(row)
+    if "Latency" in row:
+        return today.peak(workload, latency_s, lambda seconds: f"{1e3 * seconds:.3g}")
+    return today.peak(workload, figure_of("requests_per_s"), format_rate)
+
+
+def _dynamic(today: _Today, workload: str) -> str:
+    """Return the share of a mix's last class, the program; files alone have none."""
+    shares = today.shares(workload)
+    if not shares:
+        return _NOTHING
+    return shares[-1] if workload != "webbench1-static" else "0%"
+
+
+def _rows(table: printed.Table, today: _Today) -> list[Row]:
+    """Return today's rows of a table."""
+    if table.title == "Peak Throughput":
+        cells = [today.peak_at(_WEBBENCH1[name], "requests_per_s") for name in table.columns[1:]]
+        return [["Today, requests/s", *cells]]
+    if table.title.startswith("Monitoring Results"):
+        best = today.best("webbench1-static")
+        if best is None:
+            return []
+        cpu, sent = (
+            best.median(of) for of in (lambda r: r.use.target_cpu_percent, figure_of("mbit_per_s"))
+        )
+        memory = best.median(lambda r: r.use.target_rss)
+        return [
+            [
+                f"Today: {best.spec.target}",
+                f"{best.spec.users:,}",
+                _NOTHING if cpu is None else f"{cpu:.0f}%",
+                _NOTHING if sent is None else f"{format_rate(sent)} Mbit/s",
+                _NOTHING if memory is None else format_bytes(memory),
+            ]
+        ]
+    if table.title == "Common networking technologies":
+        return [
+            [
+                f"Conn/Sec. @ {size} {how}, K as bytes",
+                *(
+                    f"{line_capacity(_LINES[name], float(size[:-1]), efficiency=part):.3g}"
+                    for name in table.columns[1:]
+                ),
+            ]
+            for size, practice in LINE_EFFICIENCY.items()
+            for how, part in (("in theory", 1.0), ("in practice", practice))
+        ]
+    return []
+
+
+def _statements(paper: Paper) -> Table:
+    """Return what the text says, and whether the paper's own figures have it so."""
+    words = {True: "holds", False: "does not hold", None: "cannot be checked"}
+    rows = [[each.text, words[each.holds], each.check] for each in paper.statements]
+    return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
