@@ -150,13 +150,11 @@ def _argv(program: str, folder: Path) -> Sequence[str]:
 
 
 def _behind(kinds: Collection[str]) -> Sequence[Sequence[str]]:
-    found: list[Sequence[str]] = []
-    if "cgi" in kinds or "cgi-env" in kinds:
-        at_once = str(_CGI_AT_ONCE)
-        found.append([find("fcgiwrap", "fcgiwrap"), "-c", at_once, "-s", "unix:cgi.sock"])
-    if "fastcgi" in kinds:
-        found.append([f"programs{CGI}", "--fastcgi", "fastcgi.sock"])
-    return found
+    stays = started.fastcgi(kinds)
+    if not {"cgi", "cgi-env"} & {*kinds}:
+        return stays
+    fcgiwrap = find("fcgiwrap", "fcgiwrap")
+    return [[fcgiwrap, "-c", str(_CGI_AT_ONCE), "-s", "unix:cgi.sock"], *stays]
 
 
 SERVER = Server(
@@ -170,7 +168,7 @@ SERVER = Server(
     _TLS,
     _CLIENT_CA,
     # Without it root's workers become another user, who may not be able to read the docroot.
-    {"user": "user root;\n" if os.geteuid() == 0 else ""},
+    lambda _threads: {"user": "user root;\n" if os.geteuid() == 0 else ""},
     _behind,
 )
 

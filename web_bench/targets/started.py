@@ -42,6 +42,9 @@ _DESCRIPTORS = 32_768
 """For connections and open files; fewer where this process may not have so many."""
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 
+_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": os.environ.get("TZ", "")}
+"""Little, as programs show it; where there is a time zone, the pages' date depends on it."""
+
 CGI = "/cgi-bin/sitebench-cgi"
 PAGE_BYTES = 6_250
 """Bytes of paper 001's page with its date."""
@@ -84,9 +87,12 @@ class Server:
     """Part of the configuration, for `@tls@`."""
     client_ca: str
     """Part of `tls`, for `@client_ca@`."""
-    values: Mapping[str, str] = field(default_factory=dict)
-    behind: Callable[[Collection[str]], Sequence[Sequence[str]]] = lambda kinds: ()
+    values: Callable[[int], Mapping[str, str]]
+    """Values of its own, for so many threads."""
+    behind: Callable[[Collection[str]], Sequence[Sequence[str]]]
     """Commands of the programs behind it, for these kinds."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Files of its own, by their paths below its folder."""
 
     def find(self) -> str:
         return find(self.name, self.package)
@@ -97,6 +103,11 @@ def find(program: str, package: str) -> str:
     return find_program(
         program, f"install it (`apt-get install {package}`), or use --target embedded"
     )
+
+
+def fastcgi(kinds: Collection[str]) -> Sequence[Sequence[str]]:
+    """Return the command of the program that stays, if it is needed."""
+    return [[f"programs{CGI}", "--fastcgi", "fastcgi.sock"]] if "fastcgi" in kinds else []
 
 
 @contextlib.contextmanager
@@ -157,6 +168,8 @@ def start(server: Server, request: dict[str, Any]) -> Service:
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
         _write(folder / f"programs{CGI}", cgi_program(), 0o755)
+        for path, text in server.files.items():
+            _write(folder / path, text.encode())
         ports: set[int] = set()
         while len(ports) < 2:
             ports.add(free_port())
@@ -168,7 +181,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
             "threads": str(request["threads"]),
             "connections": str(descriptors // 8),
             "files": str(descriptors // 2),
-            **server.values,
+            **server.values(request["threads"]),
         }
         tls = None if request["tls"] is None else ServerTls(**request["tls"])
         ca = None if tls is None else _certify(tls, folder)
@@ -265,7 +278,7 @@ def _launch(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env={"PATH": os.environ.get("PATH", os.defpath)},
+            env={name: value for name, value in _ENVIRONMENT.items() if value},
         )
 
 

@@ -1,0 +1,78 @@
+"""What only Apache does; test_started.py has what it does as nginx does."""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import BadInput, ProgramMissing
+from tests.support.programs import required_program
+from tests.web_bench.started import ask, family, with_cgi_program
+from web_bench.targets import apache
+
+
+@pytest.fixture(autouse=True, scope="module")
+def programs() -> None:
+    """Have what is needed."""
+    required_program("apache2")
+    with_cgi_program()
+
+
+def test_its_processes_are_as_many_as_asked_for_and_stay() -> None:
+    with apache.serving(None, threads=2) as started:
+        begun = family(started.pid)
+        # The master, the one that begins CGI programs, and two that serve.
+        assert sorted(each.name() for each in begun) == ["apache2"] * 4 + ["sitebench-cgi"]
+        threads = sorted(each.num_threads() for each in begun if each.name() == "apache2")
+        assert threads[2:] == [258, 258]
+        assert started.facts["version"].startswith("Apache/2")
+        assert "@" not in started.facts["configuration"]
+
+
+def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("a")
+    directives = {"threadsperchild": "7", "FileETag": "None", "KeepAlive": "Off"}
+    with apache.serving(tmp_path, directives=directives, kinds=()) as started:
+        lines = started.facts["configuration"].splitlines()
+        found = ask(started.address, "/a.html")
+        threads = [each.num_threads() for each in family(started.pid)]
+    assert max(threads) == 7 + 2
+    assert lines.count("KeepAlive Off") == 1
+    assert "KeepAlive On" not in lines
+    assert found.body == b"a"
+    assert found.headers["connection"] == "close"
+    assert "etag" not in found.headers
+
+
+@pytest.mark.parametrize(
+    ("directives", "words"),
+    [
+        ({"EnableSendfil": "On"}, "apache2 did not start: Invalid command 'EnableSendfil'"),
+        ({"KeepAliveTimeout": "long"}, "KeepAliveTimeout has wrong format"),
+        ({"KeepAlive": "On\nEvil On"}, r'"KeepAlive On\nEvil On" is not one directive of apache2'),
+    ],
+)
+def test_a_wrong_directive_is_refused_in_apaches_words(
+    directives: dict[str, str], words: str
+) -> None:
+    with pytest.raises(BadInput) as raised, apache.serving(None, directives=directives, kinds=()):
+        pass
+    assert words in raised.value.message
+
+
+def test_pages_of_lua_take_what_the_others_take() -> None:
+    with apache.serving(None, kinds={"inprocess", "template"}) as started:
+        assert len(ask(started.address, "/dynamic/constant").body) == 6_250
+        first, second = (ask(started.address, "/dynamic/random?size=200000") for _ in range(2))
+        assert len(first.body) == len(second.body) == 200_000
+        assert first.body != second.body
+        for path in ("/dynamic/template/100", "/dynamic/template/a", "/dynamic/send"):
+            assert ask(started.address, path).status == 404
+
+
+def test_a_missing_program_is_refused_with_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sitebench.system.programs._DAEMONS", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ProgramMissing, match="apt-get install apache2-bin"):
+        apache.SERVER.find()

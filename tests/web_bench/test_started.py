@@ -1,0 +1,210 @@
+"""Real nginx and Apache, each with every kind of program behind it."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.errors import BadInput, SitebenchError
+from sitebench.http.site import Address
+from sitebench.targets.tls import ServerTls, Trust, trusting
+from tests.support.programs import required_program
+from tests.tls.certificates import PASSWORD, Authority
+from tests.web_bench.docroots import SPEC
+from tests.web_bench.started import (
+    ask,
+    assert_ends_with_its_parent,
+    family,
+    ordinary_user,
+    served_elsewhere,
+    today,
+    with_cgi_program,
+)
+from web_bench.seed import file_set, seed
+from web_bench.targets.started import Started
+from web_bench.verify import verify
+
+FILES = file_set(SPEC)
+LOGGED = {"nginx": ("access_log", "{} combined"), "apache": ("CustomLog", r'"{}" "%h \"%r\""')}
+"""The directive by which each server lists its requests in a file."""
+
+
+@pytest.fixture(scope="module", params=list(LOGGED))
+def name(request: pytest.FixtureRequest) -> str:
+    """Name of the server under test."""
+    for program in ("nginx", "fcgiwrap", "apache2"):
+        required_program(program)
+    with_cgi_program()
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def target(name: str) -> Any:
+    """Module that starts it."""
+    return import_module(f"web_bench.targets.{name}")
+
+
+@pytest.fixture(scope="module")
+def docroot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the set, whose name a configuration could misread."""
+    made = tmp_path_factory.mktemp('the "docroot" of $5; {x}')
+    seed(SPEC, made)
+    (made / "today.shtml").write_text('<!--#echo var="QUERY_STRING" -->')
+    return made
+
+
+@pytest.fixture(scope="module")
+def access_log(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server lists the requests."""
+    return tmp_path_factory.mktemp(name) / "access.log"
+
+
+@pytest.fixture(scope="module")
+def server(name: str, target: Any, docroot: Path, access_log: Path) -> Iterator[Started]:
+    """The server with everything, started once."""
+    directive, value = LOGGED[name]
+    directives = {directive: value.format(access_log)}
+    with target.serving(docroot, tls=ServerTls(), threads=2, directives=directives) as started:
+        yield started
+
+
+def test_the_set_is_served_byte_for_byte_in_the_clear_and_over_tls(
+    server: Started, access_log: Path
+) -> None:
+    assert server.secure is not None
+    assert server.ca is not None
+    trust = trusting(Trust(), server.ca)
+    for address in (server.address, server.secure):
+        found = verify(SPEC, str(address), trust=trust)
+        assert (found.files, found.different) == (FILES.count, 0)
+    asked = [line.split('"')[1].split()[1] for line in access_log.read_text().splitlines()]
+    assert all(asked.count(FILES.path(i)) == 2 for i in range(FILES.count))
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_program_answers_with_as_much_as_it_is_asked_for(
+    server: Started, encrypted: bool
+) -> None:
+    address = server.secure if encrypted else server.address
+    assert address is not None
+    for kind in server.programs.keys() & {"cgi", "fastcgi", "inprocess"}:
+        path = server.programs[kind]
+        for size in (0, 1, 6_250, 1_000_000):
+            found = ask(address, path.format(size=size, content="constant"), server.ca)
+            assert (found.status, found.body) == (200, b"x" * size), kind
+        found = ask(address, path.format(size=999, content="random"), server.ca)
+        assert (found.status, len(found.body)) == (200, 999), kind
+        assert set(found.body) == set(range(ord("?"), ord("X") + 1)), kind
+
+
+def test_pages_show_todays_date(server: Started) -> None:
+    before = today()
+    paths = [server.programs["page"]]
+    if "template" in server.programs:
+        paths += [server.programs["template"].format(copy=copy) for copy in (0, 9, 10, 99)]
+    for path in paths:
+        found = ask(server.address, path)
+        assert (found.status, len(found.body)) == (200, 6_250)
+        assert found.headers["content-type"] == "text/html"
+        days = {before, today()}
+        assert any(f"<p>Today is {day}.</p>".encode() in found.body for day in days)
+
+
+def test_a_page_of_the_docroot_is_parsed_too(server: Started) -> None:
+    assert ask(server.address, "/today.shtml?a=b").body == b"a=b"
+
+
+@pytest.mark.parametrize("path", ["/cgi-bin/sitebench-cgi", "/dynamic/fastcgi"])
+def test_a_program_learns_of_its_request(server: Started, path: str) -> None:
+    assert server.secure is not None
+    found = ask(server.address, f"{path}?a=b").variables
+    expected = {
+        "GATEWAY_INTERFACE": "CGI/1.1",
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_PORT": str(server.address.port),
+        "REQUEST_METHOD": "GET",
+        "REQUEST_URI": f"{path}?a=b",
+        "SCRIPT_NAME": path,
+        "QUERY_STRING": "a=b",
+        "REMOTE_ADDR": "127.0.0.1",
+        "HTTP_HOST": f"127.0.0.1:{server.address.port}",
+    }
+    assert expected.items() <= found.items()
+    assert "HTTPS" not in found
+    assert ask(server.secure, path, server.ca).variables["HTTPS"] == "on"
+
+
+def test_each_cgi_request_has_a_process_of_its_own(server: Started) -> None:
+    """Random characters begin with the number of the process."""
+    path = server.programs["cgi"].format(size=64, content="random")
+    assert len({ask(server.address, path).body for _ in range(5)}) == 5
+
+
+def test_no_client_makes_the_program_listen(server: Started) -> None:
+    """Words of a query without `=` are arguments of the program."""
+    found = ask(server.address, f"{server.programs['cgi-env']}?--fastcgi+other.sock")
+    assert found.variables["QUERY_STRING"] == "--fastcgi+other.sock"
+
+
+def test_a_kept_fastcgi_connection_answers_one_request_after_the_other(server: Started) -> None:
+    for size in (70_000, 3, 140_000, 0):
+        path = server.programs["fastcgi"].format(size=size, content="constant")
+        assert len(ask(server.address, path).body) == size
+        assert ask(server.address, path, method="HEAD").body == b""
+
+
+def test_nothing_is_left_after_it_is_closed(target: Any, docroot: Path) -> None:
+    with target.serving(docroot, threads=2) as started:
+        begun = family(started.pid)
+        folder = Path(begun[0].cwd())
+        assert started.alive()
+        assert started.secure is None
+    assert len(begun) > 3
+    assert not [each for each in begun if each.is_running()]
+    assert not folder.exists()
+    assert not started.alive()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_is_left_after_its_parent_has_ended(
+    target: Any, docroot: Path, how: signal.Signals
+) -> None:
+    assert_ends_with_its_parent(target.__name__, docroot, how)
+
+
+def test_it_serves_an_ordinary_user(target: Any, docroot: Path) -> None:
+    with served_elsewhere(target.__name__, docroot, ordinary_user()) as (_, (pid, port, programs)):
+        assert all(each.uids().real != 0 for each in family(pid))
+        for kind, path in programs.items():
+            asked = path.format(size=10, content="constant", copy=7)
+            assert ask(Address("127.0.0.1", port), asked).status == 200, kind
+
+
+def test_what_it_does_not_have_is_refused(target: Any, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="has no asp programs"):
+        target.serving(None, kinds={"asp"}).__enter__()
+    with pytest.raises(BadInput, match="there is no folder"):
+        target.serving(tmp_path / "missing").__enter__()
+
+
+def test_a_certificate_of_the_users_with_a_locked_key_is_shown(
+    target: Any, docroot: Path, tmp_path: Path
+) -> None:
+    authority = Authority(tmp_path / "authority")
+    shown = authority.locked(authority.sign("server"))
+    tls = ServerTls(shown.cert, shown.key, PASSWORD, authority.ca)
+    client = authority.sign("client")
+    with target.serving(docroot, tls=tls, kinds=()) as started:
+        assert started.secure is not None
+        assert started.ca is None
+        trust = trusting(Trust(cert=client.cert, key=client.key), authority.ca)
+        assert verify(SPEC, str(started.secure), trust=trust).different == 0
+        different = FILES.count
+        with contextlib.suppress(SitebenchError):  # nginx says 400, Apache ends the connection.
+            found = verify(SPEC, str(started.secure), trust=trusting(Trust(), authority.ca))
+            different = found.different
+        assert different == FILES.count

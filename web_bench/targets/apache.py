@@ -1,0 +1,216 @@
+"""Apache in a temporary folder: files, parsed pages, CGI, FastCGI, pages of Lua, TLS."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from sitebench.system.child import serve
+from sitebench.system.programs import find_program
+from sitebench.targets.tls import ServerTls
+from web_bench.targets import started
+from web_bench.targets.started import CGI, Server, Started, page
+
+PROGRAMS = {
+    "cgi-env": CGI,
+    "cgi": f"{CGI}?kind={{content}}&size={{size}}",
+    "inprocess": "/dynamic/{content}?size={size}",
+    "page": "/dynamic/page.shtml",
+    "template": "/dynamic/template/{copy}",
+    "fastcgi": "/dynamic/fastcgi?kind={content}&size={size}",
+}
+"""Path of each dynamic kind."""
+
+_THREADS = 256
+"""Of each process: as many requests at a time."""
+_NOBODY = "65534"
+
+_FIXED = "# The rest is needed as it is.\n"
+_TEMPLATE = """\
+# Apache as sitebench starts it; all paths are below a temporary folder.
+LoadModule mpm_event_module @modules@/mod_mpm_event.so
+
+# So many processes from beginning to end.
+StartServers @threads@
+ServerLimit @threads@
+ThreadLimit 1024
+ThreadsPerChild 256
+MaxRequestWorkers @requests@
+MinSpareThreads 1
+MaxSpareThreads @requests@
+MaxConnectionsPerChild 0
+ListenBacklog @backlog@
+
+# Files go from the page cache to the socket.
+EnableSendfile On
+
+# A connection ends when its client wants it to.
+KeepAlive On
+KeepAliveTimeout 3600
+MaxKeepAliveRequests 0
+
+# The rest is needed as it is.
+LoadModule authz_core_module @modules@/mod_authz_core.so
+LoadModule mime_module @modules@/mod_mime.so
+LoadModule dir_module @modules@/mod_dir.so
+LoadModule alias_module @modules@/mod_alias.so
+LoadModule include_module @modules@/mod_include.so
+LoadModule cgid_module @modules@/mod_cgid.so
+LoadModule proxy_module @modules@/mod_proxy.so
+LoadModule proxy_fcgi_module @modules@/mod_proxy_fcgi.so
+LoadModule lua_module @modules@/mod_lua.so
+
+ServerName localhost
+Listen 127.0.0.1:@port@
+DefaultRuntimeDir .
+PidFile apache2.pid
+ErrorLog error.log
+
+DocumentRoot docroot
+DirectoryIndex index.html
+<Directory />
+  AllowOverride None
+  Options FollowSymLinks Includes ExecCGI
+  Require all granted
+</Directory>
+TypesConfig /dev/null
+AddType text/html .html .shtml
+AddType text/css .css
+AddType text/javascript .js
+AddType text/plain .txt
+AddType application/json .json
+AddType image/gif .gif
+AddType image/jpeg .jpg .jpeg
+AddType image/png .png
+AddType image/svg+xml .svg
+
+# A page that is parsed for each request.
+AddOutputFilter INCLUDES .shtml
+Alias /dynamic/page.shtml pages/dynamic/page.shtml
+
+# A process for each request, begun by another one than those that serve.
+ScriptSock cgid.sock
+ScriptAlias /cgi-bin/ programs/cgi-bin/
+
+# A process that stays.
+ProxyPass /dynamic/fastcgi unix:fastcgi.sock|fcgi://localhost/dynamic/fastcgi enablereuse=on
+
+# In the threads that serve: each compiles the file once.
+LuaScope thread
+LuaCodeCache forever
+LuaMapHandler ^/dynamic/(constant|random)$ programs/dynamic.lua $1
+LuaMapHandler ^/dynamic/template/[0-9][0-9]?$ programs/dynamic.lua template
+@tls@"""
+_TLS = """
+LoadModule ssl_module @modules@/mod_ssl.so
+Listen 127.0.0.1:@secure@
+<VirtualHost 127.0.0.1:@secure@>
+  SSLEngine On
+  SSLCertificateFile cert.pem
+  SSLCertificateKeyFile key.pem
+@client_ca@</VirtualHost>
+"""
+_CLIENT_CA = """\
+  SSLCACertificateFile clients.pem
+  SSLVerifyClient require
+"""
+
+_LUA = f"""\
+-- What Apache answers in its own threads. This part runs once for each thread.
+local PIECE = 65536
+local xs = string.rep("x", PIECE)
+local characters = {{}}
+for i = 1, 2 * PIECE do characters[i] = string.char(math.random(63, 88)) end
+characters = table.concat(characters)
+
+-- A hundred pages, each compiled on its own.
+local source = [==[
+local date = ...
+return [=[{page("]=] .. date .. [=[")}]=]
+]==]
+local pages = {{}}
+for i = 0, 99 do pages[i] = load(source) end
+
+local function send(r, kind, size, piece)
+  r.content_type = kind
+  r.headers_out["Content-Length"] = tostring(size)
+  while size >= #piece do
+    r:write(piece)
+    size = size - #piece
+  end
+  if size > 0 then r:write(piece:sub(1, size)) end
+  return apache2.OK
+end
+
+local function size(r)
+  return tonumber((r.args or ""):match("size=(%d+)")) or 6250
+end
+
+function constant(r)
+  return send(r, "text/plain", size(r), xs)
+end
+
+-- Random characters "?" to "X", made before: another part of them for each request.
+function random(r)
+  local from = math.random(PIECE)
+  return send(r, "text/plain", size(r), characters:sub(from, from + PIECE - 1))
+end
+
+function template(r)
+  local text = pages[tonumber(r.uri:match("%d+$"))](os.date("%Y-%m-%d"))
+  return send(r, "text/html", #text, text)
+end
+"""
+
+
+def serving(
+    docroot: Path | None,
+    *,
+    tls: ServerTls | None = None,
+    threads: int = 1,
+    directives: Mapping[str, str] = {},
+    kinds: Collection[str] = PROGRAMS.keys(),
+) -> contextlib.AbstractContextManager[Started]:
+    """Serve a folder by an Apache with so many processes, over TLS at another port if asked for.
+
+    `directives` replace those of the configuration, or are added to it. `kinds` are the dynamic
+    kinds that are needed: no process is started for the others.
+    """
+    return started.serving(
+        __name__, docroot, tls=tls, threads=threads, directives=directives, kinds=kinds
+    )
+
+
+def _argv(program: str, folder: Path) -> Sequence[str]:
+    argv = [program, "-d", str(folder), "-f", "apache2.conf", "-D", "FOREGROUND"]
+    if os.geteuid() != 0:
+        return argv
+    # Apache serves no request as root. As another user it must still reach what root may.
+    setpriv = find_program("setpriv", "install it (`apt-get install util-linux`)")
+    user = [f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
+    return [setpriv, *user, "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *argv]
+
+
+SERVER = Server(
+    "apache2",
+    "apache2-bin",
+    _TEMPLATE,
+    _FIXED,
+    "{name} {value}",
+    PROGRAMS,
+    _argv,
+    _TLS,
+    _CLIENT_CA,
+    lambda threads: {
+        "modules": "/usr/lib/apache2/modules",
+        "requests": str(threads * _THREADS),
+    },
+    started.fastcgi,
+    {"programs/dynamic.lua": _LUA},
+)
+
+
+if __name__ == "__main__":
+    serve(lambda request: started.start(SERVER, request))
