@@ -34,6 +34,7 @@ SUITE = Suite(
     program="web_bench.workload:Workload",
     stage="web_bench.points:api_stage",
     report="web_bench.paper.report:REPORT",
+    plan="web_bench.paper.plan:PLAN",
     exports={"WebServer": "web_bench.targets.web_server"},
     target_options=frozenset(
         ("target", "target_threads", "tls_target", "programs", "docroot", "directives")

@@ -47,7 +47,7 @@ for _suite in plan_suites():
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     from rich.console import Console
 
-    from sitebench.plan.choose import plan
+    from sitebench.plan.choose import plan, with_calculations
     from sitebench.plan.render import document, render
 
     typed = options.typed_in()
@@ -70,6 +70,7 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     )
     if options.objective is not None and not estimated:
         answer = replace(answer, warnings=(*answer.warnings, _ALONE))
+    answer = with_calculations(answer, options)
     others = [
         _other_machine(suite, options, each) for each in presets.values() if each is not chosen
     ]

@@ -8,12 +8,13 @@ the largest, for up to twice as many people, and refuses more (method rule 11).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sitebench.errors import BadInput
 from sitebench.plan.model import Scenario, needed, people_per_machine, round_half_up, solve
+from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import UNSTATED, RateTable
-from sitebench.plan.suite import PlanSuite
+from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.units import format_size
 
 _STRETCH = 2.0
@@ -31,6 +32,8 @@ class Plan:
     rates: Mapping[str, float]
     values: Mapping[str, float]
     warnings: tuple[str, ...] = ()
+    calculations: tuple[Calculation, ...] = ()
+    """The suite's other laws."""
 
 
 def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | None = None) -> Plan:
@@ -61,6 +64,13 @@ def on_first(suite: PlanSuite, tables: Sequence[RateTable]) -> tuple[Plan, RateT
         except BadInput:
             continue
     return None
+
+
+def with_calculations(plan: Plan, options: PlanOptions | None = None) -> Plan:
+    """Return a plan with the suite's other laws, by default with its usual options."""
+    suite = plan.suite
+    made = suite.calculations(options or suite.options(), plan.rates)
+    return replace(plan, calculations=tuple(made))
 
 
 def _complete(scenario: Scenario, table: RateTable) -> list[int]:

@@ -14,19 +14,20 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from sitebench.plan.choose import Plan, on_first
+from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import (
     PERCENTILES,
     Law,
+    Step,
     law_of,
     rate_key,
     round_half_up,
     wait_factor,
     with_all,
 )
-from sitebench.plan.rates import RateTable
-from sitebench.plan.suite import PlanSuite, plan_suites
+from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.suite import Calculation, PlanSuite, plan_suites
 
 _ANSWERS = {
     "simultaneous": "Simultaneous users of one machine",
@@ -62,10 +63,12 @@ def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> str:
     is the page's.
     """
     planners = [_planner(each, rates.get(each.name, ())) for each in plan_suites()]
-    laws = ", ".join(f"{each.suite.name}: {_laws(each.law)}" for each in planners)
+    laws = ", ".join(
+        f"{json.dumps(name)}: {_laws(steps)}" for each in planners for name, steps in each.laws
+    )
     data = json.dumps({each.suite.name: each.data for each in planners}).replace("</", "<\\/")
     script = f"const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}"
-    sections = "".join(_section(each) for each in planners)
+    sections = "".join(_section(each) + _others(each) for each in planners)
     return f'<div class="plan-planner">{sections}<script>{{{script}}}</script></div>'
 
 
@@ -84,6 +87,15 @@ class _Planner:
     @property
     def suite(self) -> PlanSuite:
         return self.plan.suite
+
+    @property
+    def laws(self) -> list[tuple[str, Sequence[Step]]]:
+        """The steps of the plan, and those of the suite's other laws, by name."""
+        others = enumerate(self.plan.calculations)
+        return [
+            (self.suite.name, self.law.steps),
+            *((f"{self.suite.name}-{n}", made.steps) for n, made in others),
+        ]
 
     @property
     def data(self) -> list[dict[str, Any]]:
@@ -113,15 +125,15 @@ def _planner(suite: PlanSuite, tables: Sequence[RateTable]) -> _Planner:
     every = (first, *(each for each in (*tables, *presets) if each is not first))
     operations = tuple(dict.fromkeys(each for table in every for each in table.rates))
     law = law_of(with_all(plan.scenario, operations))
-    return _Planner(plan, operations, every, law)
+    return _Planner(with_calculations(plan), operations, every, law)
 
 
-def _laws(law: Law) -> str:
+def _laws(steps: Sequence[Step]) -> str:
     def name(key: str) -> str:
         return f"v[{json.dumps(key)}]"
 
-    steps = (f"[{json.dumps(s.key)}, (v) => {s.formula.script(name)}]" for s in law.steps)
-    return f"[{', '.join(steps)}]"
+    made = (f"[{json.dumps(s.key)}, (v) => {s.formula.script(name)}]" for s in steps)
+    return f"[{', '.join(made)}]"
 
 
 def _fields(planner: _Planner) -> Iterator[_Field]:
@@ -164,10 +176,11 @@ def _section(planner: _Planner) -> str:
         f"{name}</option>"
         for name, share in PERCENTILES.items()
     )
+    sized = any(table.sizes != (UNSTATED,) for table in planner.tables)
     choices = (
         _choice(prefix, "wait_factor", "Objective: percentile (estimated, M/M/1)", factors)
         + _choice(prefix, "machine", "Machine", machines)
-        + _choice(prefix, "size", "Rates measured with so many people", "")
+        + _choice(prefix, "size", "Rates measured with so many people", "", hidden=not sized)
     )
     return (
         f'<section class="plan-suite" data-suite="{planner.suite.name}"'
@@ -177,6 +190,36 @@ def _section(planner: _Planner) -> str:
         f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
         f'<p class="plan-warning" role="status"></p>{_CHART}</section>'
     )
+
+
+def _others(planner: _Planner) -> str:
+    """Return the suite's other laws: inputs, and what follows from them."""
+    made = zip(planner.laws[1:], planner.plan.calculations, strict=True)
+    return "".join(_other(f"plan-{name}", name, each) for (name, _), each in made)
+
+
+def _other(prefix: str, name: str, made: Calculation) -> str:
+    fields = "".join(
+        _field(prefix, _Field(key, what, number, 0, 1e15, _around(number)))
+        for key, (what, number) in made.inputs.items()
+    )
+    rows = "".join(
+        f'<tr><th scope="row">{escape(step.meaning)}, {escape(step.unit)}</th>'
+        f'<td><output data-answer="{step.key}">{made.values[step.key]:,.6g}</output></td></tr>'
+        for step in made.steps
+    )
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in made.notes)
+    return (
+        f'<section class="plan-suite" data-law="{name}" aria-labelledby="{prefix}-title">'
+        f'<h3 id="{prefix}-title">{escape(made.title)}</h3>'
+        f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}</div>'
+        f'<table class="plan-answers"><tbody>{rows}</tbody></table>{notes}</section>'
+    )
+
+
+def _around(number: float) -> tuple[float, float, float]:
+    """Return a slider's bounds and step: shares to 1, other numbers to four times what they are."""
+    return (0.01, 1, 0.01) if 0 < number <= 1 else (0, 4 * number, number / 100)
 
 
 def _field(prefix: str, field: _Field) -> str:
@@ -199,9 +242,10 @@ def _field(prefix: str, field: _Field) -> str:
     )
 
 
-def _choice(prefix: str, name: str, label: str, options: str) -> str:
+def _choice(prefix: str, name: str, label: str, options: str, *, hidden: bool = False) -> str:
+    shown = " hidden" if hidden else ""
     return (
-        f'<div class="plan-field"><label for="{prefix}-{name}">{label}</label>'
+        f'<div class="plan-field"{shown}><label for="{prefix}-{name}">{label}</label>'
         f'<select id="{prefix}-{name}" name="{name}">{options}</select></div>'
     )
 

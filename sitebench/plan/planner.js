@@ -12,6 +12,34 @@
     return values;
   }
 
+  function number(each) {
+    // An empty or out-of-range input gives no answer, rather than a wrong one.
+    const valid = each.value !== "" && each.checkValidity();
+    return valid ? Number(each.value) / Number(each.dataset.per) * Number(each.dataset.times) : NaN;
+  }
+
+  // A law with nothing but inputs: no machines, no chart.
+  function calculate(root) {
+    function show() {
+      const inputs = {};
+      for (const each of root.querySelectorAll("input[type=number]")) inputs[each.name] = number(each);
+      const values = solve(root.dataset.law, inputs);
+      for (const cell of root.querySelectorAll("output[data-answer]")) {
+        const value = values[cell.dataset.answer];
+        const valid = Number.isFinite(value);
+        cell.value = valid ? Number(value.toPrecision(6)).toLocaleString("en-US", { maximumSignificantDigits: 6 }) : "n/a";
+        cell.dataset.value = valid ? String(value) : "";
+      }
+    }
+    root.addEventListener("input", (event) => {
+      const moved = event.target;
+      const other = moved.type === "range" ? `[name="${moved.dataset.of}"]` : `[data-of="${moved.name}"]`;
+      root.querySelector(other).value = moved.value;
+      show();
+    });
+    show();
+  }
+
   function start(root) {
     const suite = root.dataset.suite;
     const tables = DATA[suite];
@@ -30,9 +58,7 @@
     function inputs() {
       const values = {};
       for (const each of root.querySelectorAll("input[type=number]")) {
-        // An empty or out-of-range input gives no answer, rather than a wrong one.
-        const valid = each.value !== "" && each.checkValidity();
-        values[each.name] = valid ? Number(each.value) / Number(each.dataset.per) * Number(each.dataset.times) : NaN;
+        values[each.name] = number(each);
       }
       values.wait_factor = Number(find("wait_factor").value);
       for (const [name, row] of Object.entries(table().rates)) {
@@ -103,5 +129,6 @@
     svg.querySelector(".plan-most").textContent = valid ? count(most) : "";
   }
 
-  for (const root of document.querySelectorAll(".plan-suite")) start(root);
+  for (const root of document.querySelectorAll(".plan-suite[data-suite]")) start(root);
+  for (const root of document.querySelectorAll(".plan-suite[data-law]")) calculate(root);
 })();

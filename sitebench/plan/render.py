@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from sitebench.errors import SitebenchError
 from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
-from sitebench.plan.suite import PlanSuite
+from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.tables.tables import new_table, titled
 from sitebench.units import (
     format_duration,
@@ -21,6 +22,9 @@ from sitebench.units import (
     format_rate,
     format_size,
 )
+
+_MOST_COLUMNS = 4
+"""More machines have a row each: a terminal is no wider."""
 
 
 def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
@@ -32,6 +36,7 @@ def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
         *(Text(f"  {line}") for line in law_lines(plan)),
         Text(""),
         _what_if_table(plan),
+        *map(_calculation, plan.calculations),
         _example_of_1997(plan.suite),
         *(Text(f"* {warning}") for warning in plan.warnings),
     )
@@ -78,24 +83,41 @@ def _answer_rows(plan: Plan) -> dict[str, str]:
 
 
 def _answers(plans: Sequence[Plan]) -> Group:
-    names = (
+    names = [
         plan.machine if plan.size == UNSTATED else f"{plan.machine}\n{format_size(plan.size)}"
         for plan in plans
-    )
-    table = new_table("Answer", *names)
+    ]
     rows = [_answer_rows(plan) for plan in plans]
-    for name in rows[0]:
-        table.add_row(name, *(row[name] for row in rows))
+    if len(plans) <= _MOST_COLUMNS:
+        table = new_table("Answer", *names)
+        for name in rows[0]:
+            table.add_row(name, *(row[name] for row in rows))
+    else:
+        table = new_table("Machine", *(textwrap.fill(name, 20) for name in rows[0]))
+        for name, row in zip(names, rows, strict=True):
+            table.add_row(name, *row.values())
     return titled("What it serves", table)
 
 
 def law_lines(plan: Plan) -> list[str]:
     """Return every step as a formula and its result."""
+    return _steps(_solved(plan), plan.values)
+
+
+def _steps(steps: Sequence[Step], values: Mapping[str, float]) -> list[str]:
     return [
-        f"{step.key.replace('_', ' ')} = {step.formula.words(plan.values)} = "
-        f"{plan.values[step.key]:,.10g} {step.unit}"
-        for step in _solved(plan)
+        f"{step.key.replace('_', ' ')} = {step.formula.words(values)} = "
+        f"{values[step.key]:,.10g} {step.unit}"
+        for step in steps
     ]
+
+
+def _calculation(made: Calculation) -> Group:
+    table = new_table("Input", "Value")
+    for what, number in made.inputs.values():
+        table.add_row(what, f"{number:,.10g}")
+    lines = [f"  {line}" for line in _steps(made.steps, made.values)]
+    return Group(titled(made.title, table), *map(Text, [*lines, *made.notes]), Text(""))
 
 
 def _solved(plan: Plan) -> list[Step]:
@@ -137,8 +159,8 @@ def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
                 **ours,
                 "printed_simultaneous": printed.simultaneous,
                 "printed_community": printed.community,
-                "differs": ours
-                != {"simultaneous": printed.simultaneous, "community": printed.community},
+                "printed_near": printed.near,
+                "differs": not printed.agrees(**ours),
             }
         )
     return found
@@ -150,6 +172,7 @@ def _example_of_1997(suite: PlanSuite) -> Group:
     for each in answers:
         table.add_row(
             each["machine"],
+            f"{'near ' if each['printed_near'] else ''}"
             f"{each['printed_simultaneous']:,} / {each['printed_community']:,}",
             f"{each['simultaneous']:,} / {each['community']:,}",
         )
@@ -175,7 +198,20 @@ def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, A
         ],
         "what_if": [{"case": name, **_figures(values)} for name, values in _what_ifs(plan)],
         "beside": [_plan_json(each) for each in others if isinstance(each, Plan)],
+        **_calculated(plan),
         "printed_1997": compared_with_1997(plan.suite),
+    }
+
+
+def _calculated(plan: Plan) -> dict[str, Any]:
+    """Return the suite's other laws, if it has any."""
+    if not plan.calculations:
+        return {}
+    return {
+        "calculations": [
+            {"title": each.title, "values": each.values, "law": _steps(each.steps, each.values)}
+            for each in plan.calculations
+        ]
     }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pkgutil import resolve_name
 
-from sitebench.plan.model import Scenario
+from sitebench.plan.model import Scenario, Step
 from sitebench.plan.options import PlanOptions
 from sitebench.plan.rates import RateTable
 from sitebench.runs.repeats import Of, Series
@@ -20,6 +22,32 @@ class PrintedAnswer:
     preset: str
     simultaneous: int
     community: int
+    near: bool = False
+    """Whether the paper rounds: then ours agrees within a percent."""
+
+    def agrees(self, simultaneous: int, community: int) -> bool:
+        pairs = ((simultaneous, self.simultaneous), (community, self.community))
+        if self.near:
+            return all(math.isclose(ours, printed, rel_tol=0.01) for ours, printed in pairs)
+        return all(ours == printed for ours, printed in pairs)
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """A law of a suite beside its plan: its inputs, and steps that follow from them."""
+
+    title: str
+    inputs: Mapping[str, tuple[str, float]]
+    """By key: what it is, and its number."""
+    steps: Sequence[Step]
+    notes: Sequence[str] = ()
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        found = {key: number for key, (_, number) in self.inputs.items()}
+        for step in self.steps:
+            found[step.key] = step.formula.value(found)
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +57,8 @@ class PlanSuite:
     help: str
     """The text of `sitebench plan NAME --help`."""
     options: type[PlanOptions]
-    people_in: str
-    """Where each machine keeps its people: "directory", "database"."""
+    people_in: str = ""
+    """Where each machine keeps its people: "directory", "database"; nowhere on a web server."""
     operation: Callable[[Series], str | None]
     """Returns a measured operation's name in a plan, or None if plans leave it out."""
     rate: Of
@@ -43,6 +71,10 @@ class PlanSuite:
     size: int
     """The size whose rates the paper's example uses."""
     printed: Sequence[PrintedAnswer]
+    calculations: Callable[[PlanOptions, Mapping[str, float]], Sequence[Calculation]] = (
+        lambda options, rates: ()
+    )
+    """Return the suite's other laws, with the rates of the machine that is planned with."""
     explain: Callable[[], list[str]] = list
     """Returns why our answers differ from the printed ones, a paragraph each; called only if so."""
 

@@ -162,3 +162,14 @@ def test_without_a_script_the_page_says_what_the_plan_says() -> None:
     assert '<output data-answer="served">27,188</output>' in fragment
     assert "http" not in fragment
     assert len(fragment) < 40_000
+
+
+def test_a_law_beside_the_plan_follows_its_inputs(browser: Browser) -> None:
+    """Lines of a web server: the numbers of 1996, where K is bits."""
+    typed = {"line_bits_per_s": 100 * 2**20, "k_per_request": 250, "bits_per_k": 1_024}
+    for name, value in (typed | {"efficiency": 0.94}).items():
+        browser.run(SET.replace("data-suite=${suite}", 'data-law="${suite}"'), "web-0", name, value)
+    read = READ.replace("data-suite=${arguments[0]}", 'data-law="${arguments[0]}"')
+    found = json.loads(browser.run(read, "web-0"))
+    assert found["carried_per_s"][0] == "385.024"
+    assert float(found["users_of_line"][1]) == pytest.approx(385.024 / 5 * 60)

@@ -41,7 +41,8 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
         grid, row, end, len(columns), title="Community that one machine serves", up="People"
     )
     chart.set_x_axis({"name": "Active share", "num_format": "0%"})
-    grid.sheet.insert_chart(3, FIRST_COLUMN + 4, chart)
+    beside = FIRST_COLUMN + len(columns) + 1
+    grid.sheet.insert_chart(3, beside, chart)
 
     community, base = scenario.name(COMMUNITY.key), float(scenario.values[COMMUNITY.key])
     sizes = [(COMMUNITY.key, f"{community}*{each!r}", base * each) for each in _COMMUNITIES]
@@ -49,7 +50,7 @@ def draw(grid: Grid, row: int, law: Law, scenario: Column, columns: Sequence[Col
     end = _varied(grid, top, "Machines by community", sizes, machines, columns=columns, shape=WHOLE)
     chart = _chart(grid, top, end, len(columns), title="Machines needed", up="Machines")
     chart.set_x_axis({"name": "Community", "num_format": WHOLE})
-    grid.sheet.insert_chart(3 + 18, FIRST_COLUMN + 4, chart)
+    grid.sheet.insert_chart(3 + 18, beside, chart)
 
 
 def _varied(

@@ -21,6 +21,7 @@ COLUMNS = 8
 """The least number of sizes that a block has room for."""
 
 _FIRST, _LEFT = 3, 2
+_PLAIN = "Operations per second"
 
 
 def size_label(size: int) -> Value:
@@ -49,6 +50,10 @@ class RateSheet:
         return f"{self.suite.name.upper()}_rates"
 
     @property
+    def _people(self) -> str:
+        return f"People in the {self.suite.people_in}" if self.suite.people_in else ""
+
+    @property
     def machines(self) -> str:
         """Name of the list of machines."""
         return f"{self.suite.name.upper()}_machines"
@@ -75,7 +80,7 @@ class RateSheet:
         grid.put(
             0,
             0,
-            f"Operations per second by people in the {self.suite.people_in}",
+            f"Operations per second by {self._people.lower()}" if self._people else _PLAIN,
             grid.styles.title,
         )
         grid.put(
@@ -98,9 +103,8 @@ class RateSheet:
         grid.define(self.machines, _FIRST, right, _FIRST + len(self.tables) - 1, right)
 
     def _block(self, grid: Grid, row: int, table: RateTable, width: int) -> None:
-        people = f"People in the {self.suite.people_in}"
         grid.entry(row, 0, table.machine, "@")
-        grid.put(row, 1, people, grid.styles.heading)
+        grid.put(row, 1, self._people or _PLAIN, grid.styles.heading)
         sizes = [size_label(each) for each in table.sizes]
         for column in range(width):
             grid.entry(row, _LEFT + column, sizes[column] if column < len(sizes) else "", WHOLE)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
-from sitebench.plan.choose import Plan, on_first
+from sitebench.plan.choose import Plan, on_first, with_calculations
 from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import law_of, with_all
 from sitebench.plan.rates import RateTable
 from sitebench.plan.render import law_lines
 from sitebench.plan.suite import PlanSuite
-from sitebench.plan.workbook import what_if
+from sitebench.plan.workbook import calculations, what_if
 from sitebench.plan.workbook.grid import Grid
 from sitebench.plan.workbook.rate_sheet import rate_sheet
 from sitebench.plan.workbook.what_if import Machine, WhatIf
@@ -57,6 +57,8 @@ def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
                 what_if.write(book, each)
             for each in made:
                 each.rates.write(book)
+            for sheet in sheets:
+                calculations.write(book, sheet.plan)
             _notes(book, sheets, machine)
     except (OSError, XlsxWriterException) as error:
         raise BadInput(
@@ -93,10 +95,11 @@ def example(suite: PlanSuite, tables: Sequence[RateTable]) -> Planned:
     found = on_first(suite, tables)
     if found is not None:
         plan, table = found
-        return Planned(plan, (table, *(each for each in tables if each is not table)))
+        return Planned(with_calculations(plan), (table, *(t for t in tables if t is not table)))
     *_, largest = suite.presets.values()
     yours = replace(largest, machine="Your system")
-    return Planned(planned(suite, suite.scenario, yours, suite.size), (yours, *tables))
+    plan = planned(suite, suite.scenario, yours, suite.size)
+    return Planned(with_calculations(plan), (yours, *tables))
 
 
 def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:

@@ -1,0 +1,39 @@
+"""A suite's other laws on a sheet: their inputs in yellow, and every step as a formula."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sitebench.plan.choose import Plan
+from sitebench.plan.workbook.grid import NUMBER, Grid, computed, guarded
+
+if TYPE_CHECKING:
+    from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
+
+
+def write(book: Workbook, plan: Plan) -> None:
+    """Write the sheet; nothing for a suite without such laws."""
+    if not plan.calculations:
+        return
+    grid = Grid(book, f"{plan.suite.name.upper()} more")
+    grid.sheet.set_column(0, 0, 60)
+    grid.sheet.set_column(1, 1, 24)
+    grid.sheet.set_column(2, 2, 60)
+    row = 0
+    for made in plan.calculations:
+        grid.put(row, 0, made.title, grid.styles.title)
+        row += 1
+        names: dict[str, str] = {}
+        for key, (what, number) in made.inputs.items():
+            grid.put(row, 0, what)
+            names[key] = grid.entry(row, 1, number, NUMBER)
+            row += 1
+        for step in made.steps:
+            grid.put(row, 0, f"{step.meaning} ({step.unit})")
+            text = guarded(step.formula, names.__getitem__)
+            names[step.key] = grid.formula(row, 1, text, computed(step.formula, made.values))
+            row += 1
+        for note in made.notes:
+            grid.put(row, 0, note, grid.styles.note)
+            row += 1
+        row += 1

@@ -1,0 +1,76 @@
+"""The planner with web workloads: the formulas of 1996 and 1997, from the command line on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import in_process
+from tests.web_bench.made import a_sweep
+from tests.web_bench.test_report import write
+
+
+def planned(*argv: str) -> dict[str, Any]:
+    ran = in_process("plan", "web", *argv, "--json")
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_the_worked_example_of_1997_agrees_with_what_it_prints() -> None:
+    ran = in_process("plan", "web")
+    assert ran.code == 0, ran.err
+    words = " ".join(ran.out.split())
+    assert "near 16,000 / 16,000 15,960 / 15,960" in words
+    assert "They agree." in words
+
+
+def test_users_are_the_rate_by_the_requests_of_a_user() -> None:
+    typed = ("--rates", "webbench1-static=1330", "--mix", "webbench1-static=10")
+    assert planned(*typed)["answers"]["simultaneous"] == 7_980
+    # As the paper has it: 2,400 requests in 8 hours.
+    whole_day = planned("--session", "8h", "--mix", "webbench1-static=2400")
+    assert whole_day["answers"]["simultaneous"] == 15_960
+
+
+def test_costs_of_workloads_in_a_mix_add_up() -> None:
+    rates = ("--rates", "spice-static=1153,spice-inprocess=307")
+    found = planned(*rates, "--mix", "spice-static=4.05,spice-inprocess=0.95")
+    rate = 1 / (0.81 / 1_153 + 0.19 / 307)
+    assert found["values"]["simultaneous"] == pytest.approx(12 * rate)
+
+
+def test_a_run_gives_the_rate_of_each_workload_at_its_peak(tmp_path: Path) -> None:
+    results = [
+        *a_sweep("webbench1-static", {12: 1_000, 96: 2_000, 240: 1_800}),
+        *a_sweep("webbench1-light", {12: 500}),
+    ]
+    run = write(tmp_path / "web.sitebench", results)
+    found = planned(str(run), "--cgi-share", "50%")
+    assert found["machine"] == "nginx"
+    assert found["answers"]["simultaneous"] == 24_000
+    _, mix = found["calculations"]
+    program_s = (1 / 500 - 0.9 / 2_000) / 0.1
+    assert mix["values"]["predicted_per_s"] == pytest.approx(2 / (1 / 2_000 + program_s))
+
+
+def test_a_run_of_another_workload_names_those_it_has(tmp_path: Path) -> None:
+    run = write(tmp_path / "web.sitebench", a_sweep("spice-cgi", {8: 450}))
+    ran = in_process("plan", "web", str(run))
+    assert ran.code == 2
+    assert "no rate for webbench1-static" in ran.err
+    assert "there are rates for spice-cgi" in " ".join(ran.err.split())
+
+
+@pytest.mark.parametrize(
+    ("k", "part", "per_s"),
+    [("bits", "100%", 2_048), ("bits", "75%", 1_536), ("bytes", "100%", 256)],
+)
+def test_a_line_carries_what_1996_prints_and_an_eighth_with_bytes(
+    k: str, part: str, per_s: float
+) -> None:
+    line = str(100 * 2**20)
+    found = planned("--line", line, "--line-efficiency", part, "--k", k)
+    (made,) = found["calculations"]
+    assert made["values"]["carried_per_s"] == pytest.approx(per_s)

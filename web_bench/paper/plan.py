@@ -1,0 +1,206 @@
+"""The web suite in the planner: users of a server, connections of a line, rates of mixes.
+
+A session is a minute of a user's, in which the user asks for so much of each workload. So the law
+of sessions gives the formula of 1997, users = requests/s / (requests per user-minute / 60), and
+costs of workloads that are mixed add up as in the cost model, 1/X = the sum of shares times costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sitebench.options import option
+from sitebench.plan.formula import Constant, Input
+from sitebench.plan.model import Scenario, Step
+from sitebench.plan.options import PlanOptions, preset_option
+from sitebench.plan.parse import Pairs, parse_mix, parse_rates
+from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
+from web_bench.paper.analysis import WEBBENCH1
+from web_bench.paper.arithmetic import BITS_PER_K, LINE_EFFICIENCY
+from web_bench.paper.figures import figure_of
+from web_bench.paper.printed import PAPERS
+from web_bench.suite import SUITE
+
+_MINUTE_S = 60.0
+_MIX = {"webbench1-static": 5.0}
+"""The paper's user: 5 requests a minute, 2,400 in 8 hours."""
+
+_SCENARIO = Scenario(1.0, _MINUTE_S, _MIX)
+
+_EXAMPLE = "paper-120"
+_COLUMNS = {"Static HTML": "webbench1-static", "Light CGI": "webbench1-light"}
+_COLUMNS["Heavy CGI"] = "webbench1-heavy"
+
+
+def _machines() -> dict[str, RateTable]:
+    """Return the worked example of 1997, and the machines of its Table 5."""
+    paper = PAPERS["webbench1"]
+    (example,) = (each for each in paper.points if each.clients == 120 and each.latency_ms)
+    rate = (example.requests_per_s,)
+    found = {
+        _EXAMPLE: RateTable(
+            f"{example.server} at 120 clients (1997)", (UNSTATED,), {"webbench1-static": rate}
+        )
+    }
+    peaks = paper.table("Peak Throughput")
+    for name in ("ProLiant 800 1P", "ProLiant 800 2P", "ProLiant 5000 1P", "ProLiant 5000 2P"):
+        rates = {own: (peaks.value(name, column),) for column, own in _COLUMNS.items()}
+        preset = f"paper-{name.removeprefix('ProLiant ').replace(' ', '-').lower()}"
+        found[preset] = RateTable(f"{name} (1997)", (UNSTATED,), rates)
+    return found
+
+
+_MACHINES = _machines()
+
+
+def _show_pairs(pairs: Pairs) -> str:
+    return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
+
+
+@dataclass(frozen=True)
+class _WebPlanOptions(PlanOptions):
+    """Options of `sitebench plan web`."""
+
+    active: float = option.percent(
+        1.0, "Share of the community that is active at any one time.", panel="People"
+    )
+    preset: str | None = preset_option(_MACHINES)
+    session: float = option.duration(
+        _MINUTE_S, "Time in which a user asks for --mix.", panel="Load"
+    )
+    mix: Pairs = option.parsed(
+        tuple(_MIX.items()),
+        "Requests of a user per --session by workload, such as webbench1-static=4.5,spice-cgi=0.5.",
+        parse=parse_mix,
+        show=_show_pairs,
+        metavar="LIST",
+        panel="Load",
+    )
+    rates: Pairs | None = option.parsed(
+        None,
+        "Requests/s of one machine by workload, such as webbench1-static=1330.",
+        parse=parse_rates,
+        show=_show_pairs,
+        metavar="LIST",
+        panel="Target",
+    )
+    line: float = option.rate(100e6, "Bits/s of the line, such as 10m.", panel="Target")
+    kilo_per_request: float = option.rate(50.0, "K that a connection transfers.", panel="Target")
+    line_efficiency: float = option.percent(
+        LINE_EFFICIENCY["50K"],
+        "Share of the line that is used in practice (the paper's: 75% for 50 K, 94% for 250 K).",
+        panel="Target",
+    )
+    k: str = option.choice(
+        "bytes", "What K is: 1,024 bytes, or as the paper computed.", *BITS_PER_K, panel="Target"
+    )
+    cgi_share: float = option.percent(
+        0.9, "Share of CGI requests to predict the rate of.", panel="Load"
+    )
+
+    def scenario(self, objective: tuple[float, float] | None) -> Scenario:
+        return Scenario(
+            self.active, self.session, dict(self.mix), self.headroom, self.community, objective
+        )
+
+    def typed_in(self) -> RateTable | None:
+        return None if self.rates is None else RateTable.typed_in(dict(self.rates))
+
+
+def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:
+    assert isinstance(options, _WebPlanOptions)
+    per_minute = sum(number for _, number in options.mix) * _MINUTE_S / options.session
+    made = [_line(options, per_minute)]
+    static, light = list(WEBBENCH1)[:2]
+    if rates.keys() >= {static, light}:
+        made.append(_mix(rates[static], rates[light], options.cgi_share))
+    return made
+
+
+def _line(options: _WebPlanOptions, per_minute: float) -> Calculation:
+    line, size, efficiency = Input("line_bits_per_s"), Input("k_per_request"), Input("efficiency")
+    return Calculation(
+        "A line: connections/s, and the users that they serve",
+        {
+            "line_bits_per_s": ("Bits/s of the line", options.line),
+            "k_per_request": ("K that a connection transfers", options.kilo_per_request),
+            "bits_per_k": ("Bits of a K", float(BITS_PER_K[options.k])),
+            "efficiency": ("Share of the line that is used", options.line_efficiency),
+            "per_minute": ("Requests of a user per minute", per_minute),
+        },
+        (
+            Step(
+                "carried_per_s",
+                "connections that the line carries",
+                "1/s",
+                line * efficiency / (size * Input("bits_per_k")),
+            ),
+            Step(
+                "users_of_line",
+                "users that it serves",
+                "users",
+                Input("carried_per_s") / (Input("per_minute") / Constant(_MINUTE_S)),
+            ),
+        ),
+        (
+            "The table of 1996 is as with --k bits, and a line's megabit of 2^20 bits: with "
+            "kilobytes, each of its values is eight times too high.",
+        ),
+    )
+
+
+def _mix(static: float, light: float, share: float) -> Calculation:
+    one = Constant(1.0)
+    low, wanted = Input("light_share"), Input("cgi_share")
+    file_s, program_s = Input("file_s"), Input("program_s")
+    return Calculation(
+        "Cost model: the rate of another mix of files and CGI",
+        {
+            "static_per_s": ("Requests/s of files alone", static),
+            "light_per_s": ("Requests/s of the light mix", light),
+            "light_share": ("Share of CGI in the light mix", WEBBENCH1["webbench1-light"]),
+            "cgi_share": ("Share of CGI to predict", share),
+        },
+        (
+            Step("file_s", "what a file costs", "s", one / Input("static_per_s")),
+            Step(
+                "program_s",
+                "what a program costs",
+                "s",
+                (one / Input("light_per_s") - (1 - low) * file_s) / low,
+            ),
+            Step(
+                "predicted_per_s",
+                "requests/s of the mix",
+                "1/s",
+                one / ((1 - wanted) * file_s + wanted * program_s),
+            ),
+        ),
+    )
+
+
+PLAN = PlanSuite(
+    name=SUITE.name,
+    title=f"{SUITE.title} ({SUITE.name.upper()})",
+    help="""Plan a web server from a run, typed-in rates or 1997's: users, lines, mixes.
+
+    sitebench plan web
+
+    sitebench plan web --rates webbench1-static=1330 --mix webbench1-static=5
+
+    sitebench plan web run.sitebench --mix spice-static=4,spice-cgi=1 --community 100k
+
+    sitebench plan web --preset paper-5000-2p --cgi-share 90% --line 10m --k bits
+    """,
+    options=_WebPlanOptions,
+    operation=lambda each: each.spec.operation,
+    rate=figure_of("requests_per_s"),
+    scenario=_SCENARIO,
+    presets=_MACHINES,
+    size=UNSTATED,
+    printed=[PrintedAnswer(_EXAMPLE, 16_000, 16_000, near=True)],
+    calculations=_calculations,
+)
+"""The planner's part of the suite."""
