@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 
 from benches.bench import measured
-from benches.namespace import remote_host
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import endpoint, point
@@ -28,6 +27,7 @@ from sitebench.errors import ProgramMissing
 from sitebench.locust.workers.supervisor import WorkerCommand, supervise
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.child import Child
+from sitebench.system.namespace import remote_host
 from sitebench.system.network import free_port
 from sitebench.system.stop import Stop
 

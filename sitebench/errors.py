@@ -94,6 +94,10 @@ class ProgramMissing(BadInput):
     """A required program is not installed."""
 
 
+class NotPossible(BadInput):
+    """This machine, or this user on it, does not allow what is asked."""
+
+
 class BadRunFile(BadInput):
     """The file is not a run file, or one from a newer version."""
 

@@ -11,7 +11,13 @@ from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import LoadOptions, MeasureOptions, PointOptions
 from sitebench.measure.options import PeakOptions as SearchOptions
 from sitebench.options import option
-from sitebench.suites.options import EndpointOptions, ServerOptions, port_option, target_option
+from sitebench.suites.options import (
+    EndpointOptions,
+    ServerOptions,
+    StartedOptions,
+    port_option,
+    target_option,
+)
 from web_bench.workload import DYNAMIC, SEED, Workload
 
 _OWN = "workload"
@@ -59,7 +65,7 @@ class FileSetOptions:
 
 
 @dataclass(frozen=True)
-class TestOptions(FileSetOptions, EndpointOptions, LoadOptions):
+class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
     """A test of a web server, but for its clients."""
 
     target: str = target_option(

@@ -12,13 +12,17 @@ from sitebench._engine import Directory
 from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.targets.embedded import service
+from sitebench.targets.in_process import certificate
 
 
 def _start(request: dict[str, Any]) -> Service:
     people = generate(read_spec(request["people"])).population
+    config = request["config"]
+    if "tls" in config:
+        config["tls"]["certificate"] = certificate(tls=True, host=config["host"])
     with contextlib.ExitStack() as opening:
         with translated():
-            directory = Directory(json.dumps(request["config"]), people)
+            directory = Directory(json.dumps(config), people)
         return service(directory, opening)
 
 

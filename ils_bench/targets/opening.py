@@ -14,7 +14,7 @@ from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec
 from sitebench.targets.embedded import open_child
-from sitebench.targets.in_process import certificate
+from sitebench.targets.limits import Limits, refuse_limits
 from sitebench.targets.tls import SYSTEM, Trust
 
 OWN_TARGETS = ("embedded", "openldap")
@@ -31,15 +31,17 @@ def directory_config(options: LoadTestOptions) -> dict[str, Any]:
         "profile": options.profile,
     }
     if options.tls or options.start_tls:
-        made = certificate(tls=True, host=config["host"])
-        config["tls"] = {"certificate": made, "start": options.start_tls}
+        # Its process adds the certificate, which is for the address that it listens on.
+        config["tls"] = {"start": options.start_tls}
     return config
 
 
-def open_embedded(people: Spec, config: Mapping[str, Any], trust: Trust = SYSTEM) -> OpenDirectory:
+def open_embedded(
+    people: Spec, config: Mapping[str, Any], trust: Trust = SYSTEM, limits: Limits | None = None
+) -> OpenDirectory:
     """Start a directory in a process of its own, and return when it listens."""
     module = "ils_bench.targets.embedded"
-    host, ready, known = open_child(module, config, trust, people=people.to_dict())
+    host, ready, known = open_child(module, config, trust, limits=limits, people=people.to_dict())
     scheme = "ldap"
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
@@ -53,11 +55,13 @@ def open_target(
     """Open the target that options name, with `size` people in it; put everything back after."""
     people = spec_of(options, size)
     if options.target == "embedded":
-        target = open_embedded(people, directory_config(options), Trust.of(options))
+        config = directory_config(options)
+        target = open_embedded(people, config, Trust.of(options), options.target_limits)
     elif options.target == "openldap":
         scheme = START_TLS if options.start_tls else "ldaps" if options.tls else "ldap"
-        target = open_openldap(people, scheme, Trust.of(options))
+        target = open_openldap(people, scheme, Trust.of(options), options.target_limits)
     else:
+        refuse_limits(options)
         target = open_live(options)
     with target, contextlib.ExitStack() as after:
         if not target.disposable and options.names is None:

@@ -13,6 +13,7 @@ import contextlib
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate
+from sitebench.targets.limits import Limits, confined
 from sitebench.targets.tls import SYSTEM, Trust, trusting
 
 _FILL_S = 3600.0
@@ -60,20 +62,31 @@ access to * by * write
 """
 
 
-def open_openldap(people: Spec, scheme: str = "ldap", trust: Trust = SYSTEM) -> OpenDirectory:
+def open_openldap(
+    people: Spec,
+    scheme: str = "ldap",
+    trust: Trust = SYSTEM,
+    limits: Limits | None = None,
+) -> OpenDirectory:
     """Start a slapd that holds these people and return when it answers."""
-    request = {"people": people.to_dict(), "scheme": scheme}
-    child = Child("ils_bench.targets.openldap", request, timeout_s=_FILL_S)
+    with contextlib.ExitStack() as opening:
+        confinement = opening.enter_context(confined(limits, Path(tempfile.gettempdir())))
+        host = confinement.host or "127.0.0.1"
+        request = {"people": people.to_dict(), "scheme": scheme, "host": host}
+        module, before = "ils_bench.targets.openldap", confinement.before
+        child = Child(module, request, timeout_s=_FILL_S, before=before)
+        opened = opening.pop_all()
+    opened.callback(child.stop)
     pid, ca = int(child.ready["pid"]), child.ready["ca"]
     return OpenDirectory(
         "openldap",
         parse_address(child.ready["url"], start_tls=scheme == START_TLS),
         people.base,
         pid=pid,
-        cores=usable_cores(),
+        cores=(limits and limits.processors) or usable_cores(),
         disposable=True,
         alive=lambda: child.alive and lives(pid),
-        stop=child.stop,
+        stop=opened.close,
         trust=trust if ca is None else trusting(trust, ca),
         ca=ca,
         facts={key: child.ready[key] for key in ("version", "configuration")},
@@ -92,10 +105,10 @@ def _start(request: dict[str, Any]) -> Service:
         ldif.unlink()
         if scheme != "ldap":
             ca, key = folder / "slapd.pem", folder / "slapd.key"
-            make_certificate(ca, key)
+            make_certificate(ca, key, request["host"])
             shown = f'TLSCertificateFile "{ca}"\nTLSCertificateKeyFile "{key}"\n'
             config.write_text(shown + config.read_text())
-        address = Address("127.0.0.1", free_port(), scheme)
+        address = Address(request["host"], free_port(), scheme)
         process = _launch(slapd, config, address, folder)
         opening.callback(_end, process)
         ready = {

@@ -15,6 +15,7 @@ from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.system.scratch import scratch
 from sitebench.targets.embedded import service
+from sitebench.targets.in_process import certificate
 
 
 def _start(request: dict[str, Any]) -> Service:
@@ -23,6 +24,8 @@ def _start(request: dict[str, Any]) -> Service:
         with translated():
             copy_upd(request["upd"], database)
             config = request["config"] | {"database": database}
+            if request["tls"]:
+                config["tls"] = certificate(tls=True, host=config["host"])
             site = Site(json.dumps(config), json.dumps(request["expected"]))
         return service(site, opening)
 

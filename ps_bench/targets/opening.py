@@ -9,7 +9,7 @@ from ps_bench.options import PsOptions
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
 from sitebench.http.site import Address, OpenSite, open_live
 from sitebench.targets.embedded import open_child
-from sitebench.targets.in_process import certificate
+from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust
 
 OWN_TARGETS = ("embedded",)
@@ -30,7 +30,9 @@ def database_of(options: PsOptions, progress: Progress = lambda done, total: Non
 def open_target(options: PsOptions, progress: Progress = lambda done, total: None) -> OpenSite:
     """Open the site that options name; an embedded one on a copy of its database."""
     if options.target not in OWN_TARGETS:
+        refuse_limits(options)
         return open_live(options)
+    database = database_of(options, progress)
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,
@@ -38,13 +40,14 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
         "durability": options.durability,
         "row_cache": options.row_cache,
     }
-    if options.tls:
-        config["tls"] = certificate(tls=True, host=config["host"])
     host, ready, known = open_child(
         "ps_bench.targets.embedded",
         config,
         Trust.of(options),
-        upd=str(database_of(options, progress).path.resolve()),
+        limits=options.target_limits,
+        data=database.path.parent,
+        upd=str(database.path.resolve()),
+        tls=options.tls,
         expected={"size": options.entries},
     )
     address = Address(host, ready["port"], scheme="https" if options.tls else "http")

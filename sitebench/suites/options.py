@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sitebench.measure.options import LoadOptions
 from sitebench.options import option
 from sitebench.system import secret
+from sitebench.targets.limits import Limits
 from sitebench.targets.serving import parse_limits
 from sitebench.targets.tls_options import TlsOptions, TlsServeOptions
 
@@ -64,10 +65,23 @@ class PeopleOptions:
 
 
 @dataclass(frozen=True)
-class SuiteTestOptions(EndpointOptions, PeopleOptions, LoadOptions):
-    """A test in any suite, but for its size."""
+class StartedOptions:
+    """A target that is started for a test."""
 
     target_threads: int = option.count(1, "Threads of the embedded target.", panel="Advanced")
+    target_limits: Limits | None = option.parsed(
+        None,
+        "Limits of a target that is started here, such as processors=1,memory=64m,"
+        "network=10mbit,disk=2mb/s.",
+        parse=Limits.parse,
+        metavar="LIMITS",
+        panel="Advanced",
+    )
+
+
+@dataclass(frozen=True)
+class SuiteTestOptions(EndpointOptions, StartedOptions, PeopleOptions, LoadOptions):
+    """A test in any suite, but for its size."""
 
 
 @dataclass(frozen=True)

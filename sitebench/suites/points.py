@@ -86,6 +86,8 @@ class Endpoint:
             target=str(target.address),
             tls=False,
             tls_ca=target.ca,
+            # Those of the target, which is open.
+            target_limits=None,
             # A command's is the file of all its points, which PointCommand names.
             out=None,
             i_own_this_target=owned or target.disposable,

@@ -32,6 +32,7 @@ from sitebench.suites.points import Points
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text, receive
+from sitebench.targets.limits import refuse_limits
 from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
 
@@ -169,6 +170,7 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
         if options.target in self.own_targets:
             target = self.after.enter_context(self.start(options, preparing))
         else:
+            refuse_limits(options)
             for program in self.programs(options):
                 if program.writes:
                     self.assure_own(options, f"the {self.program} {program.name!r}")

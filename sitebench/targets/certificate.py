@@ -19,17 +19,17 @@ CN = server of a test
 [extensions]
 basicConstraints = critical, CA:FALSE
 subjectKeyIdentifier = hash
-subjectAltName = DNS:localhost, IP:127.0.0.1
+subjectAltName = DNS:localhost, IP:{host}
 """
 """Self-signed: a client that trusts it trusts no other."""
 _DAYS = "30"
 """Longer than any measurement."""
 
 
-def make_certificate(cert: Path, key: Path) -> None:
-    """Make a certificate for this machine's loopback, and its key."""
+def make_certificate(cert: Path, key: Path, host: str = "127.0.0.1") -> None:
+    """Make a certificate for an address of this machine, and its key."""
     config = cert.with_suffix(".cnf")
-    config.write_text(_REQUEST)
+    config.write_text(_REQUEST.format(host=host))
     argv = ["req", "-x509", "-nodes", "-newkey", "ec", "-days", _DAYS]
     argv += ["-pkeyopt", "ec_paramgen_curve:P-256", "-config", str(config)]
     done = _openssl([*argv, "-keyout", str(key), "-out", str(cert)])

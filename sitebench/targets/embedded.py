@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from sitebench.system.child import Child, Service
 from sitebench.targets.in_process import NativeServer, stopping
+from sitebench.targets.limits import Limits, confined
 from sitebench.targets.tls import Trust, trusting
 
 _START_S = 600.0
@@ -21,29 +23,47 @@ _NOT_SETTINGS = {"host", "port", "admin_password"}
 
 
 def open_child(
-    module: str, config: Mapping[str, Any], trust: Trust, **request: Any
+    module: str,
+    config: Mapping[str, Any],
+    trust: Trust,
+    *,
+    limits: Limits | None = None,
+    data: Path | None = None,
+    **request: Any,
 ) -> tuple[str, dict[str, Any], dict[str, Any]]:
     """Start a suite's server; return its host, its first answer, and what an OpenTarget knows.
 
-    The first answer has its `port`.
+    The first answer has its `port`. `data` is where the files of the target are, if it has any.
     """
-    child = Child(module, {"config": dict(config), **request}, timeout_s=_START_S)
+    with contextlib.ExitStack() as opening:
+        confinement = opening.enter_context(confined(limits, data))
+        config = {**config, "host": confinement.host or config.get("host", "127.0.0.1")}
+        child = Child(
+            module,
+            {"config": config, **request},
+            timeout_s=_START_S,
+            before=confinement.before,
+        )
+        opened = opening.pop_all()
+    opened.callback(child.stop)
     ca = child.ready["ca"]
+    threads = config.get("threads", 1)
     known = {
         "pid": child.pid,
-        "cores": config.get("threads", 1),
+        "cores": threads if limits is None else min(threads, limits.processors or threads),
         "disposable": True,
         "alive": lambda: child.alive,
-        "stop": child.stop,
+        "stop": opened.close,
         "counters": child.ask,
         "trust": trust if ca is None else trusting(trust, ca),
         "ca": ca,
         "facts": {
             "version": f"sitebench {version('sitebench')}",
             "configuration": {k: v for k, v in config.items() if k not in _NOT_SETTINGS},
+            **({} if limits is None else {"limits": str(limits)}),
         },
     }
-    return config.get("host", "127.0.0.1"), child.ready, known
+    return config["host"], child.ready, known
 
 
 def service(server: NativeServer, opened: contextlib.ExitStack) -> Service:

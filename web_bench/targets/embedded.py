@@ -1,7 +1,7 @@
 """The process of an embedded web server: `python -m web_bench.targets.embedded`.
 
-With a certificate there are two servers in it, one in the clear and one with TLS, which serve the
-same folder.
+Where some requests are to go over TLS, there are two servers in it, one in the clear and one with
+TLS, which serve the same folder.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sitebench._engine import WebServer
 from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.system.scratch import scratch
-from sitebench.targets.in_process import stopping
+from sitebench.targets.in_process import certificate, stopping
 from web_bench.targets.cgi import NAME, install
 
 PROGRAMS = {
@@ -32,8 +32,9 @@ def _start(request: dict[str, Any]) -> Service:
     with contextlib.ExitStack() as opening:
         config = request["config"] | {"cgi": str(install(opening.enter_context(scratch())))}
         configs = [config]
-        if request["certificate"] is not None:
-            configs.append(config | {"tls": request["certificate"]})
+        if request["secure"]:
+            made = certificate(tls=True, host=config["host"])
+            configs.append(config | {"tls": made})
         servers, ca = [], None
         for each in configs:
             with translated():

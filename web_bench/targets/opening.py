@@ -9,7 +9,7 @@ from typing import Any
 from sitebench.errors import BadInput
 from sitebench.http.site import Address, open_live, parse_address, probe
 from sitebench.targets.embedded import open_child
-from sitebench.targets.in_process import certificate
+from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions, keeps
@@ -45,6 +45,7 @@ def open_target(
     """Open the server that options name; one that is started here serves the workloads' files."""
     check(options, workloads)
     if options.target not in OWN_TARGETS:
+        refuse_limits(options)
         return _open_live(options)
     docroot = docroot_of(options, workloads, progress)
     return _open_embedded(options, docroot, any(each.uses_tls for each in workloads))
@@ -86,7 +87,9 @@ def _open_embedded(options: WebOptions, docroot: Path | None, uses_tls: bool) ->
         "web_bench.targets.embedded",
         config,
         Trust.of(options),
-        certificate=certificate(tls=True, host=config["host"]) if with_tls else None,
+        limits=options.target_limits,
+        data=docroot,
+        secure=with_tls,
     )
     clear = Address(host, ready["port"])
     secure = Address(host, ready["secure_port"], scheme="https") if with_tls else None

@@ -1,0 +1,65 @@
+"""A host across a network, on this machine: a network namespace, and a cable to it."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from sitebench.errors import NotPossible
+from sitebench.system.programs import find_program
+
+_BUCKET = ("burst", "32kb", "latency", "50ms")
+"""What may pass at once, and how long the rest waits before it is dropped."""
+_made = itertools.count()
+
+
+@dataclass(frozen=True)
+class RemoteHost:
+    """Its address, ours, and what to put before a command that shall run there."""
+
+    address: str
+    ours: str
+    before: tuple[str, ...]
+
+
+@contextmanager
+def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
+    """Make one, with a cable that carries so much in each direction; it goes with the context.
+
+    Raises NotPossible where that is not allowed.
+    """
+    ip = find_program("ip", "install iproute2")
+    pid, n = os.getpid(), next(_made)
+    name, device = f"sitebench-{pid}-{n}", f"sb{pid}-{n}"
+    subnet = f"10.95.{(pid + 83 * n) % 250}"
+
+    with ExitStack() as stack:
+        _run(ip, "netns", "add", name)
+        stack.callback(_run, ip, "netns", "del", name)
+        inner = ("type", "veth", "peer", "name", "eth0", "netns", name)
+        _run(ip, "link", "add", device, *inner)
+        _run(ip, "addr", "add", f"{subnet}.1/30", "dev", device)
+        _run(ip, "link", "set", device, "up")
+        _run(ip, "-n", name, "addr", "add", f"{subnet}.2/30", "dev", "eth0")
+        _run(ip, "-n", name, "link", "set", "eth0", "up")
+        _run(ip, "-n", name, "link", "set", "lo", "up")
+        if bits_per_s is not None:
+            tc, rate = find_program("tc", "install iproute2"), f"{bits_per_s}bit"
+            for side in ((tc, "qdisc", "add", "dev", device), _inside(tc, name)):
+                _run(*side, "root", "tbf", "rate", rate, *_BUCKET)
+        yield RemoteHost(f"{subnet}.2", f"{subnet}.1", (ip, "netns", "exec", name))
+
+
+def _inside(tc: str, name: str) -> tuple[str, ...]:
+    return (tc, "-n", name, "qdisc", "add", "dev", "eth0")
+
+
+def _run(*argv: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = f"no network namespace can be made here: {done.stderr.strip()}"
+        raise NotPossible(said, "run it as root, on a Linux kernel that has them")

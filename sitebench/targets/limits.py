@@ -1,0 +1,138 @@
+"""Limits on a target that is started here: its processors, memory, network and disk.
+
+They make one machine stand for several: the papers varied one of these and held the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from sitebench.errors import BadInput, NotPossible, UnknownValue
+from sitebench.system import groups
+from sitebench.system.namespace import remote_host
+from sitebench.system.programs import find_program
+
+_BYTES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_BITS = {"kbit": 10**3, "mbit": 10**6, "gbit": 10**9}
+_DISK = {"kb/s": 10**3, "mb/s": 10**6, "gb/s": 10**9}
+_UNITS = {
+    "processors": ({"": 1}, "a number, such as 1"),
+    "memory": (_BYTES, "bytes, such as 64m"),
+    "network": (_BITS, "bits a second, such as 10mbit"),
+    "disk": (_DISK, "bytes a second, such as 2mb/s"),
+}
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)(.*)")
+_NONE = "none"
+
+# The process enters its groups, and becomes the target.
+_ENTER = 'for group in $1; do echo $$ > "$group" || exit 1; done; shift; exec "$@"'
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a target gets at most; None is what the machine has."""
+
+    processors: int | None = None
+    memory: int | None = None
+    """Bytes, files that it has cached included."""
+    network: int | None = None
+    """Bits a second in each direction."""
+    disk: int | None = None
+    """Bytes a second, read and written."""
+
+    @classmethod
+    def parse(cls, text: str) -> Limits:
+        """Read `processors=1,memory=64m,network=10mbit,disk=2mb/s`."""
+        found = cls()
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, _, value = part.partition("=")
+            found = found.with_limit(name, value)
+        return found
+
+    def with_limit(self, name: str, value: str) -> Limits:
+        """Return the limits with one of them changed; `none` removes it."""
+        if name not in _UNITS:
+            raise UnknownValue(f"{name!r} cannot be limited", f"limit {', '.join(_UNITS)}")
+        units, example = _UNITS[name]
+        number = _NUMBER.fullmatch(value.strip().lower())
+        if value == _NONE:
+            return replace(self, **{name: None})
+        if number is None or number[2] not in units or not float(number[1]):
+            raise UnknownValue(f"{value!r} is no limit of {name}", f"write {example}, or {_NONE}")
+        return replace(self, **{name: round(float(number[1]) * units[number[2]])})
+
+    def __str__(self) -> str:
+        def shown(name: str, value: int) -> str:
+            units, _ = _UNITS[name]
+            whole = [each for each in units.items() if value % each[1] == 0]
+            unit, size = (whole or [*units.items()][:1])[-1]
+            return f"{name}={value / size:.15g}{unit}"
+
+        given = ((each.name, getattr(self, each.name)) for each in fields(self))
+        return ",".join(shown(name, value) for name, value in given if value is not None)
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """How a target is started within its limits."""
+
+    before: tuple[str, ...] = ()
+    """What to put before its command."""
+    host: str | None = None
+    """The address that it must listen on, where that is no longer the machine's choice."""
+
+
+@contextmanager
+def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
+    """Make ready for a target within limits; `data` is where its files are.
+
+    Raises NotPossible with the reason where the machine does not allow one of them.
+    """
+    before: list[str] = []
+    host = None
+    with ExitStack() as made:
+        procs = []
+        if limits is not None and limits.memory is not None:
+            procs.append(made.enter_context(groups.memory(limits.memory)).procs)
+        if limits is not None and limits.disk is not None:
+            if data is None:
+                raise NotPossible("this target keeps nothing on a disk", "limit something else")
+            procs.append(made.enter_context(groups.disk(limits.disk, data)).procs)
+        if procs:
+            before += ["sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
+        if limits is not None and limits.processors is not None:
+            before += _on_processors(limits.processors)
+        if limits is not None and limits.network is not None:
+            remote = made.enter_context(remote_host(limits.network))
+            before += remote.before
+            host = remote.address
+        yield Confinement(tuple(before), host)
+
+
+def refuse_limits(options: Any) -> None:
+    """Raise when options limit a target that runs already."""
+    if options.target_limits is not None:
+        raise BadInput(
+            f"{options.target} runs already, and only a target that is started here can be limited",
+            "leave --target-limits out",
+        )
+
+
+def _on_processors(count: int) -> list[str]:
+    """Return the command that keeps a program on the last of the processors.
+
+    The tester's threads go where there is room, which is on the others.
+    """
+    usable = sorted(os.sched_getaffinity(0))
+    if count > len(usable):
+        raise NotPossible(
+            f"this machine has {len(usable)} processors, and not {count}", "ask for fewer"
+        )
+    taskset = find_program("taskset", "install util-linux")
+    return [taskset, "--cpu-list", ",".join(map(str, usable[-count:]))]
