@@ -148,6 +148,43 @@ def _reporting_leftovers(options: LoadTestOptions) -> Callable[[], None]:
 
 
 @app.command(rich_help_panel="Measure")
+@command_options(RunOptions)
+def vary(
+    options: RunOptions,
+    asked: Annotated[list[str], commands.vary_option()],
+    operation: Annotated[str, _OPERATION] = "lookup",
+) -> None:
+    """Vary one thing after another and hold the rest, as in the papers' tuning.
+
+    sitebench ils vary lookup --vary processors=1,2 --vary threads=1,2 --vary keys=uniform,zipfian
+
+    sitebench ils vary add --target openldap --vary disk=2mb/s,none --vary memory=64m --repeats 6
+
+    processors, memory, network and disk limit a directory that is started here; what this machine
+    does not allow is left out, with the reason. An interrupted run resumes with the same --out.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from ils_bench import points
+    from ils_bench.targets.identity import password_asked
+    from sitebench.options.convert import narrowed
+    from sitebench.suites.vary import VaryJob
+    from sitebench.suites.vary import vary as measure_levels
+
+    name, options = commands.parse_operation(SUITE, operation), password_asked(options)
+    base = narrowed(IlsOptions, options)
+    job = VaryJob(
+        stage=lambda one, seeding: points.stage(one, [name], seeding),
+        facts=lambda: points.manifest(base, [base.entries]),
+        data=Path(tempfile.gettempdir()) if options.target == "openldap" else None,
+        default_out="ils-vary",
+        aliases={"workers": "target_threads"},
+    )
+    measure_levels(options, base, asked, job)
+
+
+@app.command(rich_help_panel="Measure")
 @command_options(PeakOptions)
 def peak(
     options: PeakOptions,

@@ -107,6 +107,40 @@ def _measure(
 
 
 @app.command(rich_help_panel="Measure")
+@command_options(RunOptions)
+def vary(
+    options: RunOptions,
+    asked: Annotated[list[str], commands.vary_option()],
+    operation: Annotated[str, _OPERATION] = "scenario",
+) -> None:
+    """Vary one thing after another and hold the rest, as in the papers' tuning.
+
+    sitebench ps vary --vary processors=1,2 --vary workers=1,2 --vary keepalive=off,on
+
+    sitebench ps vary page --vary network=10mbit,100mbit,none --vary row-cache=0,10000 --repeats 6
+
+    processors, memory, network and disk limit a site that is started here; what this machine does
+    not allow is left out, with the reason. An interrupted run resumes with the same --out.
+    """
+    from ps_bench import points
+    from seeders.pools import cache_folder
+    from sitebench.options.convert import narrowed
+    from sitebench.suites.vary import VaryJob
+    from sitebench.suites.vary import vary as measure_levels
+
+    name = commands.parse_operation(SUITE, operation)
+    base = narrowed(PsOptions, options)
+    job = VaryJob(
+        stage=lambda one, seeding: points.stage(one, name, seeding),
+        facts=lambda: points.manifest(base, [base.entries]),
+        data=cache_folder() if base.database is None else Path(base.database),
+        default_out="ps-vary",
+        aliases={"workers": "target_threads"},
+    )
+    measure_levels(options, base, asked, job)
+
+
+@app.command(rich_help_panel="Measure")
 @command_options(PeakOptions)
 def peak(
     options: PeakOptions,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from web_bench.workload import RequestClass, Workload
 
+_SECOND = "second processor"
 app = typer.Typer()
 
 _NAMES = list(SUITE.operations)
@@ -164,6 +165,49 @@ def spice(options: SweepOptions) -> None:
             else:
                 found.append(name)
     _sweep(options, found, "web-spice")
+
+
+@app.command(rich_help_panel="Measure")
+@command_options(RunOptions)
+def vary(
+    options: RunOptions,
+    asked: Annotated[list[str], commands.vary_option()],
+    name: Annotated[str, _WORKLOAD] = "silicon-surf",
+) -> None:
+    """Vary one thing after another and hold the rest, as in the papers' tuning.
+
+    sitebench web vary silicon-surf --target nginx --vary processors=1,2 --vary workers=1,2,4
+
+    sitebench web vary --vary network=10mbit,100mbit,none --vary memory=64m,256m --repeats 6
+
+    sitebench web vary webbench1-static --target nginx --vary config:sendfile=on,off
+
+    processors, memory, network and disk limit a server that is started here; what this machine does
+    not allow is left out, with the reason. An interrupted run resumes with the same --out.
+    """
+    from seeders.pools import cache_folder
+    from sitebench.options.convert import narrowed
+    from sitebench.suites.vary import VaryJob
+    from sitebench.suites.vary import vary as measure_levels
+    from web_bench import points
+    from web_bench.paper.printed import PAPERS
+    from web_bench.targets.opening import check
+
+    options, operation = _named(options, name)
+    base = narrowed(WebOptions, options)
+    check(base, [points.workload_of(base, operation)])
+    said = [each.text for paper in PAPERS.values() for each in paper.statements]
+    job = VaryJob(
+        stage=lambda one, seeding: points.stage(one, operation, seeding),
+        facts=lambda: points.manifest(base, [0]),
+        data=cache_folder() if base.docroot is None else Path(base.docroot),
+        default_out="web-vary",
+        aliases={"workers": "target_threads"},
+        notes=lambda factor: [
+            f"1996-2000: {text}." for text in said if factor == "processors" and _SECOND in text
+        ],
+    )
+    measure_levels(options, base, asked, job)
 
 
 @app.command(rich_help_panel="Measure")

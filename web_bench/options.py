@@ -101,6 +101,14 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         metavar="LIST",
         panel="Target",
     )
+    directives: Mapping[str, str] | None = option.parsed(
+        None,
+        "Directives of nginx or apache to change, as NAME=VALUE,NAME=VALUE.",
+        parse=lambda text: pairs(text, "sendfile=off"),
+        show=lambda found: _show(found) if found else "",
+        metavar="LIST",
+        panel="Target",
+    )
     target_threads: int = option.count(
         1, "Threads of the embedded server, workers of nginx or apache.", panel="Advanced"
     )

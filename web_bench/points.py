@@ -77,6 +77,7 @@ def _endpoint(target: OpenWeb, options: WebOptions) -> points.Endpoint:
         "tls_target": None if target.secure is None else str(target.secure),
         "programs": dict(target.programs) or None,
         "docroot": None,
+        "directives": None,
     }
     return points.Endpoint(SUITE, target, options, LocustOptions, arguments=arguments)
 

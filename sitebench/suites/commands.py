@@ -69,6 +69,16 @@ def sweep_sizes(text: str | None, default: Sequence[int] | None) -> list[int]:
     return list(dict.fromkeys(chosen))
 
 
+def vary_option() -> OptionInfo:
+    """Make the option that names what is varied."""
+    found: OptionInfo = typer.Option(
+        "--vary",
+        help="What is varied, and its values; several times for several factors, each in turn.",
+        metavar="FACTOR=LIST",
+    )
+    return found
+
+
 def find_peak(
     suite: Suite,
     options: Any,

@@ -99,8 +99,9 @@ def _parent(old: str, new: str) -> tuple[int, Path]:
 
 
 def _disk_under(folder: Path) -> str:
-    """Return the whole disk that holds a folder, as control groups name it."""
-    device = folder.stat().st_dev
+    """Return the whole disk that holds a folder, or will, as control groups name it."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    device = there.stat().st_dev
     place = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
     if not place.exists():
         raise NotPossible(

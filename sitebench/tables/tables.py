@@ -142,6 +142,8 @@ def needs_footnote(result: PointResult) -> bool:
 def point_name(spec: PointSpec) -> str:
     """Return the name that distinguishes a point from the others of its run."""
     parts = [spec.title]
+    if limits := spec.settings.get("target_limits"):
+        parts.append(limits)
     if spec.rate is not None:
         parts.append(f"{format_rate(spec.rate)}/s")
     if spec.entries:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,19 @@ from sitebench.errors import BadInput
 from sitebench.http.site import Address, open_live, parse_address, probe
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import refuse_limits
-from sitebench.targets.tls import Trust
+from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions, keeps
+from web_bench.targets import nginx
 from web_bench.targets.embedded import PROGRAMS
 from web_bench.targets.open_web import OpenWeb, check_able
 from web_bench.workload import Workload
 
-OWN_TARGETS: Mapping[str, Mapping[str, str]] = {"embedded": PROGRAMS}
+_SERVERS = {"nginx": nginx}
+OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
+    "embedded": PROGRAMS,
+    **{name: module.PROGRAMS for name, module in _SERVERS.items()},
+}
 """Targets that are started for a test, and their programs; any other is the user's."""
 
 
@@ -48,7 +54,11 @@ def open_target(
         refuse_limits(options)
         return _open_live(options)
     docroot = docroot_of(options, workloads, progress)
-    return _open_embedded(options, docroot, any(each.uses_tls for each in workloads))
+    with_tls = options.tls or any(each.uses_tls for each in workloads)
+    if options.target == "embedded":
+        return _open_embedded(options, docroot, with_tls)
+    kinds = {each.dynamic for workload in workloads for each in workload.classes if each.dynamic}
+    return _open_started(options, docroot, with_tls, kinds)
 
 
 def _open_live(options: WebOptions) -> OpenWeb:
@@ -75,8 +85,42 @@ def _secure(options: WebOptions) -> Address | None:
     return address if address.encrypted else None
 
 
-def _open_embedded(options: WebOptions, docroot: Path | None, uses_tls: bool) -> OpenWeb:
-    with_tls = options.tls or uses_tls
+def _open_started(
+    options: WebOptions, docroot: Path | None, with_tls: bool, kinds: Collection[str]
+) -> OpenWeb:
+    """Start nginx or Apache."""
+    with ExitStack() as opening:
+        started = opening.enter_context(
+            _SERVERS[options.target].serving(
+                docroot,
+                tls=ServerTls() if with_tls else None,
+                threads=options.target_threads,
+                directives=options.directives or {},
+                kinds=kinds,
+            )
+        )
+        opened = opening.pop_all()
+    address = started.address
+    if options.tls and started.secure is not None:
+        address = started.secure
+    trust = Trust.of(options)
+    return OpenWeb(
+        options.target,
+        address,
+        secure=started.secure,
+        programs=started.programs,
+        pid=started.pid,
+        cores=options.target_threads,
+        disposable=True,
+        alive=started.alive,
+        stop=opened.close,
+        facts=started.facts,
+        trust=trust if started.ca is None else trusting(trust, started.ca),
+        ca=started.ca,
+    )
+
+
+def _open_embedded(options: WebOptions, docroot: Path | None, with_tls: bool) -> OpenWeb:
     config: dict[str, Any] = {
         "host": options.target_host or "127.0.0.1",
         "port": 0,

@@ -1,0 +1,194 @@
+"""`vary` of every suite: one thing is varied and the rest held, as in the papers' tuning.
+
+Each level of each factor is a point of its own, at a target opened anew, beside the base: what the
+options say without `--vary`. Repeats are interleaved, so that a drift of the machine meets all of
+them alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group
+from rich.text import Text
+
+from sitebench.compare.effect import Design, Effect, effect
+from sitebench.errors import BadInput, NotPossible, UnknownValue
+from sitebench.measure.command import Seeding, measure, say
+from sitebench.measure.options import run_file
+from sitebench.options.option import fields_of
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series, series
+from sitebench.tables.tables import bounds, new_table, titled
+from sitebench.targets.limits import Limits, confined
+from sitebench.units import format_rate
+
+if TYPE_CHECKING:
+    from sitebench.measure.sweep import Stage
+
+_DIRECTIVE = "config:"
+_ALPHA = 0.05
+_SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+_LIMITS = tuple(each.name for each in fields(Limits))
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a factor, and the options of its point."""
+
+    factor: str
+    value: str
+    options: Any
+
+
+@dataclass(frozen=True)
+class VaryJob:
+    """What a suite provides for the operation that is measured at every level."""
+
+    stage: Callable[[Any, Seeding], Stage]
+    """The one point of these options."""
+    facts: Callable[[], Mapping[str, Any]]
+    data: Path | None
+    """A folder on the disk that the target uses, if it uses one."""
+    default_out: str
+    aliases: Mapping[str, str]
+    """Factors that are called otherwise than their option."""
+    notes: Callable[[str], Sequence[str]] = lambda factor: ()
+    """What the paper found when it varied a factor."""
+
+
+def vary(options: Any, base: Any, asked: Sequence[str], job: VaryJob) -> None:
+    """Measure the base and every level, and print what each brings."""
+    levels = _possible(read(base, asked, job.aliases), job.data)
+    if not levels:
+        raise BadInput("nothing is left to vary", "give --vary FACTOR=VALUE,VALUE")
+
+    def tables(results: Sequence[PointResult]) -> list[Group]:
+        return [table(results, base_key, keys), *_notes(levels, job)]
+
+    def key_of(one: Any) -> str:
+        (spec,) = job.stage(one, lambda done, total: None).points
+        return spec.key
+
+    base_key, keys = key_of(base), [(each, key_of(each.options)) for each in levels]
+
+    def stages(seeding: Seeding) -> list[Stage]:
+        made = {base_key: job.stage(base, seeding)}
+        for each, key in keys:
+            made.setdefault(key, job.stage(each.options, seeding))
+        return list(made.values())
+
+    measure(
+        options,
+        users=max(each.options.users for each in levels),
+        stages=stages,
+        facts=job.facts,
+        tables=tables,
+        default_out=run_file(job.default_out),
+    )
+
+
+def read(base: Any, asked: Sequence[str], aliases: Mapping[str, str]) -> list[Level]:
+    """Return the levels of `FACTOR=VALUE,VALUE` texts, in their order."""
+    found = []
+    for text in asked:
+        factor, _, values = text.partition("=")
+        if not factor or not values:
+            raise UnknownValue(
+                f"{text!r} does not say what to vary",
+                "write FACTOR=VALUE,VALUE, such as workers=1,2",
+            )
+        each = (part.strip() for part in values.split(","))
+        found += [Level(factor, value, _changed(base, factor, value, aliases)) for value in each]
+    return found
+
+
+def _changed(base: Any, factor: str, value: str, aliases: Mapping[str, str]) -> Any:
+    """Return the options with one of them changed."""
+    if factor in _LIMITS:
+        limits = (base.target_limits or Limits()).with_limit(factor, value)
+        return replace(base, target_limits=None if limits == Limits() else limits)
+    if factor.startswith(_DIRECTIVE) and hasattr(base, "directives"):
+        name = factor.removeprefix(_DIRECTIVE)
+        return replace(base, directives={**(base.directives or {}), name: value})
+    name = aliases.get(factor, factor).replace("-", "_")
+    for each, spec in fields_of(type(base)):
+        if each.name == name and not spec.hidden:
+            if not isinstance(each.default, bool):
+                return replace(base, **{name: spec.parse(value)})
+            if value not in _SWITCH:
+                raise UnknownValue(f"{value!r} of {factor} is neither on nor off", "write on,off")
+            return replace(base, **{name: _SWITCH[value]})
+    known = [*_LIMITS, *aliases, "any option of `run` without its dashes"]
+    if hasattr(base, "directives"):
+        known.append(f"{_DIRECTIVE}DIRECTIVE")
+    raise UnknownValue(f"{factor!r} cannot be varied", f"vary {', '.join(known)}")
+
+
+def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
+    """Leave out, with the reason, the levels that this machine does not allow."""
+    found = []
+    for each in levels:
+        try:
+            with confined(each.options.target_limits, data):
+                found.append(each)
+        except NotPossible as error:
+            say(f"left out: {each.factor}={each.value}: {error.message}; {error.remedy}")
+    return found
+
+
+def table(
+    results: Sequence[PointResult], base_key: str, levels: Sequence[tuple[Level, str]]
+) -> Group:
+    """Lay out each level beside the base: its rate, what it brings, and what limits it."""
+    found = {each.spec.key: each for each in series(results)}
+    base = found[base_key]
+    made = new_table(
+        "Factor", "Value", "Operations/s", "Gain", "95 % interval", "Fails", "Limit", left=2
+    )
+    made.add_row("(base)", "", _rate(base), "", "", f"{base.failures:,}", bounds(base))
+    for level, key in levels:
+        each = found[key]
+        gain = _gain(base, each) if key != base_key else None
+        made.add_row(
+            *(level.factor, level.value, _rate(each)),
+            "is the base" if gain is None else f"{gain.ratio - 1:+.1%}",
+            "-" if gain is None or gain.low is None else _interval(gain),
+            *(f"{each.failures:,}", bounds(each)),
+        )
+    first = base.spec
+    return titled(f"{first.title}: one thing varied, the rest held ({first.target})", made)
+
+
+def _rate(each: Series) -> str:
+    rate = each.median(lambda result: result.ops_per_s)
+    return "n/a" if rate is None else format_rate(rate)
+
+
+def _gain(base: Series, each: Series) -> Effect | None:
+    """Return the level's rate over the base's, repeat by repeat."""
+    pairs = [
+        (math.log(one.ops_per_s), math.log(other.ops_per_s))
+        for one, other in zip(base.results, each.results, strict=False)
+        if one.ops_per_s > 0 and other.ops_per_s > 0
+    ]
+    if not pairs:
+        return None
+    a, b = zip(*pairs, strict=True)
+    return effect(a, b, Design.PAIRS, _ALPHA)
+
+
+def _interval(gain: Effect) -> str:
+    assert gain.low is not None
+    assert gain.high is not None
+    return f"{gain.low - 1:+.1%} to {gain.high - 1:+.1%}"
+
+
+def _notes(levels: Sequence[Level], job: VaryJob) -> list[Group]:
+    factors = dict.fromkeys(each.factor for each in levels)
+    lines = [line for factor in factors for line in job.notes(factor)]
+    return [Group(*(Text(line, style="dim") for line in lines))] if lines else []

@@ -1,0 +1,143 @@
+"""Limits of a target that is started here: real affinities, control groups and namespaces."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import NotPossible, UnknownValue
+from sitebench.targets.limits import Limits, confined
+from tests.support.cli import in_process, sitebench
+
+MIB = 1 << 20
+ALLOCATE = "import sys; data = bytearray(int(sys.argv[1])); print(len(data))"
+SEND = """
+import socket, sys
+with socket.create_server((sys.argv[1], 0)) as server:
+    print(server.getsockname()[1], flush=True)
+    connection, _ = server.accept()
+    with connection:
+        connection.sendall(bytes(int(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("processors=2", Limits(processors=2)),
+        ("memory=64m", Limits(memory=64 * MIB)),
+        ("memory=1.5g", Limits(memory=1536 * MIB)),
+        ("network=10mbit", Limits(network=10_000_000)),
+        ("disk=2mb/s", Limits(disk=2_000_000)),
+        ("processors=1,memory=none,disk=512kb/s", Limits(processors=1, disk=512_000)),
+    ],
+)
+def test_limits_are_read_and_written_alike(text: str, limits: Limits) -> None:
+    assert Limits.parse(text) == limits
+    assert Limits.parse(str(limits)) == limits
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cpu=1", "'cpu' cannot be limited"),
+        ("processors=0", "'0' is no limit of processors"),
+        ("memory=64mbit", "'64mbit' is no limit of memory"),
+        ("network=10", "'10' is no limit of network"),
+        ("disk=fast", "'fast' is no limit of disk"),
+        ("processors", "'' is no limit of processors"),
+    ],
+)
+def test_what_is_no_limit_is_refused(text: str, words: str) -> None:
+    with pytest.raises(UnknownValue, match=words):
+        Limits.parse(text)
+
+
+def ran(before: tuple[str, ...], code: str, *argv: str) -> subprocess.CompletedProcess[str]:
+    command = [*before, sys.executable, "-c", code, *argv]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_target_keeps_to_its_processors() -> None:
+    with confined(Limits(processors=1)) as confinement:
+        shown = ran(confinement.before, "import os; print(len(os.sched_getaffinity(0)))")
+    assert shown.stdout == "1\n"
+    with (
+        pytest.raises(NotPossible, match="processors, and not 4096"),
+        confined(Limits(processors=4_096)),
+    ):
+        pass
+
+
+def test_a_target_that_wants_more_memory_does_not_get_it() -> None:
+    groups = {*Path("/sys/fs/cgroup").rglob("sitebench-*")}
+    with confined(Limits(memory=64 * MIB)) as confinement:
+        assert ran(confinement.before, ALLOCATE, str(8 * MIB)).stdout == f"{8 * MIB}\n"
+        killed = ran(confinement.before, ALLOCATE, str(256 * MIB))
+        assert killed.returncode == -signal.SIGKILL
+    assert {*Path("/sys/fs/cgroup").rglob("sitebench-*")} == groups
+
+
+def test_a_disk_is_limited_where_the_files_are(tmp_path: Path) -> None:
+    with confined(Limits(disk=2_000_000), tmp_path) as confinement:
+        before = time.monotonic()
+        write = "import os, sys; f = open(sys.argv[1], 'wb'); f.write(bytes(4 << 20)); os.fsync(f)"
+        assert ran(confinement.before, write, str(tmp_path / "file")).returncode == 0
+        took_s = time.monotonic() - before
+    # 4 MiB take 2.1 s, and not all of it may have waited for the disk.
+    assert took_s > 1.0
+    with pytest.raises(NotPossible, match="keeps nothing on a disk"), confined(Limits(disk=1)):
+        pass
+
+
+def test_a_network_carries_so_much_and_no_more() -> None:
+    with confined(Limits(network=8_000_000)) as confinement:
+        assert confinement.host is not None
+        command = [*confinement.before, sys.executable, "-c", SEND, confinement.host, str(MIB)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sender:
+            assert sender.stdout is not None
+            port = int(sender.stdout.readline())
+            began = time.monotonic()
+            with socket.create_connection((confinement.host, port)) as receiver:
+                received = sum(len(part) for part in iter(lambda: receiver.recv(1 << 16), b""))
+            took_s = time.monotonic() - began
+    assert received == MIB
+    # A MiB takes 1.05 s at a million bytes a second, less what the bucket lets through at once.
+    assert took_s > 0.9
+    assert not Path(f"/run/netns/sitebench-{os.getpid()}-0").exists()
+
+
+def test_each_thing_is_varied_in_turn_and_the_rest_held(tmp_path: Path) -> None:
+    what = ("--vary", "processors=1", "--vary", "keys=uniform,zipfian", "--vary", "processors=999")
+    ran = sitebench(
+        *("ils", "vary", "lookup", *what, "--entries", "100", "--users", "2", "--locales", "en_US"),
+        *("--warmup", "0s", "--measure", "1s", "--threads", "1", "--out", "run"),
+        cwd=tmp_path,
+        COLUMNS="160",
+    )
+    assert ran.code == 0, ran.err
+    assert "left out: processors=999: this machine has" in ran.err
+    rows = [line.split() for line in ran.out.splitlines() if line.strip()]
+    table = [row[:2] for row in rows if row[0] in ("(base)", "processors", "keys")]
+    assert table[1:] == [["processors", "1"], ["keys", "uniform"], ["keys", "zipfian"]]
+    assert "is the base" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("ils", "vary", "--vary", "speed=1"), "'speed' cannot be varied"),
+        (("ils", "vary", "--vary", "tls=maybe"), "'maybe' of tls is neither on nor off"),
+        (("ps", "vary", "--vary", "workers"), "'workers' does not say what to vary"),
+        (("ps", "vary", "--vary", "rate=fast"), "rate"),
+        (("ils", "run", "--target-limits", "cpu=1"), "'cpu' cannot be limited"),
+    ],
+)
+def test_what_cannot_be_varied_is_refused(argv: tuple[str, ...], words: str) -> None:
+    ran = in_process(*argv)
+    assert (ran.code, words in ran.err) == (2, True), ran.err
