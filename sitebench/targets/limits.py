@@ -88,6 +88,9 @@ class Confinement:
     """The address that it must listen on, where that is no longer the machine's choice."""
 
 
+UNCONFINED = Confinement()
+
+
 @contextmanager
 def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confinement]:
     """Make ready for a target within limits; `data` is where its files are.
@@ -105,7 +108,7 @@ def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confin
                 raise NotPossible("this target keeps nothing on a disk", "limit something else")
             procs.append(made.enter_context(groups.disk(limits.disk, data)).procs)
         if procs:
-            before += ["sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
+            before += ["/bin/sh", "-c", _ENTER, "sh", " ".join(map(str, procs))]
         if limits is not None and limits.processors is not None:
             before += _on_processors(limits.processors)
         if limits is not None and limits.network is not None:

@@ -62,12 +62,6 @@ def today() -> str:
     return time.strftime("%Y-%m-%d")
 
 
-def with_cgi_program() -> None:
-    """Build the program behind the servers."""
-    argv = ["cargo", "build", "--quiet", "--release", "--package", "sitebench-cgi"]
-    subprocess.run(argv, cwd=Path(__file__).parents[2] / "native", check=True)
-
-
 _SERVE = """
 import importlib, json, signal, sys
 from pathlib import Path

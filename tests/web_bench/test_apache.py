@@ -6,7 +6,7 @@ import pytest
 
 from sitebench.errors import BadInput, ProgramMissing
 from tests.support.programs import required_program
-from tests.web_bench.started import ask, family, with_cgi_program
+from tests.web_bench.started import ask, family
 from web_bench.targets import apache
 
 
@@ -14,7 +14,6 @@ from web_bench.targets import apache
 def programs() -> None:
     """Have what is needed."""
     required_program("apache2")
-    with_cgi_program()
 
 
 def test_its_processes_are_as_many_as_asked_for_and_stay() -> None:

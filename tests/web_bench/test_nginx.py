@@ -6,7 +6,7 @@ import pytest
 
 from sitebench.errors import BadInput, ProgramMissing
 from tests.support.programs import required_program
-from tests.web_bench.started import ask, family, with_cgi_program
+from tests.web_bench.started import ask, family
 from web_bench.targets import nginx
 
 
@@ -14,7 +14,6 @@ from web_bench.targets import nginx
 def programs() -> None:
     """Have what is needed."""
     required_program("nginx")
-    with_cgi_program()
 
 
 def test_its_master_is_the_parent_of_all_programs() -> None:

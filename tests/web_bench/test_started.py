@@ -22,7 +22,6 @@ from tests.web_bench.started import (
     ordinary_user,
     served_elsewhere,
     today,
-    with_cgi_program,
 )
 from web_bench.seed import file_set, seed
 from web_bench.targets.started import Started
@@ -38,7 +37,6 @@ def name(request: pytest.FixtureRequest) -> str:
     """Name of the server under test."""
     for program in ("nginx", "fcgiwrap", "apache2"):
         required_program(program)
-    with_cgi_program()
     return str(request.param)
 
 

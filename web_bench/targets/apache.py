@@ -9,9 +9,11 @@ from pathlib import Path
 
 from sitebench.system.child import serve
 from sitebench.system.programs import find_program
+from sitebench.targets.limits import UNCONFINED, Confinement
 from sitebench.targets.tls import ServerTls
 from web_bench.targets import started
-from web_bench.targets.started import CGI, Server, Started, page
+from web_bench.targets.cgi import PATH as CGI
+from web_bench.targets.started import Server, Started, page
 
 PROGRAMS = {
     "cgi-env": CGI,
@@ -63,7 +65,7 @@ LoadModule proxy_fcgi_module @modules@/mod_proxy_fcgi.so
 LoadModule lua_module @modules@/mod_lua.so
 
 ServerName localhost
-Listen 127.0.0.1:@port@
+Listen @host@:@port@
 DefaultRuntimeDir .
 PidFile apache2.pid
 ErrorLog error.log
@@ -105,8 +107,8 @@ LuaMapHandler ^/dynamic/template/[0-9][0-9]?$ programs/dynamic.lua template
 @tls@"""
 _TLS = """
 LoadModule ssl_module @modules@/mod_ssl.so
-Listen 127.0.0.1:@secure@
-<VirtualHost 127.0.0.1:@secure@>
+Listen @host@:@secure@
+<VirtualHost @host@:@secure@>
   SSLEngine On
   SSLCertificateFile cert.pem
   SSLCertificateKeyFile key.pem
@@ -172,6 +174,7 @@ def serving(
     threads: int = 1,
     directives: Mapping[str, str] = {},
     kinds: Collection[str] = PROGRAMS.keys(),
+    confinement: Confinement = UNCONFINED,
 ) -> contextlib.AbstractContextManager[Started]:
     """Serve a folder by an Apache with so many processes, over TLS at another port if asked for.
 
@@ -179,7 +182,13 @@ def serving(
     kinds that are needed: no process is started for the others.
     """
     return started.serving(
-        __name__, docroot, tls=tls, threads=threads, directives=directives, kinds=kinds
+        __name__,
+        docroot,
+        tls=tls,
+        threads=threads,
+        directives=directives,
+        kinds=kinds,
+        confinement=confinement,
     )
 
 

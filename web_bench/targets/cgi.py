@@ -6,14 +6,13 @@ from pathlib import Path
 
 from sitebench._engine import cgi_program
 
-NAME = "sitebench-cgi"
+PATH = "/cgi-bin/sitebench-cgi"
 
 
 def install(folder: Path) -> Path:
     """Write the program into a new folder, and return that folder: nothing else is in it."""
-    made = folder / "cgi-bin"
-    made.mkdir()
-    program = made / NAME
+    program = folder / PATH.lstrip("/")
+    program.parent.mkdir(parents=True)
     program.write_bytes(cgi_program())
     program.chmod(0o755)
-    return made
+    return program.parent

@@ -16,11 +16,11 @@ from sitebench.system.child import Service, serve
 from sitebench.system.native_errors import translated
 from sitebench.system.scratch import scratch
 from sitebench.targets.in_process import certificate, stopping
-from web_bench.targets.cgi import NAME, install
+from web_bench.targets.cgi import PATH, install
 
 PROGRAMS = {
-    "cgi-env": f"/cgi-bin/{NAME}",
-    "cgi": f"/cgi-bin/{NAME}?kind={{content}}&size={{size}}",
+    "cgi-env": PATH,
+    "cgi": f"{PATH}?kind={{content}}&size={{size}}",
     "inprocess": "/dynamic/{content}?size={size}",
     "page": "/dynamic/page.shtml",
     "template": "/dynamic/template/{copy}",

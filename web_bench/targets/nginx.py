@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from sitebench.system.child import serve
+from sitebench.targets.limits import UNCONFINED, Confinement
 from sitebench.targets.tls import ServerTls
 from web_bench.targets import started
-from web_bench.targets.started import CGI, Server, Started, find
+from web_bench.targets.cgi import PATH as CGI
+from web_bench.targets.started import Server, Started, find
 
 PROGRAMS = {
     "cgi-env": CGI,
@@ -94,7 +96,7 @@ http {
 
   server {
     server_name localhost;
-    listen 127.0.0.1:@port@ backlog=@backlog@;
+    listen @host@:@port@ backlog=@backlog@;
 @tls@    root docroot;
     location ~ \\.shtml$ {
       ssi on;
@@ -116,7 +118,7 @@ http {
 }
 """
 _TLS = """\
-    listen 127.0.0.1:@secure@ ssl backlog=@backlog@;
+    listen @host@:@secure@ ssl backlog=@backlog@;
     ssl_certificate cert.pem;
     ssl_certificate_key key.pem;
 @client_ca@"""
@@ -133,6 +135,7 @@ def serving(
     threads: int = 1,
     directives: Mapping[str, str] = {},
     kinds: Collection[str] = PROGRAMS.keys(),
+    confinement: Confinement = UNCONFINED,
 ) -> contextlib.AbstractContextManager[Started]:
     """Serve a folder by an nginx with so many workers, over TLS at another port if asked for.
 
@@ -140,7 +143,13 @@ def serving(
     the dynamic kinds that are needed: no process is started for the others.
     """
     return started.serving(
-        __name__, docroot, tls=tls, threads=threads, directives=directives, kinds=kinds
+        __name__,
+        docroot,
+        tls=tls,
+        threads=threads,
+        directives=directives,
+        kinds=kinds,
+        confinement=confinement,
     )
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput
 from sitebench.http.site import Address, open_live, parse_address, probe
+from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import refuse_limits
+from sitebench.targets.limits import confined, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions, keeps
-from web_bench.targets import nginx
+from web_bench.targets import apache, nginx
 from web_bench.targets.embedded import PROGRAMS
 from web_bench.targets.open_web import OpenWeb, check_able
 from web_bench.workload import Workload
 
-_SERVERS = {"nginx": nginx}
+_SERVERS = {"nginx": nginx, "apache": apache}
 OWN_TARGETS: Mapping[str, Mapping[str, str]] = {
     "embedded": PROGRAMS,
     **{name: module.PROGRAMS for name, module in _SERVERS.items()},
@@ -89,7 +91,11 @@ def _open_started(
     options: WebOptions, docroot: Path | None, with_tls: bool, kinds: Collection[str]
 ) -> OpenWeb:
     """Start nginx or Apache."""
+    limits = options.target_limits
     with ExitStack() as opening:
+        confinement = opening.enter_context(confined(limits, docroot))
+        if confinement.host is None and options.target_host is not None:
+            confinement = replace(confinement, host=options.target_host)
         started = opening.enter_context(
             _SERVERS[options.target].serving(
                 docroot,
@@ -97,6 +103,7 @@ def _open_started(
                 threads=options.target_threads,
                 directives=options.directives or {},
                 kinds=kinds,
+                confinement=confinement,
             )
         )
         opened = opening.pop_all()
@@ -110,11 +117,11 @@ def _open_started(
         secure=started.secure,
         programs=started.programs,
         pid=started.pid,
-        cores=options.target_threads,
+        cores=(limits and limits.processors) or usable_cores(),
         disposable=True,
         alive=started.alive,
         stop=opened.close,
-        facts=started.facts,
+        facts={**started.facts, **({} if limits is None else {"limits": str(limits)})},
         trust=trust if started.ca is None else trusting(trust, started.ca),
         ca=started.ca,
     )

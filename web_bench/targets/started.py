@@ -31,7 +31,9 @@ from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
 from sitebench.system.scratch import scratch
 from sitebench.targets.certificate import make_certificate, unlock
+from sitebench.targets.limits import Confinement
 from sitebench.targets.tls import ServerTls
+from web_bench.targets.cgi import PATH, install
 
 _START_S = 60.0
 _ANSWER_S = 30.0
@@ -45,7 +47,6 @@ _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "TZ": os.environ.get("TZ", "")}
 """Little, as programs show it; where there is a time zone, the pages' date depends on it."""
 
-CGI = "/cgi-bin/sitebench-cgi"
 PAGE_BYTES = 6_250
 """Bytes of paper 001's page with its date."""
 _DATE_BYTES = len("2000-02-07")
@@ -107,7 +108,7 @@ def find(program: str, package: str) -> str:
 
 def fastcgi(kinds: Collection[str]) -> Sequence[Sequence[str]]:
     """Return the command of the program that stays, if it is needed."""
-    return [[f"programs{CGI}", "--fastcgi", "fastcgi.sock"]] if "fastcgi" in kinds else []
+    return [[f"programs{PATH}", "--fastcgi", "fastcgi.sock"]] if "fastcgi" in kinds else []
 
 
 @contextlib.contextmanager
@@ -119,9 +120,13 @@ def serving(
     threads: int,
     directives: Mapping[str, str],
     kinds: Collection[str],
+    confinement: Confinement,
 ) -> Iterator[Started]:
     """Start the server of a module in a process of its own, and end it with all that it started."""
+    host = confinement.host or "127.0.0.1"
     request = {
+        "host": host,
+        "before": confinement.before,
         "docroot": None if docroot is None else str(docroot.resolve()),
         "tls": None if tls is None else asdict(tls),
         "threads": threads,
@@ -133,8 +138,8 @@ def serving(
         ready = child.ready
         pid, secure = int(ready["pid"]), ready["secure"]
         yield Started(
-            Address("127.0.0.1", ready["port"]),
-            None if secure is None else Address("127.0.0.1", secure, scheme="https"),
+            Address(host, ready["port"]),
+            None if secure is None else Address(host, secure, scheme="https"),
             ready["ca"],
             pid,
             ready["programs"],
@@ -167,7 +172,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
             # A link, as characters of a path may have a meaning in a configuration.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
-        _write(folder / f"programs{CGI}", cgi_program(), 0o755)
+        install(folder / "programs")
         for path, text in server.files.items():
             _write(folder / path, text.encode())
         ports: set[int] = set()
@@ -175,6 +180,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
             ports.add(free_port())
         port, secure = sorted(ports)
         values = {
+            "host": request["host"],
             "port": str(port),
             "secure": str(secure),
             "backlog": str(_BACKLOG),
@@ -184,12 +190,13 @@ def start(server: Server, request: dict[str, Any]) -> Service:
             **server.values(request["threads"]),
         }
         tls = None if request["tls"] is None else ServerTls(**request["tls"])
-        ca = None if tls is None else _certify(tls, folder)
+        ca = None if tls is None else _certify(tls, folder, request["host"])
         config = folder / f"{server.name}.conf"
         config.write_text(configuration(server, tls, request["directives"], values))
-        process = _launch(server.argv(program, folder), server.behind(kinds), folder)
+        argv = server.argv(program, folder)
+        process = _launch(request["before"], argv, server.behind(kinds), folder)
         opening.callback(_end, process)
-        _await_answers(server, process, port, programs, folder)
+        _await_answers(server, process, (request["host"], port), programs, folder)
         ready = {
             "port": port,
             "secure": None if tls is None else secure,
@@ -209,11 +216,6 @@ def page(date: str) -> str:
     words = "A page of the size that the paper's clients asked for, with nothing else to say. "
     length = PAGE_BYTES - len(before) - _DATE_BYTES - len(after) - len(end)
     return before + date + after + (words * length)[:length] + end
-
-
-def cgi_program() -> bytes:
-    """Return the program behind every server."""
-    return (Path(__file__).parents[2] / "native/target/release/sitebench-cgi").read_bytes()
 
 
 def configuration(
@@ -244,19 +246,18 @@ def _allow_descriptors() -> int:
     return most
 
 
-def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
+def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
-    path.chmod(mode)
 
 
-def _certify(tls: ServerTls, folder: Path) -> str | None:
+def _certify(tls: ServerTls, folder: Path, host: str) -> str | None:
     """Put a certificate and its key into the folder; return the file of one that was made."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     if tls.client_ca is not None:
         (folder / "clients.pem").symlink_to(Path(tls.client_ca).resolve())
     if tls.cert is None or tls.key is None:
-        make_certificate(cert, key)
+        make_certificate(cert, key, host)
         return str(cert)
     cert.symlink_to(Path(tls.cert).resolve())
     if tls.key_password is None:
@@ -267,13 +268,13 @@ def _certify(tls: ServerTls, folder: Path) -> str | None:
 
 
 def _launch(
-    argv: Sequence[str], behind: Sequence[Sequence[str]], folder: Path
+    before: Sequence[str], argv: Sequence[str], behind: Sequence[Sequence[str]], folder: Path
 ) -> subprocess.Popen[bytes]:
     """Start programs, then the server in the same process: so it is their parent."""
     script = "".join(f"{shlex.join(each)} & " for each in behind) + f"exec {shlex.join(argv)}"
     with (folder / "error.log").open("ab") as log:
         return subprocess.Popen(
-            ["/bin/sh", "-c", script],
+            [*before, "/bin/sh", "-c", script],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -285,7 +286,7 @@ def _launch(
 def _await_answers(
     server: Server,
     process: subprocess.Popen[bytes],
-    port: int,
+    address: tuple[str, int],
     programs: Mapping[str, str],
     folder: Path,
 ) -> None:
@@ -293,7 +294,7 @@ def _await_answers(
     give_up = time.monotonic() + _ANSWER_S
     for what, path in {"files": "/", **programs}.items():
         url = path.format(size=1, content="constant", copy=0)
-        while not _answers(port, url, any_status=what == "files"):
+        while not _answers(address, url, any_status=what == "files"):
             wrote = last_line((folder / "error.log").read_text(errors="replace"))
             wrote = wrote.replace(f"{folder}/", "")
             if process.poll() is not None:
@@ -310,8 +311,8 @@ def _await_answers(
             time.sleep(0.01)
 
 
-def _answers(port: int, path: str, *, any_status: bool) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_ANSWER_S)
+def _answers(address: tuple[str, int], path: str, *, any_status: bool) -> bool:
+    connection = http.client.HTTPConnection(*address, timeout=_ANSWER_S)
     try:
         connection.request("GET", path, headers={"Connection": "close"})
         answer = connection.getresponse()
