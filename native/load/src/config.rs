@@ -156,12 +156,9 @@ impl<T: TargetAddress, S> Config<T, S> {
         }
     }
 
-    /// Looks the target up.
-    pub(crate) fn resolve(&self) -> Result<SocketAddr, ConfigError> {
-        let (host, port) = (self.target.host(), self.target.port());
-        let unknown = |reason: String| ConfigError::UnknownHost { host: host.to_owned(), reason };
-        let mut addresses = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
-        addresses.next().ok_or_else(|| unknown("it has no address".to_owned()))
+    /// Looks the target's addresses up.
+    pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, ConfigError> {
+        self.target.addresses().into_iter().map(resolve).collect()
     }
 
     /// Arrivals per second, if the schedule is open.
@@ -181,6 +178,12 @@ impl<T: TargetAddress, S> Config<T, S> {
     pub(crate) const fn connect_timeout(&self) -> Duration {
         Duration::from_millis(self.connect_timeout_ms)
     }
+}
+
+fn resolve((host, port): (&str, u16)) -> Result<SocketAddr, ConfigError> {
+    let unknown = |reason: String| ConfigError::UnknownHost { host: host.to_owned(), reason };
+    let mut addresses = (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?;
+    addresses.next().ok_or_else(|| unknown("it has no address".to_owned()))
 }
 
 fn in_range(

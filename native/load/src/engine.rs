@@ -10,7 +10,6 @@ use crate::choose::keys::Keys;
 use crate::choose::ring::{Ring, RingCursor};
 use crate::choose::schedule::Pace;
 use crate::config::{Adds, Config, ConfigError, DEFAULT_ADDS};
-use crate::connection::security::Security;
 use crate::drive::driver::{CommandError, Driver, LaunchError, Plan};
 use crate::drive::snapshot::Snapshot;
 use crate::http::{self, Http, HttpConfig, TargetError};
@@ -59,8 +58,7 @@ impl Engine {
         let compiled = shared.compile(&config.programs, config.rate().is_some())?;
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
-        let security = ldap::security(&config.target)?;
-        Self::launch(&config, compiled, security, |seed, _| {
+        Self::launch(&config, compiled, |seed, _| {
             Ldap::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed)
         })
     }
@@ -72,8 +70,7 @@ impl Engine {
         let compiled = shared.compile(&config.programs, config.rate().is_some())?;
         let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
         let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
-        let security = http::security(&config.target)?;
-        Self::launch(&config, compiled, security, |seed, thread| {
+        Self::launch(&config, compiled, |seed, thread| {
             Http::new(shared.clone(), keys.clone(), ring.clone().map(RingCursor::new), seed, thread)
         })
     }
@@ -81,14 +78,13 @@ impl Engine {
     fn launch<P: Protocol, T: TargetAddress, S>(
         config: &Config<T, S>,
         compiled: Compiled<P::Request>,
-        security: Option<Security>,
         mut protocol: impl FnMut(u64, usize) -> P,
     ) -> Result<Self, StartError> {
         let plan = Plan {
             threads: config.threads,
-            target: config.resolve()?,
+            addresses: config.resolve()?,
+            endpoints: config.target.endpoints()?,
             spread_sources: config.target.spreads_sources(),
-            security,
             timeout: config.timeout(),
             connect_timeout: config.connect_timeout(),
             rate: config.rate(),

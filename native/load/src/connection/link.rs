@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
 
+use crate::connection::endpoint::Endpoint;
 use crate::connection::security::{Raw, Security, TlsLayer};
-use crate::connection::source::Sources;
 use crate::record::failure::Failure;
 
 /// A lane's connection.
@@ -52,9 +52,9 @@ pub(crate) enum ReadOutcome {
 impl Link {
     /// Starts to connect.
     #[inline]
-    pub(crate) fn open(sources: &mut Sources, security: Option<&Security>) -> Result<Self, Failure> {
-        let tls = security.map(Security::tls).transpose()?;
-        match sources.connect() {
+    pub(crate) fn open(endpoint: &mut Endpoint) -> Result<Self, Failure> {
+        let tls = endpoint.security.as_ref().map(Security::tls).transpose()?;
+        match endpoint.sources.connect() {
             Ok(socket) => Ok(Self::Opening(Channel { socket, tls })),
             Err(error) => Err(Failure::of_system(&error)),
         }

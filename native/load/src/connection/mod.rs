@@ -1,5 +1,6 @@
-//! A client's connection to the target: its source address, socket, TLS and SASL.
+//! A client's connection to the target: its endpoint, source address, socket, TLS and SASL.
 
+pub(crate) mod endpoint;
 pub(crate) mod link;
 pub(crate) mod sasl;
 pub(crate) mod security;

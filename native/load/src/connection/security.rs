@@ -33,7 +33,7 @@ pub(crate) struct StartTls {
 
 /// What makes a thread's connections secure.
 #[derive(Debug, Clone)]
-pub(crate) struct Security {
+pub struct Security {
     connector: Connector,
     ask: Option<&'static StartTls>,
 }

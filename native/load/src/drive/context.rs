@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use mio::Registry;
 
 use crate::choose::schedule::Arrivals;
-use crate::connection::security::Security;
-use crate::connection::source::Sources;
+use crate::connection::endpoint::Endpoint;
 use crate::drive::batch::Staged;
 use crate::drive::timers::Timers;
 use crate::program::Deck;
@@ -25,9 +24,8 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// What the lanes of one thread share: all of it belongs to the thread.
 pub(crate) struct Context<P: Protocol> {
     pub(crate) registry: Registry,
-    pub(crate) sources: Sources,
-    /// Present where TLS is spoken.
-    pub(crate) security: Option<Security>,
+    /// The endpoints of each of the target's addresses.
+    pub(crate) addresses: Box<[Box<[Endpoint]>]>,
     pub(crate) protocol: P,
     pub(crate) recorders: Recorders,
     pub(crate) timers: Timers,

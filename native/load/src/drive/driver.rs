@@ -1,6 +1,7 @@
 //! The threads as a whole: starting lanes, draining recorders, stopping.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvError, Sender, channel};
 use std::thread::JoinHandle;
@@ -10,8 +11,7 @@ use hdrhistogram::{AdditionError, CreationError};
 use mio::{Poll, Waker};
 
 use crate::choose::schedule::{Arrivals, Pace, Share};
-use crate::connection::security::Security;
-use crate::connection::source::Sources;
+use crate::connection::endpoint::EndpointSpec;
 use crate::drive::context::{BUFFER_BYTES, Context};
 use crate::drive::snapshot::Snapshot;
 use crate::drive::timers::Timers;
@@ -24,10 +24,11 @@ use crate::record::recorder::{Label, Recorders};
 /// Everything a driver needs apart from the protocol.
 pub(crate) struct Plan<R> {
     pub(crate) threads: usize,
-    pub(crate) target: std::net::SocketAddr,
+    /// Lanes are spread over them.
+    pub(crate) addresses: Vec<SocketAddr>,
+    /// What each of them has.
+    pub(crate) endpoints: Vec<EndpointSpec>,
     pub(crate) spread_sources: bool,
-    /// Present where TLS is spoken.
-    pub(crate) security: Option<Security>,
     pub(crate) timeout: Duration,
     pub(crate) connect_timeout: Duration,
     /// Arrivals per second of an open schedule.
@@ -131,10 +132,11 @@ impl Driver {
         for n in 0..plan.threads {
             let poll = Poll::new()?;
             let waker = Waker::new(poll.registry(), WAKE)?;
+            let at = |address, endpoint: &EndpointSpec| endpoint.at(address, plan.spread_sources, n as u32);
+            let endpoints = |&address| plan.endpoints.iter().map(|endpoint| at(address, endpoint)).collect();
             let context = Context {
                 registry: poll.registry().try_clone()?,
-                sources: Sources::new(plan.target, plan.spread_sources, n as u32),
-                security: plan.security.as_ref().map(Security::for_thread),
+                addresses: plan.addresses.iter().map(endpoints).collect(),
                 protocol: protocol(n),
                 recorders: Recorders::new(&labels)?,
                 timers: Timers::default(),
@@ -153,7 +155,7 @@ impl Driver {
                 rng: fastrand::Rng::with_seed(plan.seed ^ (n as u64).rotate_left(32)),
             };
             let (commands, receiver) = channel();
-            let worker = Worker::new(poll, receiver, shared.clone(), context)?;
+            let worker = Worker::new(poll, receiver, shared.clone(), context, (n, plan.threads))?;
             let thread = std::thread::Builder::new().name(format!("load-{n}")).spawn(|| worker.run())?;
             let lanes = vec![0; driver.programs.len()];
             driver.workers.push(Handle {

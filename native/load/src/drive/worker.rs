@@ -90,6 +90,8 @@ pub(crate) struct Worker<P: Protocol> {
     commands: Receiver<Command>,
     programs: Arc<[Program<P::Request>]>,
     context: Context<P>,
+    /// Which thread this is, of how many.
+    thread: (usize, usize),
     /// With the index of the program each runs.
     lanes: Vec<Option<(usize, Lane<P::Lane>)>>,
     free: Vec<u32>,
@@ -113,6 +115,7 @@ impl<P: Protocol> Worker<P> {
         commands: Receiver<Command>,
         programs: Arc<[Program<P::Request>]>,
         context: Context<P>,
+        thread: (usize, usize),
     ) -> io::Result<Self> {
         let (mut tick, alarm) = (Alarm::new()?, Alarm::new()?);
         tick.repeat(TICK_NS)?;
@@ -123,6 +126,7 @@ impl<P: Protocol> Worker<P> {
             commands,
             programs,
             context,
+            thread,
             lanes: Vec::new(),
             free: Vec::new(),
             running: 0,
@@ -378,8 +382,9 @@ impl<P: Protocol> Worker<P> {
     fn start_lane(&mut self, program: usize) {
         let now_ns = now_ns();
         let id = self.free.pop().unwrap_or(self.lanes.len() as u32);
-        let lane = Lane::new(id, &self.programs[program], now_ns);
         let place = id as usize;
+        let address = self.number(place) % self.context.addresses.len();
+        let lane = Lane::new(id, address, &self.programs[program], now_ns);
         if place == self.lanes.len() {
             self.lanes.push(None);
             self.context.deadlines.push(NEVER);
@@ -389,6 +394,12 @@ impl<P: Protocol> Worker<P> {
         let (_, lane) = self.lanes[place].insert((program, lane));
         let fate = lane.resume(&self.programs[program], &mut self.context, now_ns);
         self.settle(place, fate);
+    }
+
+    /// A lane's number among those of all threads. The driver starts lanes on the threads in turn.
+    const fn number(&self, place: usize) -> usize {
+        let (thread, of) = self.thread;
+        place * of + thread
     }
 
     fn stop_lanes(&mut self, program: usize, mut lanes: u64) {

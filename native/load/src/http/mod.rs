@@ -36,16 +36,16 @@ use wire::http::Body;
 use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
-use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
+use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec};
 
 pub use request::Request;
 pub use spec::{Effect, Step};
-pub(crate) use target::security;
 pub use target::{Target, TargetError};
 
 use head::Heads;
 use owned_keys::OwnedKeys;
 use people_view::{PeopleView, Person};
+use target::SECURE;
 
 /// Everything about a load on a site.
 pub type HttpConfig = Config<Target, Step>;
@@ -136,7 +136,11 @@ impl Shared {
     ) -> Result<Compiled<Request>, ProgramError> {
         let connects = if self.target.keepalive { Connects::WhenDown } else { Connects::Always };
         let mut id = 0;
-        program::compile(programs, open, connects, |name, step| {
+        let endpoint = |step: &Step| if step.tls() { SECURE } else { MAIN };
+        program::compile(programs, open, connects, endpoint, |name, step| {
+            if step.tls() {
+                self.target.check_secure_step()?;
+            }
             let request = match step {
                 Step::Request(spec) => Request::new(id, spec, &self.target, self.visitors.is_some())?,
                 Step::File(spec) => Request::file(id, spec, &self.target, self.files.as_deref())?,

@@ -203,7 +203,7 @@ fn line(spec: &RequestSpec, target: &Target) -> Result<Line, String> {
     let mut head = Template::default();
     head.push_text(&format!("{method} {}", target.base_path));
     head.push(path, Escape::Percent)?;
-    head.push_text(&target.head_lines());
+    head.push_text(&target.head_lines(spec.tls));
     for (name, value) in &spec.headers {
         if !is_header_name(name) || value.chars().any(char::is_control) {
             return Err(format!("{name:?}: {value:?} is no header line: leave out control characters"));

@@ -14,12 +14,25 @@ pub enum Step {
     File(FileSpec),
 }
 
+impl Step {
+    /// Whether it goes to the target's secure endpoint.
+    pub(super) const fn tls(&self) -> bool {
+        match self {
+            Self::Request(spec) => spec.tls,
+            Self::File(spec) => spec.tls,
+        }
+    }
+}
+
 /// A file of a class, drawn anew for each request, each with the same probability.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSpec {
     /// The name of the class.
     pub class: String,
+    /// Whether it goes to the target's secure endpoint.
+    #[serde(default)]
+    pub tls: bool,
 }
 
 /// The person a step is about.
@@ -94,6 +107,9 @@ pub struct RequestSpec {
     /// What is remembered of the answer.
     #[serde(default)]
     pub capture: Option<Capture>,
+    /// Whether it goes to the target's secure endpoint.
+    #[serde(default)]
+    pub tls: bool,
 }
 
 /// What an answer must be.

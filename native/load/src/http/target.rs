@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
+use crate::connection::endpoint::EndpointSpec;
 use crate::connection::security::Security;
 use crate::target_address::TargetAddress;
 
@@ -40,10 +41,41 @@ pub struct Target {
     /// The files that it serves, for steps that ask for one.
     #[serde(default)]
     pub files: Option<files::Spec>,
-    /// TLS settings, if TLS is used.
+    /// TLS settings, if all connections use TLS.
     #[serde(default)]
     pub tls: Option<ClientSpec>,
+    /// A second port, where steps with `tls` go.
+    #[serde(default)]
+    pub secure: Option<SecurePort>,
+    /// Further addresses of the same site: lane `k` uses address `k` modulo their number, the first
+    /// being `host` and `port`. They go by the name of the first, in headers and in certificates.
+    #[serde(default)]
+    pub addresses: Vec<Address>,
 }
+
+/// A port where TLS is spoken.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecurePort {
+    /// TCP port, the same at each address.
+    pub port: u16,
+    /// TLS settings.
+    #[serde(default)]
+    pub tls: ClientSpec,
+}
+
+/// An address of a site.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    /// Name or address.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+}
+
+/// Index of the endpoint that steps with `tls` go to, behind [`crate::program::MAIN`].
+pub(super) const SECURE: usize = 1;
 
 /// One engine among several that load the same site at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +149,15 @@ pub enum TargetError {
     /// Connections of HTTP/1.0 end with the answer.
     #[error("target.http10 and target.keepalive contradict one another: turn one of them off")]
     Kept,
+    /// There would be no endpoint without TLS.
+    #[error(
+        "target.tls and target.secure contradict one another: leave \"secure\" out to use TLS everywhere, \
+         \"tls\" to use it for the steps that ask for it"
+    )]
+    SecureTwice,
+    /// A port speaks TLS or does not.
+    #[error("target.secure.port is {0}, where an address is connected to without TLS: give the port of TLS")]
+    SecurePort(u16),
     /// No such share.
     #[error(
         "target.share is {index} of {of}: give an index from 0 to one less than \"of\", at most 1,000,000"
@@ -143,6 +184,14 @@ impl Target {
         if self.http10 && self.keepalive {
             return Err(TargetError::Kept);
         }
+        if let Some(SecurePort { port, .. }) = self.secure {
+            if self.tls.is_some() {
+                return Err(TargetError::SecureTwice);
+            }
+            if self.addresses().iter().any(|(_, clear)| *clear == port) {
+                return Err(TargetError::SecurePort(port));
+            }
+        }
         match (self.size, self.share) {
             (0, _) => Err(TargetError::NoPeople),
             (size, _) if size > u64::MAX >> 2 => Err(TargetError::TooMany(size)),
@@ -153,10 +202,19 @@ impl Target {
         }
     }
 
+    /// Whether a step may ask for TLS.
+    pub(super) fn check_secure_step(&self) -> Result<(), String> {
+        match (&self.secure, &self.tls) {
+            (Some(_), _) => Ok(()),
+            (None, None) => Err("it has \"tls\", but the target has no \"secure\" port".to_owned()),
+            (None, Some(_)) => Err("all steps use the target's TLS: leave \"tls\" out".to_owned()),
+        }
+    }
+
     /// What stands behind the path: the version, and the lines that every request has.
-    pub(super) fn head_lines(&self) -> String {
+    pub(super) fn head_lines(&self, secure: bool) -> String {
         let version = if self.http10 { "1.0" } else { "1.1" };
-        let mut lines = format!(" HTTP/{version}\r\nHost: {}\r\n", self.authority());
+        let mut lines = format!(" HTTP/{version}\r\nHost: {}\r\n", self.authority(secure));
         for (name, value) in &self.headers {
             lines.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -168,11 +226,14 @@ impl Target {
     }
 
     /// The Host header's value (RFC 9112 section 3.2).
-    pub(super) fn authority(&self) -> String {
-        let Self { host, port, .. } = self;
+    fn authority(&self, secure: bool) -> String {
+        let Self { host, .. } = self;
         let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
-        let usual = if self.tls.is_some() { 443 } else { 80 };
-        if *port == usual { host } else { format!("{host}:{port}") }
+        let (port, usual) = match &self.secure {
+            Some(endpoint) if secure => (endpoint.port, 443),
+            _ => (self.port, if self.tls.is_some() { 443 } else { 80 }),
+        };
+        if port == usual { host } else { format!("{host}:{port}") }
     }
 }
 
@@ -183,21 +244,22 @@ pub(super) fn is_header_name(name: &str) -> bool {
 }
 
 impl TargetAddress for Target {
-    fn host(&self) -> &str {
-        &self.host
+    fn addresses(&self) -> Vec<(&str, u16)> {
+        let further = self.addresses.iter().map(|address| (address.host.as_str(), address.port));
+        std::iter::once((self.host.as_str(), self.port)).chain(further).collect()
     }
 
-    fn port(&self) -> u16 {
-        self.port
+    fn endpoints(&self) -> Result<Vec<EndpointSpec>, ConfigError> {
+        let security = |tls| Security::new(tls, &self.host, &[b"http/1.1"], None);
+        let main = EndpointSpec { port: None, security: self.tls.as_ref().map(security).transpose()? };
+        let mut endpoints = vec![main];
+        if let Some(SecurePort { port, tls }) = &self.secure {
+            endpoints.push(EndpointSpec { port: Some(*port), security: Some(security(tls)?) });
+        }
+        Ok(endpoints)
     }
 
     fn spreads_sources(&self) -> bool {
         self.spread_sources
     }
-}
-
-/// What makes connections to a target secure.
-pub(crate) fn security(target: &Target) -> Result<Option<Security>, ConfigError> {
-    let made = target.tls.as_ref().map(|trust| Security::new(trust, &target.host, &[b"http/1.1"], None));
-    made.transpose()
 }

@@ -18,8 +18,9 @@ use tls::ConfigError;
 use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
+use crate::connection::endpoint::EndpointSpec;
 use crate::connection::security::{Security, Tls};
-use crate::program::{self, Compiled, Connects, ProgramError, ProgramSpec};
+use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec};
 use crate::target_address::TargetAddress;
 
 pub use names::{NamesError, NamesSpec, Person};
@@ -64,26 +65,21 @@ const fn yes() -> bool {
 }
 
 impl TargetAddress for Target {
-    fn host(&self) -> &str {
-        &self.host
+    fn addresses(&self) -> Vec<(&str, u16)> {
+        vec![(&self.host, self.port)]
     }
 
-    fn port(&self) -> u16 {
-        self.port
+    fn endpoints(&self) -> Result<Vec<EndpointSpec>, ConfigError> {
+        let security = self.tls.as_ref().map(|tls| {
+            let ask = tls.start.then_some(&start_tls::START_TLS);
+            Security::new(&tls.trust, &self.host, &[], ask)
+        });
+        Ok(vec![EndpointSpec { port: None, security: security.transpose()? }])
     }
 
     fn spreads_sources(&self) -> bool {
         self.spread_sources
     }
-}
-
-/// What makes connections to a target secure.
-pub(crate) fn security(target: &Target) -> Result<Option<Security>, ConfigError> {
-    let made = target.tls.as_ref().map(|tls| {
-        let ask = tls.start.then_some(&start_tls::START_TLS);
-        Security::new(&tls.trust, &target.host, &[], ask)
-    });
-    made.transpose()
 }
 
 /// What a lane remembers between requests.
@@ -155,9 +151,13 @@ impl Shared {
         for spec in programs {
             check_new(spec)?;
         }
-        program::compile(programs, open, Connects::Steps, |name, step| {
-            request::lower(name, step, &self.names, &self.base, self.count)
-        })
+        program::compile(
+            programs,
+            open,
+            Connects::Steps,
+            |_| MAIN,
+            |name, step| request::lower(name, step, &self.names, &self.base, self.count),
+        )
     }
 }
 

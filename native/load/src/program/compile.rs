@@ -14,6 +14,7 @@ use crate::record::recorder::{Label, Slot};
 pub(crate) enum Op<R> {
     Connect {
         slot: Slot,
+        endpoint: usize,
     },
     Close {
         slot: Slot,
@@ -27,9 +28,10 @@ pub(crate) enum Op<R> {
         first: usize,
     },
     Think(Think),
-    /// Opens a connection unless there is one.
+    /// Opens a connection unless there is one to this endpoint.
     Ensure {
         slot: Slot,
+        endpoint: usize,
     },
     /// Goes on where the card dealt says.
     Deal {
@@ -58,6 +60,9 @@ pub(crate) enum Connects {
     Always,
 }
 
+/// The endpoint of steps that do not say otherwise.
+pub(crate) const MAIN: usize = 0;
+
 /// The step under which connections that no step asked for are recorded.
 const CONNECT: &str = "connect";
 
@@ -77,11 +82,12 @@ pub(crate) struct Compiled<R> {
 }
 
 /// Compiles all programs. `lower` turns a request step into what is sent for it: one request, or
-/// several with names of their own.
+/// several with names of their own; `endpoint` says where it goes.
 pub(crate) fn compile<S, R>(
     specs: &[ProgramSpec<S>],
     open: bool,
     connects: Connects,
+    endpoint: fn(&S) -> usize,
     mut lower: impl FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
 ) -> Result<Compiled<R>, ProgramError> {
     if specs.is_empty() {
@@ -93,7 +99,7 @@ pub(crate) fn compile<S, R>(
         if specs[..n].iter().any(|other| other.name == spec.name) {
             return Err(ProgramError::DuplicateProgram(spec.name.clone()));
         }
-        let program = Compiler::new(spec, open, connects, &mut lower)
+        let program = Compiler::new(spec, open, connects, endpoint, &mut lower)
             .compile(&mut labels, &mut decks)
             .map_err(|problem| ProgramError::Program { program: spec.name.clone(), problem })?;
         programs.push(program);
@@ -108,6 +114,7 @@ struct Compiler<'a, S, R, F> {
     spec: &'a ProgramSpec<S>,
     open: bool,
     connects: Connects,
+    endpoint: fn(&S) -> usize,
     lower: &'a mut F,
     ops: Vec<Op<R>>,
     names: Vec<String>,
@@ -122,11 +129,18 @@ impl<'a, S, R, F> Compiler<'a, S, R, F>
 where
     F: FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
 {
-    fn new(spec: &'a ProgramSpec<S>, open: bool, connects: Connects, lower: &'a mut F) -> Self {
+    fn new(
+        spec: &'a ProgramSpec<S>,
+        open: bool,
+        connects: Connects,
+        endpoint: fn(&S) -> usize,
+        lower: &'a mut F,
+    ) -> Self {
         Self {
             spec,
             open,
             connects,
+            endpoint,
             lower,
             ops: Vec::new(),
             names: vec![SEQUENCE.to_owned()],
@@ -173,7 +187,7 @@ where
             Step::Connect { name } => {
                 let slot = self.counted(name)?;
                 self.connected = true;
-                self.ops.push(Op::Connect { slot });
+                self.ops.push(Op::Connect { slot, endpoint: MAIN });
             }
             Step::Close { name } => {
                 self.need_connection(name)?;
@@ -187,9 +201,10 @@ where
             Step::Request { name, request } => {
                 self.need_connection(name)?;
                 let problem = |problem| Problem::Request { step: name.clone(), problem };
+                let endpoint = (self.endpoint)(request);
                 for (name, request) in (self.lower)(name, request).map_err(problem)? {
                     let slot = self.counted(&name)?;
-                    self.connect_for_request()?;
+                    self.connect_for_request(endpoint)?;
                     self.ops.push(Op::Exchange { slot, request });
                 }
             }
@@ -219,11 +234,15 @@ where
         Ok(())
     }
 
-    fn connect_for_request(&mut self) -> Result<(), Problem> {
+    fn connect_for_request(&mut self, endpoint: usize) -> Result<(), Problem> {
         if self.connects != Connects::Steps {
             let slot = self.counted(CONNECT)?;
             let always = self.connects == Connects::Always;
-            self.ops.push(if always { Op::Connect { slot } } else { Op::Ensure { slot } });
+            self.ops.push(if always {
+                Op::Connect { slot, endpoint }
+            } else {
+                Op::Ensure { slot, endpoint }
+            });
         }
         Ok(())
     }
@@ -312,22 +331,28 @@ mod tests {
     }
 
     fn compile_one(counts: &str, steps: &str, open: bool) -> Result<Compiled<&'static str>, ProgramError> {
-        compile(&[spec(counts, steps)], open, Connects::Steps, |name, _| match name {
-            "bad" => Err("makes no sense".into()),
-            "twin" => Ok(vec![("first".into(), "1"), ("twin".into(), "2")]),
-            _ => Ok(vec![(name.to_owned(), "r")]),
-        })
+        compile(
+            &[spec(counts, steps)],
+            open,
+            Connects::Steps,
+            |_| MAIN,
+            |name, _| match name {
+                "bad" => Err("makes no sense".into()),
+                "twin" => Ok(vec![("first".into(), "1"), ("twin".into(), "2")]),
+                _ => Ok(vec![(name.to_owned(), "r")]),
+            },
+        )
     }
 
     fn shape(program: &Program<&'static str>) -> String {
         let op = |op: &Op<&str>| match op {
-            Op::Connect { slot } => format!("connect{}", slot.0),
+            Op::Connect { slot, .. } => format!("connect{}", slot.0),
             Op::Close { slot } => format!("close{}", slot.0),
             Op::Loop { counter, times } => format!("loop{counter}x{times}"),
             Op::Again { counter, first } => format!("again{counter}->{first}"),
             Op::Think(_) => "think".into(),
             Op::Await => "await".into(),
-            Op::Ensure { slot } => format!("ensure{}", slot.0),
+            Op::Ensure { slot, .. } => format!("ensure{}", slot.0),
             Op::Deal { deck, firsts } => format!("deal{deck}{firsts:?}"),
             Op::Jump { to } => format!("jump{to}"),
             Op::Exchange { slot, request } => format!("{request}{}", slot.0),
@@ -383,7 +408,7 @@ mod tests {
     fn requests_may_see_to_their_connections_themselves() {
         let shape_with = |connects| {
             let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-            shape(&compile(&[spec("ask", ASK)], true, connects, lower).unwrap().programs[0])
+            shape(&compile(&[spec("ask", ASK)], true, connects, |_| MAIN, lower).unwrap().programs[0])
         };
         assert_eq!(shape_with(Connects::WhenDown), "await ensure2 r1");
         assert_eq!(shape_with(Connects::Always), "await connect2 r1");
@@ -395,7 +420,7 @@ mod tests {
         second.name = "q".into();
         let specs = [spec("ask", &format!("{CONNECT}, {ASK}")), second];
         let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-        let compiled = compile(&specs, false, Connects::Steps, lower).unwrap();
+        let compiled = compile(&specs, false, Connects::Steps, |_| MAIN, lower).unwrap();
         assert_eq!(shape(&compiled.programs[1]), "connect4 r5");
         assert_eq!(compiled.programs[1].sequence, Slot(3));
         assert_eq!(&*compiled.labels[4].program, "q");
@@ -425,9 +450,12 @@ mod tests {
         let twice = [spec("connect", CONNECT), spec("connect", CONNECT)];
         let lower = |_: &str, _: &serde_json::Value| Ok(Vec::<(String, ())>::new());
         assert!(matches!(
-            compile(&twice, false, Connects::Steps, lower),
+            compile(&twice, false, Connects::Steps, |_| MAIN, lower),
             Err(ProgramError::DuplicateProgram(_))
         ));
-        assert!(matches!(compile(&[], false, Connects::Steps, lower), Err(ProgramError::NoPrograms)));
+        assert!(matches!(
+            compile(&[], false, Connects::Steps, |_| MAIN, lower),
+            Err(ProgramError::NoPrograms)
+        ));
     }
 }

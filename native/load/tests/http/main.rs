@@ -8,6 +8,7 @@ mod answers;
 mod closed_form;
 mod configs;
 mod connections;
+mod endpoints;
 mod files;
 mod freeze;
 #[path = "../engine/gate.rs"]

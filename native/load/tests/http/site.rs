@@ -1,13 +1,14 @@
 //! A small personalized site on a real socket that answers rightly, or in any wrong way a test asks for.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use load::now_ns;
 use people::visitor::Visitors;
+use tls::{Acceptor, Stream};
 use wire::http::{Framing, RequestHead, cookie, query};
 
 use crate::files::file_set;
@@ -72,6 +73,8 @@ type Rule = dyn Fn(&str, u64) -> Do + Send + Sync;
 #[derive(Debug, Default)]
 pub struct Seen {
     pub connections: AtomicU64,
+    /// Of those, the ones whose handshake went on with an earlier session.
+    pub resumed: AtomicU64,
     /// By method and path.
     answered: Mutex<BTreeMap<String, u64>>,
     /// The last requests, whole.
@@ -92,6 +95,7 @@ impl Seen {
 struct Shared {
     visitors: Arc<Visitors>,
     rule: Box<Rule>,
+    acceptor: Option<Acceptor>,
     seen: Arc<Seen>,
     gate: Arc<Gate>,
     requests: AtomicU64,
@@ -100,7 +104,7 @@ struct Shared {
 
 /// The site; it stops when dropped.
 pub struct Site {
-    port: u16,
+    address: SocketAddr,
     pub seen: Arc<Seen>,
     pub gate: Arc<Gate>,
     shared: Arc<Shared>,
@@ -109,12 +113,22 @@ pub struct Site {
 impl Site {
     /// Answers each request as `rule` says for its path and its number.
     pub fn new(rule: impl Fn(&str, u64) -> Do + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+        Self::at("127.0.0.1:0", None, rule)
+    }
+
+    /// The same at this address, over TLS if there is an acceptor.
+    pub fn at(
+        address: impl ToSocketAddrs,
+        acceptor: Option<&Acceptor>,
+        rule: impl Fn(&str, u64) -> Do + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
+        let address = listener.local_addr().unwrap();
         let (seen, gate) = (Arc::new(Seen::default()), Arc::new(Gate::default()));
         let shared = Arc::new(Shared {
             visitors: visitors(),
             rule: Box::new(rule),
+            acceptor: acceptor.cloned(),
             seen: seen.clone(),
             gate: gate.clone(),
             requests: AtomicU64::new(0),
@@ -131,7 +145,7 @@ impl Site {
                 std::thread::spawn(move || serve(&shared, stream.unwrap(), connection));
             }
         });
-        Self { port, seen, gate, shared }
+        Self { address, seen, gate, shared }
     }
 
     pub fn always(what: Do) -> Self {
@@ -143,7 +157,11 @@ impl Site {
     }
 
     pub fn port(&self) -> u16 {
-        self.port
+        self.address.port()
+    }
+
+    pub fn connections(&self) -> u64 {
+        self.seen.connections.load(Ordering::Relaxed)
     }
 }
 
@@ -151,7 +169,7 @@ impl Drop for Site {
     fn drop(&mut self) {
         self.gate.open();
         self.shared.stopping.store(true, Ordering::Relaxed);
-        let _ = TcpStream::connect(("127.0.0.1", self.port));
+        let _ = TcpStream::connect(self.address);
     }
 }
 
@@ -179,7 +197,16 @@ impl Answer {
     }
 }
 
-fn serve(shared: &Shared, mut stream: TcpStream, connection: u64) {
+fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
+    let mut stream = Stream::new(stream);
+    if let Some(acceptor) = &shared.acceptor {
+        stream.accept(acceptor).unwrap();
+        if stream.shake().is_err() {
+            return;
+        }
+        let resumed = stream.session().is_some_and(|session| session.is_resumed());
+        shared.seen.resumed.fetch_add(u64::from(resumed), Ordering::Relaxed);
+    }
     let (mut buffer, mut chunk) = (Vec::new(), [0; 4096]);
     loop {
         while let Some((length, message)) = complete(&buffer) {
@@ -203,7 +230,7 @@ fn serve(shared: &Shared, mut stream: TcpStream, connection: u64) {
                 return;
             }
         }
-        match stream.read(&mut chunk) {
+        match stream.read_some(&mut chunk) {
             Ok(0) | Err(_) => return,
             Ok(n) => buffer.extend_from_slice(&chunk[..n]),
         }
@@ -299,7 +326,7 @@ fn pause() {
 }
 
 /// Sends an answer; tells whether the connection goes on.
-fn send(stream: &mut TcpStream, answer: &Answer, what: Do) -> std::io::Result<bool> {
+fn send(stream: &mut Stream<TcpStream>, answer: &Answer, what: Do) -> std::io::Result<bool> {
     let chunked = |size: usize| {
         let mut out = answer.head("Transfer-Encoding: chunked\r\n");
         for chunk in answer.body.chunks(size) {

@@ -16,11 +16,13 @@ impl<S: Default + Send> Lane<S> {
     pub(super) fn open<P: Protocol<Lane = S>>(
         &mut self,
         slot: Slot,
+        endpoint: usize,
         context: &mut Context<P>,
     ) -> Result<(), Failure> {
         self.hang_up(None);
         self.connect = Operation::started(slot, now_ns());
-        self.link = Link::open(&mut context.sources, context.security.as_ref())?;
+        self.endpoint = endpoint;
+        self.link = Link::open(&mut context.addresses[self.address][endpoint])?;
         context.protocol.connected(&mut self.state);
         Ok(())
     }

@@ -25,7 +25,7 @@ use mio::event::Event;
 
 use crate::connection::link::Link;
 use crate::drive::context::{Context, NEVER};
-use crate::program::{Op, Program};
+use crate::program::{MAIN, Op, Program};
 use crate::protocol::Protocol;
 use crate::record::clock::MILLI;
 use crate::record::failure::Failure;
@@ -86,6 +86,10 @@ pub(crate) struct Lane<S> {
     id: u32,
     phase: Phase,
     stopping: bool,
+    /// Which of the target's addresses it connects to.
+    address: usize,
+    /// Which of that address's endpoints `link` goes to.
+    endpoint: usize,
     link: Link,
     watched: bool,
     pc: usize,
@@ -109,12 +113,14 @@ pub(crate) struct Lane<S> {
 }
 
 impl<S: Default + Send> Lane<S> {
-    pub(crate) fn new<R>(id: u32, program: &Program<R>, now_ns: u64) -> Self {
+    pub(crate) fn new<R>(id: u32, address: usize, program: &Program<R>, now_ns: u64) -> Self {
         let slot = program.sequence;
         Self {
             id,
             phase: Phase::Running,
             stopping: false,
+            address,
+            endpoint: MAIN,
             link: Link::Down(None),
             watched: false,
             pc: 0,
@@ -209,9 +215,9 @@ impl<S: Default + Send> Lane<S> {
                     self.pc = firsts[context.decks[*deck].deal(&mut context.rng)];
                 }
                 Op::Jump { to } => self.pc = *to,
-                Op::Ensure { slot } => {
-                    if matches!(self.link, Link::Down(_))
-                        && let Err(failure) = self.open(*slot, context)
+                Op::Ensure { slot, endpoint } => {
+                    if (matches!(self.link, Link::Down(_)) || self.endpoint != *endpoint)
+                        && let Err(failure) = self.open(*slot, *endpoint, context)
                     {
                         return self.connect_failed(failure, program, context, self.connect.started_ns);
                     }
@@ -222,8 +228,8 @@ impl<S: Default + Send> Lane<S> {
                         return Fate::Runs;
                     }
                 }
-                Op::Connect { slot } => {
-                    if let Err(failure) = self.open(*slot, context) {
+                Op::Connect { slot, endpoint } => {
+                    if let Err(failure) = self.open(*slot, *endpoint, context) {
                         return self.connect_failed(failure, program, context, self.connect.started_ns);
                     }
                     self.pc += 1;
@@ -246,9 +252,8 @@ impl<S: Default + Send> Lane<S> {
     fn goes_before<R>(&self, op: Option<&Op<R>>) -> bool {
         match op {
             Some(Op::Exchange { .. }) => !self.link.uses_tls(),
-            Some(
-                Op::Loop { .. } | Op::Again { .. } | Op::Ensure { .. } | Op::Deal { .. } | Op::Jump { .. },
-            ) => true,
+            Some(Op::Ensure { endpoint, .. }) => self.endpoint == *endpoint,
+            Some(Op::Loop { .. } | Op::Again { .. } | Op::Deal { .. } | Op::Jump { .. }) => true,
             _ => false,
         }
     }
