@@ -102,7 +102,10 @@ class StepStats:
         """Name of the program the step belongs to."""
     @property
     def step(self) -> str:
-        """Name of the step, or `sequence` for the whole pass."""
+        """Name of the step, or `sequence` for the whole pass, or a phase of its requests."""
+    @property
+    def overlaps(self) -> bool:
+        """Whether its time and its failures are those of other steps too: a pass, or a phase."""
     @property
     def count(self) -> int:
         """Operations that ended, answered or not: `service.count + censored.count`."""
@@ -163,6 +166,13 @@ class Snapshot:
     @property
     def backlog(self) -> int:
         """Arrivals of an open schedule that are due and have not found a lane."""
+    @property
+    def lane_counts(self) -> list[int]:
+        """Requests that succeeded in the window, by lane; empty unless `phases` are recorded.
+
+        A lane keeps its place from drain to drain. That of one that has ended stays at 0 until a
+        new lane takes it.
+        """
     @property
     def decks(self) -> list[tuple[str, list[int], list[int]]]:
         """One entry per deck: program, cards of each branch, cards dealt since the start.
@@ -407,15 +417,34 @@ class Engine:
     An LDAP target takes people from a `Population`, an HTTP target from `Visitors`.
 
     An HTTP target is {"protocol": "http", "host", "port", "base_path", "keepalive", "size",
-    "share": {"index", "of"}, "headers": {...}, "spread_sources"}: people 0 to size - 1 are there;
-    engines that run at the same time each take their share of those that are updated. Programs
-    need no "connect" step: connections are opened when needed and recorded as "connect". Steps:
+    "share": {"index", "of"}, "headers": {...}, "spread_sources", "http10", "files", "tls",
+    "secure", "addresses", "phases"}: people 0 to size - 1 are there; engines that run at the same
+    time each take their share of those that are updated. Programs need no "connect" step:
+    connections are opened when needed and recorded as "connect".
+
+    "tls": {"ca", "ca_pem", "insecure", "cert", "key", "key_password", "resume": false} makes every
+    connection one of TLS; "resume" lets new ones go on with a session of the thread's.
+    "secure": {"host", "port", "tls": {...}} is a second endpoint, where steps with "tls": true go;
+    "host" may be left out. A connection that is kept and goes elsewhere is closed for a new one.
+    "addresses": [{"host", "port"}, ...] are further addresses of the site, which goes by the name
+    of the first: lane k connects to address k modulo their number, the first included.
+
+    "phases": true also records, for each program, "handshake" (that of TLS, of new connections;
+    "connect" includes it), "first byte" (from sending a request to the first byte of its answer)
+    and "request" (from the start of connecting, or of sending on a kept connection, to the last
+    byte). What fails is a failure of "request" too. Their bytes are those of the other steps and
+    are not counted again.
+
+    Steps:
+
+    {"op": "file", "name", "class": "...", "tls": false} asks for any file of a class of "files",
+    which is the specification of a `FileSet`, and compares it byte by byte.
 
     {"op": "request", "name", "method": "GET", "path": "/", "person": "random"|"own"|"current"|
     "new", "does": "read"|"create"|"update", "headers": {...}, "body": "...", "content_type",
     "match": "html"|"json"|"plain", "expect": {"status": [200], "length", "contains": [...],
     "identity": {"before", "value", "until"}, "fresh": [...]}, "capture": {"cookie"} or
-    {"before", "until"}}
+    {"before", "until"}, "tls": false}
 
     {"op": "deck", "branches": [{"weight": 91, "steps": [...]}, ...]} deals its branches from a
     shuffled deck with as many cards of each as it has weight, one deck a thread.

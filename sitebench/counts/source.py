@@ -32,6 +32,8 @@ class StepTotals:
     lag: Histogram = field(default_factory=Histogram)
     censored: Histogram = field(default_factory=Histogram)
     processing_ns: int = 0
+    overlaps: bool = False
+    """Whether its time and its failures are those of other steps too."""
 
     @property
     def failed(self) -> int:
@@ -45,6 +47,7 @@ class StepTotals:
 
     def add(self, record: StepRecord) -> None:
         """Merge one drain's worth, or several."""
+        self.overlaps = record.overlaps
         self.count += record.count
         self.failures.update(record.failures)
         self.bytes_out += record.bytes_out
@@ -68,6 +71,8 @@ class Drain:
     lane_ns: int
     waiting_ns: int
     underway_ns: int
+    lane_counts: Sequence[int] = ()
+    """Requests that succeeded, by lane; those of several processes follow one another."""
 
 
 StepRecord = StepStats | StepTotals

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
 
-from sitebench.counts.source import SEQUENCE, Drained, StepTotals
+from sitebench.counts.source import Drained, StepTotals
 
 _WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
@@ -40,6 +40,8 @@ class Tally:
     of each (program, step) in it. A shorter array is zero from its end on."""
     lane_ns: int = 0
     waiting_ns: int = 0
+    lane_counts: list[int] = field(default_factory=list)
+    """Requests that succeeded, by lane; empty unless a target's `phases` are recorded."""
     underway_start_ns: int = 0
     underway_ns: int = 0
     length_s: float | None = None
@@ -74,7 +76,7 @@ class Tally:
     @property
     def clock_s(self) -> float:
         """Lane-seconds that all clocks together account for."""
-        steps = (each for each in self.steps.values() if each.step != SEQUENCE)
+        steps = (each for each in self.steps.values() if not each.overlaps)
         underway = self.underway_ns - self.underway_start_ns
         return (sum(each.clock_ns for each in steps) + self.waiting_ns + underway) / 1e9
 
@@ -98,6 +100,9 @@ class Tally:
         self.lane_ns += drained.lane_ns
         self.waiting_ns += drained.waiting_ns
         self.underway_ns = drained.underway_ns
+        if counts := drained.lane_counts:
+            both = zip_longest(self.lane_counts, counts, fillvalue=0)
+            self.lane_counts = [before + more for before, more in both]
         for record in drained.steps:
             key = (record.program, record.step)
             if key not in self.steps:

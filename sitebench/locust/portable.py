@@ -194,7 +194,9 @@ class PortableLanes:
             if (record := self._records.get((program, step))) is None:
                 # In a closed schedule an operation starts when it was meant to.
                 service = Histogram()
-                record = StepTotals(program, step, service=service, latency=service)
+                record = StepTotals(
+                    program, step, service=service, latency=service, overlaps=step == SEQUENCE
+                )
                 self._records[program, step] = record
             record.count += 1
             record.bytes_out += ended.bytes_out

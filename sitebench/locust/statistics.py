@@ -4,7 +4,7 @@ Locust has no batch interface. It uses `StatsEntry.unserialize` and `extend` its
 workers; tests/locust/test_locust_contract.py pins what this module relies upon.
 Entries are looked up each time: `clear_all()` replaces them.
 
-Whole passes (`sequence`) stay out: their steps are in already, and would be counted twice.
+Whole passes (`sequence`) and phases of requests stay out: they would be counted twice.
 Latencies on Locust's screens are whole milliseconds; the run file has nanoseconds.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, StatsError
 
-from sitebench.counts.source import SEQUENCE, Drained, StepRecord
+from sitebench.counts.source import Drained, StepRecord
 
 _SECONDS_KEPT = 20
 """Locust's present rates are of the last twelve seconds; older counts are dropped."""
@@ -26,7 +26,7 @@ def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
     """Merge one drain; `offset_s` is wall clock minus monotonic clock."""
     start, end = drained.t0_ns / 1e9 + offset_s, drained.t1_ns / 1e9 + offset_s
     for step in drained.steps:
-        if step.step == SEQUENCE:
+        if step.overlaps:
             continue
         entry = StatsEntry.unserialize(entry_dict(step, start, end), stats)
         shown = stats.entries[(entry.name, entry.method)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sitebench.counts.durations import Durations
 from sitebench.counts.littles_law import littles_law
-from sitebench.counts.source import SEQUENCE, StepTotals
+from sitebench.counts.source import StepTotals
 from sitebench.counts.steady import settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
@@ -40,7 +40,7 @@ def summarise(
     counts = tuple(counts)
     use = use_of_all(use, workers)
     counted = tally.counted(counts)
-    steps = [totals for totals in tally.steps.values() if totals.step != SEQUENCE]
+    steps = [totals for totals in tally.steps.values() if not totals.overlaps]
     latency, service = Durations.of(counted.latency), Durations.of(counted.service)
     lag, censored = Durations.of(counted.lag), Durations.of(counted.censored)
     settled = settle(tally.operations(counts))
@@ -104,4 +104,5 @@ def _step(totals: StepTotals, seconds: float, counted: bool) -> StepResult:
         processing_us=totals.processing_ns / totals.count / 1e3 if totals.count else None,
         censored=Durations.of(totals.censored),
         counted=counted,
+        overlaps=totals.overlaps,
     )

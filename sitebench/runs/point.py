@@ -95,6 +95,8 @@ class StepResult:
     censored: Durations
     counted: bool
     """Whether this step stands for an operation."""
+    overlaps: bool = False
+    """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
 
 
 _JSON_NAMES = {

@@ -36,6 +36,21 @@ def test_drains_add_up_to_the_last_operation() -> None:
     assert totals.service == histogram(1, 2, 2, 3, 3, 3)
 
 
+def test_lanes_that_come_later_and_lanes_that_end_keep_their_places() -> None:
+    tally = Tally()
+    for counts in ([], [1], [2, 3], [0, 4, 5], [6, 0, 7]):
+        tally.add(Drain(0, 1, lane_counts=counts))
+    assert tally.lane_counts == [9, 7, 12]
+
+
+def test_the_time_of_steps_that_overlap_others_is_that_of_the_others() -> None:
+    second = histogram(10**9)
+    steps = [Step("p", name, 1, service=second) for name in ("connect", "sequence")]
+    tally = Tally()
+    tally.add(drain(0, 1, *steps, Step("p", "request", 1, service=second, overlaps=True)))
+    assert tally.clock_s == pytest.approx(1.0, rel=0.01)
+
+
 def test_cpu_is_that_of_the_window_alone() -> None:
     tally = Tally.starting(drain(0, 10, cpu=(5_000_000_000, 1_000_000_000)))
     tally.add(drain(10, 20, cpu=(6_000_000_000, 1_500_000_000)))
@@ -120,7 +135,8 @@ def test_what_another_process_sends_adds_up_to_the_same(drains: list[list[int]])
     here, there = Tally(), Tally()
     for n, took in enumerate(drains):
         step = Step("p", "s", 7, {"timeout": n + 1}, 1, 2, histogram(*took), processing_ns=3)
-        made = Drain(n, n + 1, (step,), 5, (11, 12), 6, 7, 8)
+        step.overlaps = n == 1
+        made = Drain(n, n + 1, (step,), 5, (11, 12), 6, 7, 8, [n, 1])
         here.add(made)
         # As Locust's messages carry it.
         there.add(unpack(msgpack.loads(msgpack.dumps(pack(made, made.cpu_ns)))))

@@ -31,8 +31,9 @@ def lookups(merged: source.Drain) -> int:
 
 
 def test_a_drain_survives_the_way() -> None:
-    clocks = {"service": histogram(1, 2, 3_000_000), "lag": histogram(7), "censored": histogram(9)}
-    step = Step("p", "s", 4, {"timeout": 1}, 10, 20, processing_ns=30, **clocks)
+    step = Step("p", "s", 4, {"timeout": 1}, 10, 20, processing_ns=30, overlaps=True)
+    step.service = step.latency = histogram(1, 2, 3_000_000)
+    step.lag, step.censored = histogram(7), histogram(9)
     found = unpack(pack(Drain(1, 2, (step,), 3, (4, 5), 6, 7, 8), [4, 5]))
     (read,) = found.steps
     assert (found.t0_ns, found.t1_ns, found.lanes, found.cpu_ns) == (1, 2, 3, (4, 5))
@@ -40,6 +41,7 @@ def test_a_drain_survives_the_way() -> None:
     assert (read.count, read.failures, read.bytes_out, read.bytes_in) == (4, {"timeout": 1}, 10, 20)
     assert (read.service, read.latency) == (step.service, step.service)
     assert (read.lag, read.censored, read.processing_ns) == (step.lag, step.censored, 30)
+    assert read.overlaps
 
 
 def test_a_round_waits_for_everybody() -> None:
@@ -79,6 +81,25 @@ def test_the_last_batch_of_one_that_leaves_unasked_is_taken_once() -> None:
         made.answer("b", asked.number, part(0, 500, 1))
     assert [lookups(merged) for _, merged in made.settled(0)] == [6, 1]
     assert made.ask().waiting == {"b"}
+
+
+def test_lanes_of_processes_follow_one_another_and_keep_their_places() -> None:
+    def counted(*lane_counts: int) -> source.Drain:
+        return unpack(pack(Drain(0, MS, lane_counts=lane_counts), [0]))
+
+    made = merger("a", "b")
+    for answers in (
+        {"b": counted(1, 2), "a": counted(10, 20, 30)},
+        {"a": counted(1, 1, 1)},
+        {"b": counted(3, 0), "a": counted(0, 0, 7)},
+    ):
+        asked = made.ask()
+        for worker, part_ in answers.items():
+            made.answer(worker, asked.number, part_)
+        if "b" not in answers:
+            asked.waiting.discard("b")
+    found = [merged.lane_counts for _, merged in made.settled(0)]
+    assert found == [[10, 20, 30, 1, 2], [1, 1, 1, 0, 0], [0, 0, 7, 3, 0]]
 
 
 def test_what_arrives_late_is_still_counted() -> None:

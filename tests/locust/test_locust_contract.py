@@ -78,9 +78,10 @@ def test_batches_add_up_over_seconds_to_the_last_request() -> None:
     assert found == [requests, requests, requests, failures, failures]
 
 
-def test_whole_passes_are_not_counted_a_second_time() -> None:
+def test_whole_passes_and_phases_are_not_counted_a_second_time() -> None:
     found = in_locust("""
-    made = fed(Drain(0, second, (Step("p", "connect", 5), Step("p", "sequence", 5))))
+    phase = Step("p", "request", 5, overlaps=True)
+    made = fed(Drain(0, second, (Step("p", "connect", 5), Step("p", "sequence", 5), phase)))
     print(json.dumps([made.total.num_requests, [name for name, _ in made.entries]]))
     """)
     assert found == [5, ["connect"]]

@@ -18,6 +18,7 @@ pub struct Snapshot {
     waiting_ns: u64,
     underway_ns: u64,
     backlog: u64,
+    lane_counts: Vec<u64>,
     decks: Vec<(String, Vec<u32>, Vec<u64>)>,
     steps: Vec<Py<StepStats>>,
 }
@@ -27,6 +28,7 @@ pub struct Snapshot {
 pub struct StepStats {
     program: String,
     step: String,
+    overlaps: bool,
     count: u64,
     failures: BTreeMap<String, u64>,
     bytes_out: u64,
@@ -52,6 +54,7 @@ impl Snapshot {
             waiting_ns: drained.waiting_ns,
             underway_ns: drained.underway_ns,
             backlog: drained.backlog,
+            lane_counts: drained.lane_counts,
             decks: decks.map(|deck| (deck.program.to_string(), deck.weights.into(), deck.dealt)).collect(),
             steps: steps.map(|step| Py::new(py, StepStats::new(py, step)?)).collect::<PyResult<_>>()?,
         })
@@ -71,6 +74,7 @@ impl StepStats {
         Ok(Self {
             program: step.program.to_string(),
             step: step.step.to_string(),
+            overlaps: step.overlaps,
             count: step.count,
             failures: step.failures.into_iter().collect(),
             bytes_out: step.bytes_out,

@@ -156,9 +156,10 @@ impl<T: TargetAddress, S> Config<T, S> {
         }
     }
 
-    /// Looks the target's addresses up.
-    pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, ConfigError> {
-        self.target.addresses().into_iter().map(resolve).collect()
+    /// Looks the target's endpoints up, address by address.
+    pub(crate) fn resolve(&self) -> Result<Vec<Vec<SocketAddr>>, ConfigError> {
+        let endpoints = |address: Vec<_>| address.into_iter().map(resolve).collect();
+        self.target.addresses().into_iter().map(endpoints).collect()
     }
 
     /// Arrivals per second, if the schedule is open.

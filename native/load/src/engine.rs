@@ -83,7 +83,7 @@ impl Engine {
         let plan = Plan {
             threads: config.threads,
             addresses: config.resolve()?,
-            endpoints: config.target.endpoints()?,
+            security: config.target.security()?,
             spread_sources: config.target.spreads_sources(),
             timeout: config.timeout(),
             connect_timeout: config.connect_timeout(),

@@ -9,6 +9,8 @@ use crate::record::failure::Failure;
 pub trait Protocol: Send + 'static {
     /// Whether lanes are served together: worth it where answers are small ([`crate::drive::batch`]).
     const BATCHES: bool = true;
+    /// Whether programs may have [`crate::program::Phases`]; lanes of other protocols do not look.
+    const PHASES: bool = false;
 
     /// One compiled request step.
     type Request: Send + Sync + 'static;

@@ -2,14 +2,14 @@
 
 use tls::ConfigError;
 
-use crate::connection::endpoint::EndpointSpec;
+use crate::connection::security::Security;
 
-/// The addresses of a target.
+/// The addresses of a target, and the endpoints that each of them has.
 pub trait TargetAddress {
-    /// Host and port of each; lanes are spread over them.
-    fn addresses(&self) -> Vec<(&str, u16)>;
-    /// The ports that each of them has: the first is its own.
-    fn endpoints(&self) -> Result<Vec<EndpointSpec>, ConfigError>;
+    /// Host and port of every endpoint, address by address; lanes are spread over the addresses.
+    fn addresses(&self) -> Vec<Vec<(&str, u16)>>;
+    /// What makes connections to each endpoint secure, if TLS is spoken there.
+    fn security(&self) -> Result<Vec<Option<Security>>, ConfigError>;
     /// Whether connections to this machine come from many addresses (method rule 13).
     fn spreads_sources(&self) -> bool;
 }

@@ -104,7 +104,7 @@ class Live:
             return
         latency, failed, moved, count = Histogram(), 0, [0, 0], 0
         for record in drained.steps:
-            if record.step == SEQUENCE:
+            if record.overlaps:
                 continue
             moved = [moved[0] + record.bytes_in, moved[1] + record.bytes_out]
             failed += sum(record.failures.values())

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
-from sitebench.counts.source import SEQUENCE, Drain, StepTotals
+from sitebench.counts.source import Drain, StepTotals
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Share:
 
     def add(self, part: Drain, cpu_ns: tuple[int, ...]) -> None:
         """Add one drain, with the CPU used in it."""
-        steps = [step for step in part.steps if step.step != SEQUENCE]
+        steps = [step for step in part.steps if not step.overlaps]
         self.seconds += (part.t1_ns - part.t0_ns) / 1e9
         self.operations += sum(step.count for step in steps)
         self.failures += sum(step.failed for step in steps)
@@ -146,7 +147,17 @@ class Merger:
             sum(part.lane_ns for part in parts),
             sum(part.waiting_ns for part in parts),
             sum(each.underway_ns for each in settled),
+            self._lane_counts(answers),
         )
+
+    def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:
+        """Return the counts of all lanes; a worker that has not answered keeps its places."""
+        found = []
+        for worker, settled in self._settled.items():
+            counts = [part.lane_counts for each, part in answers if each == worker]
+            places = settled.lane_counts
+            found += [sum(each) for each in zip_longest(*counts, fillvalue=0)] or [0] * len(places)
+        return found
 
     def window_s(self, phase: str) -> float | None:
         """Return the length of a phase by which its total is the sum of the workers' own rates.

@@ -34,7 +34,8 @@ def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
     """Return a drain as plain data, with the CPU time of what made the load."""
     numbers = ("t0_ns", "t1_ns", "lanes", "lane_ns", "waiting_ns", "underway_ns")
     found: dict[str, Any] = {name: getattr(drained, name) for name in numbers}
-    return found | {"cpu_ns": list(cpu_ns), "steps": [_pack_step(step) for step in drained.steps]}
+    lists = {"cpu_ns": list(cpu_ns), "lane_counts": list(drained.lane_counts)}
+    return found | lists | {"steps": [_pack_step(step) for step in drained.steps]}
 
 
 def _pack_step(step: StepRecord) -> list[Any]:
@@ -48,6 +49,7 @@ def _pack_step(step: StepRecord) -> list[Any]:
         step.bytes_out,
         step.bytes_in,
         step.processing_ns,
+        step.overlaps,
         step.service.to_bytes(),
         latency,
         *(each.to_bytes() if each.count else None for each in (step.lag, step.censored)),
@@ -61,7 +63,7 @@ def unpack(found: Mapping[str, Any]) -> Drain:
 
 
 def _unpack_step(found: Sequence[Any]) -> StepTotals:
-    program, step, count, failures, bytes_out, bytes_in, processing_ns, *clocks = found
+    program, step, count, failures, bytes_out, bytes_in, processing_ns, overlaps, *clocks = found
     service, latency, lag, censored = (
         None if each is None else Histogram.from_bytes(each) for each in clocks
     )
@@ -78,4 +80,5 @@ def _unpack_step(found: Sequence[Any]) -> StepTotals:
         lag or Histogram(),
         censored or Histogram(),
         processing_ns,
+        overlaps,
     )

@@ -79,16 +79,20 @@ impl Link {
         }
     }
 
-    /// Checks whether connecting, and the TLS handshake, is complete.
-    pub(crate) fn check(&mut self) -> Result<bool, Failure> {
-        let Self::Opening(channel) = self else { return Ok(true) };
+    /// Checks that connecting has not failed.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let Self::Opening(channel) = self else { return Ok(()) };
         match rustix::net::sockopt::socket_error(channel.socket.as_fd()) {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) | Err(error) => return Err(Failure::of_connect(error)),
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) | Err(error) => Err(Failure::of_connect(error)),
         }
-        match &mut channel.tls {
-            None => Ok(true),
-            Some(tls) => tls.shake(&channel.socket),
+    }
+
+    /// Goes on with the TLS handshake, if there is one; whether the connection is of use.
+    pub(crate) fn shake(&mut self) -> Result<bool, Failure> {
+        match self {
+            Self::Opening(Channel { socket, tls: Some(tls) }) => tls.shake(socket),
+            _ => Ok(true),
         }
     }
 

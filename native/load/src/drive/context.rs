@@ -38,6 +38,8 @@ pub(crate) struct Context<P: Protocol> {
     /// When each lane's operation in flight times out: apart from the lanes, so that looking for those
     /// that have touches little memory.
     pub(crate) deadlines: Vec<u64>,
+    /// Requests of each lane that succeeded since the last drain; empty unless phases are recorded.
+    pub(crate) lane_counts: Vec<u64>,
     /// Requests being written: one buffer for all lanes stays in the cache.
     pub(crate) out: Vec<u8>,
     /// Requests wait in `out` until those of the whole batch are ready.

@@ -11,7 +11,9 @@ use hdrhistogram::{AdditionError, CreationError};
 use mio::{Poll, Waker};
 
 use crate::choose::schedule::{Arrivals, Pace, Share};
-use crate::connection::endpoint::EndpointSpec;
+use crate::connection::endpoint::Endpoint;
+use crate::connection::security::Security;
+use crate::connection::source::Sources;
 use crate::drive::context::{BUFFER_BYTES, Context};
 use crate::drive::snapshot::Snapshot;
 use crate::drive::timers::Timers;
@@ -24,10 +26,10 @@ use crate::record::recorder::{Label, Recorders};
 /// Everything a driver needs apart from the protocol.
 pub(crate) struct Plan<R> {
     pub(crate) threads: usize,
-    /// Lanes are spread over them.
-    pub(crate) addresses: Vec<SocketAddr>,
-    /// What each of them has.
-    pub(crate) endpoints: Vec<EndpointSpec>,
+    /// The endpoints of each address; lanes are spread over the addresses.
+    pub(crate) addresses: Vec<Vec<SocketAddr>>,
+    /// Of each endpoint, where TLS is spoken.
+    pub(crate) security: Vec<Option<Security>>,
     pub(crate) spread_sources: bool,
     pub(crate) timeout: Duration,
     pub(crate) connect_timeout: Duration,
@@ -132,8 +134,11 @@ impl Driver {
         for n in 0..plan.threads {
             let poll = Poll::new()?;
             let waker = Waker::new(poll.registry(), WAKE)?;
-            let at = |address, endpoint: &EndpointSpec| endpoint.at(address, plan.spread_sources, n as u32);
-            let endpoints = |&address| plan.endpoints.iter().map(|endpoint| at(address, endpoint)).collect();
+            let endpoint = |(&at, security): (&SocketAddr, &Option<Security>)| Endpoint {
+                sources: Sources::new(at, plan.spread_sources, n as u32),
+                security: security.as_ref().map(Security::for_thread),
+            };
+            let endpoints = |ports: &Vec<_>| ports.iter().zip(&plan.security).map(endpoint).collect();
             let context = Context {
                 registry: poll.registry().try_clone()?,
                 addresses: plan.addresses.iter().map(endpoints).collect(),
@@ -145,6 +150,7 @@ impl Driver {
                 arrivals: Arrivals::new(pace.unwrap_or(Pace::new(0, 1.0))),
                 idle: Default::default(),
                 deadlines: Vec::new(),
+                lane_counts: Vec::new(),
                 out: Vec::with_capacity(4096),
                 staging: false,
                 staged: Vec::new(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hdrhistogram::{AdditionError, Histogram};
 
-use crate::drive::worker::Drained;
+use crate::drive::worker::{Drained, lane_number};
 use crate::program::DeckPlan;
 use crate::record::recorder::{Label, OpenTimes, Recorders};
 
@@ -31,6 +31,8 @@ pub struct Snapshot {
     pub underway_ns: u64,
     /// Arrivals of an open schedule that are due and have not found a lane.
     pub backlog: u64,
+    /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
+    pub lane_counts: Vec<u64>,
     /// One per deck of the programs.
     pub decks: Vec<DeckSnapshot>,
     /// One per (program, step) that did anything.
@@ -55,6 +57,8 @@ pub struct StepSnapshot {
     pub program: Arc<str>,
     /// The step; `sequence` for the whole pass.
     pub step: Arc<str>,
+    /// Whether its time and its failures are those of other steps too: a whole pass, or a phase.
+    pub overlaps: bool,
     /// Operations that ended, answered or not: `service.len() + censored.len()`.
     pub count: u64,
     /// Failed ones by kind, sorted.
@@ -89,12 +93,38 @@ impl Snapshot {
         let (waiting_ns, underway_ns) = (sum(|part| part.waiting_ns), sum(|part| part.underway_ns));
         let backlog = sum(|part| part.backlog);
         let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
+        let lane_counts = lane_counts(&drained);
         let mut parts = drained.into_iter().map(|part| part.recorders);
         let mut all = parts.next().unwrap_or_else(Recorders::none);
         parts.try_for_each(|part| all.merge(&part))?;
         let steps = steps(labels, all);
-        Ok(Self { t0_ns, t1_ns, cpu_ns, lanes, lane_ns, waiting_ns, underway_ns, backlog, decks, steps })
+        Ok(Self {
+            t0_ns,
+            t1_ns,
+            cpu_ns,
+            lanes,
+            lane_ns,
+            waiting_ns,
+            underway_ns,
+            backlog,
+            lane_counts,
+            decks,
+            steps,
+        })
     }
+}
+
+/// The counts of all threads' lanes, in the order of the lanes' numbers.
+fn lane_counts(drained: &[Drained]) -> Vec<u64> {
+    let mut counts = Vec::new();
+    for (thread, part) in drained.iter().enumerate() {
+        for (place, &count) in part.lane_counts.iter().enumerate() {
+            let number = lane_number(place, thread, drained.len());
+            counts.resize(counts.len().max(number + 1), 0);
+            counts[number] = count;
+        }
+    }
+    counts
 }
 
 fn deck(n: usize, plan: &DeckPlan, drained: &[Drained]) -> DeckSnapshot {
@@ -117,6 +147,7 @@ fn steps(labels: &[Label], recorders: Recorders) -> Vec<StepSnapshot> {
         StepSnapshot {
             program: label.program.clone(),
             step: label.step.clone(),
+            overlaps: label.overlaps,
             count: recorder.count,
             failures,
             bytes_out: recorder.bytes_out,

@@ -75,8 +75,15 @@ pub(crate) struct Drained {
     pub(crate) waiting_ns: u64,
     pub(crate) underway_ns: u64,
     pub(crate) backlog: u64,
+    /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
+    pub(crate) lane_counts: Vec<u64>,
     /// Cards dealt since the start, by deck and branch.
     pub(crate) dealt: Vec<Box<[u64]>>,
+}
+
+/// A lane's number among those of all threads. The driver starts lanes on the threads in turn.
+pub(crate) const fn lane_number(place: usize, thread: usize, threads: usize) -> usize {
+    place * threads + thread
 }
 
 struct Finishing {
@@ -353,8 +360,14 @@ impl<P: Protocol> Worker<P> {
             waiting_ns: std::mem::take(&mut self.context.waiting_ns),
             underway_ns: self.underway_ns(at_ns),
             backlog: self.context.arrivals.backlog(at_ns),
+            lane_counts: self.take_lane_counts(),
             dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),
         }
+    }
+
+    fn take_lane_counts(&mut self) -> Vec<u64> {
+        let none = vec![0; self.context.lane_counts.len()];
+        std::mem::replace(&mut self.context.lane_counts, none)
     }
 
     /// What lanes have begun and is not recorded yet. Looked up lane by lane, so that it is known by
@@ -383,23 +396,21 @@ impl<P: Protocol> Worker<P> {
         let now_ns = now_ns();
         let id = self.free.pop().unwrap_or(self.lanes.len() as u32);
         let place = id as usize;
-        let address = self.number(place) % self.context.addresses.len();
+        let (thread, threads) = self.thread;
+        let address = lane_number(place, thread, threads) % self.context.addresses.len();
         let lane = Lane::new(id, address, &self.programs[program], now_ns);
         if place == self.lanes.len() {
             self.lanes.push(None);
             self.context.deadlines.push(NEVER);
+            if self.programs.iter().any(|program| program.phases.is_some()) {
+                self.context.lane_counts.push(0);
+            }
         }
         self.count_lanes(now_ns);
         self.running += 1;
         let (_, lane) = self.lanes[place].insert((program, lane));
         let fate = lane.resume(&self.programs[program], &mut self.context, now_ns);
         self.settle(place, fate);
-    }
-
-    /// A lane's number among those of all threads. The driver starts lanes on the threads in turn.
-    const fn number(&self, place: usize) -> usize {
-        let (thread, of) = self.thread;
-        place * of + thread
     }
 
     fn stop_lanes(&mut self, program: usize, mut lanes: u64) {

@@ -36,7 +36,7 @@ use wire::http::Body;
 use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
-use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec};
+use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 
 pub use request::Request;
 pub use spec::{Effect, Step};
@@ -137,7 +137,8 @@ impl Shared {
         let connects = if self.target.keepalive { Connects::WhenDown } else { Connects::Always };
         let mut id = 0;
         let endpoint = |step: &Step| if step.tls() { SECURE } else { MAIN };
-        program::compile(programs, open, connects, endpoint, |name, step| {
+        let rules = Rules { open, connects, endpoint, phases: self.target.phases };
+        program::compile(programs, rules, |name, step| {
             if step.tls() {
                 self.target.check_secure_step()?;
             }

@@ -16,6 +16,7 @@ const KEPT_BYTES: usize = 64 << 10;
 impl Protocol for Http {
     /// A page is larger than a place in a batch, and one read brings all of it.
     const BATCHES: bool = false;
+    const PHASES: bool = true;
 
     type Request = Request;
     type Lane = LaneState;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tls::{ClientSpec, ConfigError};
 
-use crate::connection::endpoint::EndpointSpec;
 use crate::connection::security::Security;
+use crate::program::MAIN;
 use crate::target_address::TargetAddress;
 
 /// Which site is measured, and how many people it knows.
@@ -44,20 +44,26 @@ pub struct Target {
     /// TLS settings, if all connections use TLS.
     #[serde(default)]
     pub tls: Option<ClientSpec>,
-    /// A second port, where steps with `tls` go.
+    /// A second endpoint, where steps with `tls` go.
     #[serde(default)]
-    pub secure: Option<SecurePort>,
+    pub secure: Option<Box<Secure>>,
     /// Further addresses of the same site: lane `k` uses address `k` modulo their number, the first
     /// being `host` and `port`. They go by the name of the first, in headers and in certificates.
     #[serde(default)]
     pub addresses: Vec<Address>,
+    /// Whether the phases of requests are recorded, and what each lane did.
+    #[serde(default)]
+    pub phases: bool,
 }
 
-/// A port where TLS is spoken.
+/// An endpoint where TLS is spoken.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SecurePort {
-    /// TCP port, the same at each address.
+pub struct Secure {
+    /// Name or address, for lanes of every address; each address's own by default.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// TCP port.
     pub port: u16,
     /// TLS settings.
     #[serde(default)]
@@ -156,7 +162,7 @@ pub enum TargetError {
     )]
     SecureTwice,
     /// A port speaks TLS or does not.
-    #[error("target.secure.port is {0}, where an address is connected to without TLS: give the port of TLS")]
+    #[error("target.secure is at port {0}, which is connected to without TLS: give the port of TLS")]
     SecurePort(u16),
     /// No such share.
     #[error(
@@ -184,12 +190,13 @@ impl Target {
         if self.http10 && self.keepalive {
             return Err(TargetError::Kept);
         }
-        if let Some(SecurePort { port, .. }) = self.secure {
+        if let Some(Secure { port, .. }) = self.secure.as_deref() {
             if self.tls.is_some() {
                 return Err(TargetError::SecureTwice);
             }
-            if self.addresses().iter().any(|(_, clear)| *clear == port) {
-                return Err(TargetError::SecurePort(port));
+            let addresses = self.addresses();
+            if addresses.iter().any(|clear| addresses.iter().any(|each| each[SECURE] == clear[MAIN])) {
+                return Err(TargetError::SecurePort(*port));
             }
         }
         match (self.size, self.share) {
@@ -225,10 +232,15 @@ impl Target {
         lines
     }
 
+    /// What the secure endpoint goes by, in headers and in its certificate.
+    fn secure_host(&self) -> &str {
+        self.secure.as_ref().and_then(|secure| secure.host.as_deref()).unwrap_or(&self.host)
+    }
+
     /// The Host header's value (RFC 9112 section 3.2).
     fn authority(&self, secure: bool) -> String {
-        let Self { host, .. } = self;
-        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        let host = if secure { self.secure_host() } else { &self.host };
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         let (port, usual) = match &self.secure {
             Some(endpoint) if secure => (endpoint.port, 443),
             _ => (self.port, if self.tls.is_some() { 443 } else { 80 }),
@@ -244,19 +256,22 @@ pub(super) fn is_header_name(name: &str) -> bool {
 }
 
 impl TargetAddress for Target {
-    fn addresses(&self) -> Vec<(&str, u16)> {
+    fn addresses(&self) -> Vec<Vec<(&str, u16)>> {
         let further = self.addresses.iter().map(|address| (address.host.as_str(), address.port));
-        std::iter::once((self.host.as_str(), self.port)).chain(further).collect()
+        let endpoints = |(host, port)| match &self.secure {
+            Some(secure) => vec![(host, port), (secure.host.as_deref().unwrap_or(host), secure.port)],
+            None => vec![(host, port)],
+        };
+        std::iter::once((self.host.as_str(), self.port)).chain(further).map(endpoints).collect()
     }
 
-    fn endpoints(&self) -> Result<Vec<EndpointSpec>, ConfigError> {
-        let security = |tls| Security::new(tls, &self.host, &[b"http/1.1"], None);
-        let main = EndpointSpec { port: None, security: self.tls.as_ref().map(security).transpose()? };
-        let mut endpoints = vec![main];
-        if let Some(SecurePort { port, tls }) = &self.secure {
-            endpoints.push(EndpointSpec { port: Some(*port), security: Some(security(tls)?) });
+    fn security(&self) -> Result<Vec<Option<Security>>, ConfigError> {
+        let made = |spec, host| Security::new(spec, host, &[b"http/1.1"], None);
+        let mut security = vec![self.tls.as_ref().map(|spec| made(spec, &self.host)).transpose()?];
+        if let Some(secure) = &self.secure {
+            security.push(Some(made(&secure.tls, self.secure_host())?));
         }
-        Ok(endpoints)
+        Ok(security)
     }
 
     fn spreads_sources(&self) -> bool {

@@ -18,9 +18,8 @@ use tls::ConfigError;
 use crate::choose::keys::Keys;
 use crate::choose::ring::RingCursor;
 use crate::config::Config;
-use crate::connection::endpoint::EndpointSpec;
 use crate::connection::security::{Security, Tls};
-use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec};
+use crate::program::{self, Compiled, Connects, MAIN, ProgramError, ProgramSpec, Rules};
 use crate::target_address::TargetAddress;
 
 pub use names::{NamesError, NamesSpec, Person};
@@ -65,16 +64,16 @@ const fn yes() -> bool {
 }
 
 impl TargetAddress for Target {
-    fn addresses(&self) -> Vec<(&str, u16)> {
-        vec![(&self.host, self.port)]
+    fn addresses(&self) -> Vec<Vec<(&str, u16)>> {
+        vec![vec![(&self.host, self.port)]]
     }
 
-    fn endpoints(&self) -> Result<Vec<EndpointSpec>, ConfigError> {
+    fn security(&self) -> Result<Vec<Option<Security>>, ConfigError> {
         let security = self.tls.as_ref().map(|tls| {
             let ask = tls.start.then_some(&start_tls::START_TLS);
             Security::new(&tls.trust, &self.host, &[], ask)
         });
-        Ok(vec![EndpointSpec { port: None, security: security.transpose()? }])
+        Ok(vec![security.transpose()?])
     }
 
     fn spreads_sources(&self) -> bool {
@@ -151,13 +150,10 @@ impl Shared {
         for spec in programs {
             check_new(spec)?;
         }
-        program::compile(
-            programs,
-            open,
-            Connects::Steps,
-            |_| MAIN,
-            |name, step| request::lower(name, step, &self.names, &self.base, self.count),
-        )
+        let rules = Rules { open, connects: Connects::Steps, endpoint: |_| MAIN, phases: false };
+        program::compile(programs, rules, |name, step| {
+            request::lower(name, step, &self.names, &self.base, self.count)
+        })
     }
 }
 

@@ -66,12 +66,37 @@ pub(crate) const MAIN: usize = 0;
 /// The step under which connections that no step asked for are recorded.
 const CONNECT: &str = "connect";
 
+/// The recorders of what is within requests, in the order of [`PHASES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Phases {
+    /// The handshake of TLS, of new connections.
+    pub(crate) handshake: Slot,
+    /// From sending a request to the first byte of its answer.
+    pub(crate) first_byte: Slot,
+    /// From the start of connecting, or of sending on a kept connection, to the last byte.
+    pub(crate) request: Slot,
+}
+
+const PHASES: [&str; 3] = ["handshake", "first byte", "request"];
+
 /// A compiled program.
 #[derive(Debug)]
 pub(crate) struct Program<R> {
     pub(crate) ops: Box<[Op<R>]>,
     pub(crate) sequence: Slot,
     pub(crate) counters: usize,
+    pub(crate) phases: Option<Phases>,
+}
+
+/// How programs are compiled that have steps `S`.
+pub(crate) struct Rules<S> {
+    /// Whether the schedule is open.
+    pub(crate) open: bool,
+    pub(crate) connects: Connects,
+    /// Where a request goes.
+    pub(crate) endpoint: fn(&S) -> usize,
+    /// Whether phases are recorded.
+    pub(crate) phases: bool,
 }
 
 /// What compiling yields: programs, and a label for each recorder.
@@ -82,12 +107,10 @@ pub(crate) struct Compiled<R> {
 }
 
 /// Compiles all programs. `lower` turns a request step into what is sent for it: one request, or
-/// several with names of their own; `endpoint` says where it goes.
+/// several with names of their own.
 pub(crate) fn compile<S, R>(
     specs: &[ProgramSpec<S>],
-    open: bool,
-    connects: Connects,
-    endpoint: fn(&S) -> usize,
+    rules: Rules<S>,
     mut lower: impl FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
 ) -> Result<Compiled<R>, ProgramError> {
     if specs.is_empty() {
@@ -99,7 +122,7 @@ pub(crate) fn compile<S, R>(
         if specs[..n].iter().any(|other| other.name == spec.name) {
             return Err(ProgramError::DuplicateProgram(spec.name.clone()));
         }
-        let program = Compiler::new(spec, open, connects, endpoint, &mut lower)
+        let program = Compiler::new(spec, &rules, &mut lower)
             .compile(&mut labels, &mut decks)
             .map_err(|problem| ProgramError::Program { program: spec.name.clone(), problem })?;
         programs.push(program);
@@ -112,9 +135,7 @@ pub(crate) fn compile<S, R>(
 
 struct Compiler<'a, S, R, F> {
     spec: &'a ProgramSpec<S>,
-    open: bool,
-    connects: Connects,
-    endpoint: fn(&S) -> usize,
+    rules: &'a Rules<S>,
     lower: &'a mut F,
     ops: Vec<Op<R>>,
     names: Vec<String>,
@@ -129,18 +150,10 @@ impl<'a, S, R, F> Compiler<'a, S, R, F>
 where
     F: FnMut(&str, &S) -> Result<Vec<(String, R)>, String>,
 {
-    fn new(
-        spec: &'a ProgramSpec<S>,
-        open: bool,
-        connects: Connects,
-        endpoint: fn(&S) -> usize,
-        lower: &'a mut F,
-    ) -> Self {
+    fn new(spec: &'a ProgramSpec<S>, rules: &'a Rules<S>, lower: &'a mut F) -> Self {
         Self {
             spec,
-            open,
-            connects,
-            endpoint,
+            rules,
             lower,
             ops: Vec::new(),
             names: vec![SEQUENCE.to_owned()],
@@ -159,7 +172,7 @@ where
         if spec.steps.is_empty() {
             return Err(Problem::Empty);
         }
-        if self.open && spec.counts == SEQUENCE {
+        if self.rules.open && spec.counts == SEQUENCE {
             self.ops.push(Op::Await);
         }
         self.steps(&spec.steps, 0)?;
@@ -168,14 +181,21 @@ where
             return Err(Problem::NothingCounted { counts: spec.counts.clone(), steps: steps.join(", ") });
         }
         let program: Arc<str> = spec.name.as_str().into();
-        labels.extend(self.names.iter().map(|name| Label {
+        let label = |name: &str, overlaps| Label {
             program: program.clone(),
-            step: name.as_str().into(),
-            open: self.open && *name == spec.counts,
-        }));
+            step: name.into(),
+            open: self.rules.open && *name == spec.counts,
+            overlaps,
+        };
+        labels.extend(self.names.iter().map(|name| label(name, name == SEQUENCE)));
+        let phases = self.rules.phases.then(|| {
+            let first = labels.len();
+            labels.extend(PHASES.map(|name| label(name, true)));
+            Phases { handshake: slot(first), first_byte: slot(first + 1), request: slot(first + 2) }
+        });
         decks.append(&mut self.decks);
         let sequence = slot(self.first_slot);
-        Ok(Program { ops: self.ops.into(), sequence, counters: self.counters })
+        Ok(Program { ops: self.ops.into(), sequence, counters: self.counters, phases })
     }
 
     fn steps(&mut self, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {
@@ -201,7 +221,7 @@ where
             Step::Request { name, request } => {
                 self.need_connection(name)?;
                 let problem = |problem| Problem::Request { step: name.clone(), problem };
-                let endpoint = (self.endpoint)(request);
+                let endpoint = (self.rules.endpoint)(request);
                 for (name, request) in (self.lower)(name, request).map_err(problem)? {
                     let slot = self.counted(&name)?;
                     self.connect_for_request(endpoint)?;
@@ -235,9 +255,9 @@ where
     }
 
     fn connect_for_request(&mut self, endpoint: usize) -> Result<(), Problem> {
-        if self.connects != Connects::Steps {
+        if self.rules.connects != Connects::Steps {
             let slot = self.counted(CONNECT)?;
-            let always = self.connects == Connects::Always;
+            let always = self.rules.connects == Connects::Always;
             self.ops.push(if always {
                 Op::Connect { slot, endpoint }
             } else {
@@ -290,7 +310,7 @@ where
     }
 
     fn need_connection(&self, name: &str) -> Result<(), Problem> {
-        if self.connects != Connects::Steps {
+        if self.rules.connects != Connects::Steps {
             return Ok(());
         }
         match (self.connected, self.ops.iter().any(|op| matches!(op, Op::Connect { .. }))) {
@@ -305,7 +325,10 @@ where
         if name == SEQUENCE {
             return Err(Problem::ReservedName);
         }
-        if self.open && name == self.spec.counts {
+        if self.rules.phases && PHASES.contains(&name) {
+            return Err(Problem::PhaseName(name.to_owned()));
+        }
+        if self.rules.open && name == self.spec.counts {
             self.ops.push(Op::Await);
         }
         let place = self.names.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -330,18 +353,16 @@ mod tests {
         serde_json::from_str(&text).unwrap()
     }
 
+    fn rules(open: bool, connects: Connects) -> Rules<serde_json::Value> {
+        Rules { open, connects, endpoint: |_| MAIN, phases: false }
+    }
+
     fn compile_one(counts: &str, steps: &str, open: bool) -> Result<Compiled<&'static str>, ProgramError> {
-        compile(
-            &[spec(counts, steps)],
-            open,
-            Connects::Steps,
-            |_| MAIN,
-            |name, _| match name {
-                "bad" => Err("makes no sense".into()),
-                "twin" => Ok(vec![("first".into(), "1"), ("twin".into(), "2")]),
-                _ => Ok(vec![(name.to_owned(), "r")]),
-            },
-        )
+        compile(&[spec(counts, steps)], rules(open, Connects::Steps), |name, _| match name {
+            "bad" => Err("makes no sense".into()),
+            "twin" => Ok(vec![("first".into(), "1"), ("twin".into(), "2")]),
+            _ => Ok(vec![(name.to_owned(), "r")]),
+        })
     }
 
     fn shape(program: &Program<&'static str>) -> String {
@@ -408,7 +429,7 @@ mod tests {
     fn requests_may_see_to_their_connections_themselves() {
         let shape_with = |connects| {
             let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-            shape(&compile(&[spec("ask", ASK)], true, connects, |_| MAIN, lower).unwrap().programs[0])
+            shape(&compile(&[spec("ask", ASK)], rules(true, connects), lower).unwrap().programs[0])
         };
         assert_eq!(shape_with(Connects::WhenDown), "await ensure2 r1");
         assert_eq!(shape_with(Connects::Always), "await connect2 r1");
@@ -420,7 +441,7 @@ mod tests {
         second.name = "q".into();
         let specs = [spec("ask", &format!("{CONNECT}, {ASK}")), second];
         let lower = |name: &str, _: &serde_json::Value| Ok(vec![(name.to_owned(), "r")]);
-        let compiled = compile(&specs, false, Connects::Steps, |_| MAIN, lower).unwrap();
+        let compiled = compile(&specs, rules(false, Connects::Steps), lower).unwrap();
         assert_eq!(shape(&compiled.programs[1]), "connect4 r5");
         assert_eq!(compiled.programs[1].sequence, Slot(3));
         assert_eq!(&*compiled.labels[4].program, "q");
@@ -450,12 +471,9 @@ mod tests {
         let twice = [spec("connect", CONNECT), spec("connect", CONNECT)];
         let lower = |_: &str, _: &serde_json::Value| Ok(Vec::<(String, ())>::new());
         assert!(matches!(
-            compile(&twice, false, Connects::Steps, |_| MAIN, lower),
+            compile(&twice, rules(false, Connects::Steps), lower),
             Err(ProgramError::DuplicateProgram(_))
         ));
-        assert!(matches!(
-            compile(&[], false, Connects::Steps, |_| MAIN, lower),
-            Err(ProgramError::NoPrograms)
-        ));
+        assert!(matches!(compile(&[], rules(false, Connects::Steps), lower), Err(ProgramError::NoPrograms)));
     }
 }

@@ -10,7 +10,7 @@ mod deck;
 mod problem;
 mod spec;
 
-pub(crate) use compile::{Compiled, Connects, MAIN, Op, Program, compile};
+pub(crate) use compile::{Compiled, Connects, MAIN, Op, Phases, Program, Rules, compile};
 pub(crate) use deck::{Deck, DeckPlan};
 pub use problem::{Problem, ProgramError};
 pub use spec::{ProgramSpec, Step};

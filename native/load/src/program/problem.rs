@@ -62,6 +62,9 @@ pub enum Problem {
     /// The name is taken.
     #[error("a step is called \"{SEQUENCE}\", which is the name of the whole pass: call it otherwise")]
     ReservedName,
+    /// The name is taken where phases are recorded.
+    #[error("a step is called {0:?}, which is the name of a phase of every request: call it otherwise")]
+    PhaseName(String),
     /// A request that makes no sense.
     #[error("step {step:?}: {problem}")]
     Request {

@@ -50,6 +50,8 @@ pub struct Label {
     pub step: Arc<str>,
     /// Whether its operations have intended starts.
     pub open: bool,
+    /// Whether its time is that of other steps too.
+    pub overlaps: bool,
 }
 
 /// One operation that ended.
@@ -242,7 +244,7 @@ mod tests {
     };
 
     fn labels(open: bool) -> Vec<Label> {
-        vec![Label { program: "p".into(), step: "s".into(), open }]
+        vec![Label { program: "p".into(), step: "s".into(), open, overlaps: false }]
     }
 
     fn recorders(open: bool) -> Recorders {

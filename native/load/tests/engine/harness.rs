@@ -91,11 +91,13 @@ pub struct Totals {
     pub lane_ns: u64,
     pub waiting_ns: u64,
     pub underway_ns: u64,
+    pub lane_counts: Vec<u64>,
     /// When the last snapshot was taken.
     pub end_ns: u64,
 }
 
 pub struct Total {
+    pub overlaps: bool,
     pub count: u64,
     pub failures: BTreeMap<String, u64>,
     pub bytes_out: u64,
@@ -119,7 +121,19 @@ impl Default for Total {
         let [service, censored, latency, lag] = [(); 4].map(|()| new());
         let failures = BTreeMap::new();
         let (count, bytes_out, bytes_in, processing_ns) = (0, 0, 0, 0);
-        Self { count, failures, bytes_out, bytes_in, processing_ns, service, censored, latency, lag }
+        let overlaps = false;
+        Self {
+            overlaps,
+            count,
+            failures,
+            bytes_out,
+            bytes_in,
+            processing_ns,
+            service,
+            censored,
+            latency,
+            lag,
+        }
     }
 }
 
@@ -132,8 +146,11 @@ impl Totals {
         self.waiting_ns += snapshot.waiting_ns;
         self.underway_ns = snapshot.underway_ns;
         self.end_ns = snapshot.t1_ns;
+        self.lane_counts.resize(self.lane_counts.len().max(snapshot.lane_counts.len()), 0);
+        self.lane_counts.iter_mut().zip(snapshot.lane_counts).for_each(|(sum, n)| *sum += n);
         for step in snapshot.steps {
             let total = self.steps.entry(step.step.to_string()).or_default();
+            total.overlaps = step.overlaps;
             total.count += step.count;
             total.bytes_out += step.bytes_out;
             total.bytes_in += step.bytes_in;
@@ -157,7 +174,7 @@ impl Totals {
 
     /// What the clocks say that lanes did, over what lanes there were.
     fn accounted(&self) -> f64 {
-        let steps = self.steps.iter().filter(|(step, _)| *step != "sequence");
+        let steps = self.steps.iter().filter(|(_, total)| !total.overlaps);
         let clocks = steps
             .map(|(_, total)| sum_ns(&total.service) + sum_ns(&total.censored) + total.processing_ns as f64);
         let rest = (self.waiting_ns + self.underway_ns) as f64;
@@ -187,6 +204,6 @@ impl Totals {
     }
 }
 
-fn sum_ns(histogram: &Histogram<u64>) -> f64 {
+pub fn sum_ns(histogram: &Histogram<u64>) -> f64 {
     histogram.mean() * histogram.len() as f64
 }

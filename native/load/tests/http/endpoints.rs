@@ -126,8 +126,8 @@ fn lanes_are_spread_evenly_over_the_addresses_of_a_site() {
     config["threads"] = json!(2);
     let further = sites[1..].iter().map(|site| json!({"host": "127.0.0.1", "port": site.port()}));
     config["target"]["addresses"] = further.collect();
-    run(&config, 6, "image", 60);
-    assert_eq!([2, 2, 2], [0, 1, 2].map(|n| sites[n].connections()));
+    run(&config, 3, "image", 60);
+    assert_eq!([1, 1, 1], [0, 1, 2].map(|n| sites[n].connections()));
     let host = format!("\r\nHost: 127.0.0.1:{}\r\n", sites[0].port());
     for site in &sites {
         let requests = site.seen.requests.lock().unwrap();
@@ -136,9 +136,8 @@ fn lanes_are_spread_evenly_over_the_addresses_of_a_site() {
 }
 
 #[test]
-fn each_address_has_its_secure_port() {
-    let mut site = Both::right();
-    site.clear = Site::right();
+fn each_address_has_its_secure_port_unless_that_has_a_host_of_its_own() {
+    let site = Both::right();
     let [clear, secure] = [site.clear.port(), site.secure.port()];
     let others = [
         Site::at(("127.0.0.2", clear), None, |_, _| Do::Right),
@@ -150,6 +149,9 @@ fn each_address_has_its_secure_port() {
     // The certificate is that of the first address's name, wherever the lane connects to.
     assert!(totals.kinds().is_empty(), "{totals:?}");
     assert_eq!([site.secure.connections(), others[1].connections()], [2, 2]);
+    config["target"]["secure"]["host"] = json!("127.0.0.1");
+    run(&config, 4, "secret", 40);
+    assert_eq!([site.secure.connections(), others[1].connections()], [2 + 4, 2]);
     assert_eq!([site.clear.connections(), others[0].connections()], [0, 0]);
 }
 

@@ -17,6 +17,7 @@ mod gate;
 #[allow(dead_code, reason = "shared with the tests of LDAP")]
 mod harness;
 mod mix;
+mod phases;
 mod scenario;
 mod site;
 mod updates;

@@ -198,6 +198,8 @@ impl Answer {
 }
 
 fn serve(shared: &Shared, stream: TcpStream, connection: u64) {
+    // Or an answer over TLS waits until the client acknowledges the tickets before it.
+    stream.set_nodelay(true).unwrap();
     let mut stream = Stream::new(stream);
     if let Some(acceptor) = &shared.acceptor {
         stream.accept(acceptor).unwrap();

@@ -2,6 +2,7 @@
 
 use mio::Interest;
 
+use super::phases::PhaseTimes;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, WriteOutcome};
 use crate::drive::context::{Context, NEVER};
@@ -21,6 +22,7 @@ impl<S: Default + Send> Lane<S> {
     ) -> Result<(), Failure> {
         self.hang_up(None);
         self.connect = Operation::started(slot, now_ns());
+        self.began = PhaseTimes { connect_ns: self.connect.started_ns, handshake_ns: 0 };
         self.endpoint = endpoint;
         self.link = Link::open(&mut context.addresses[self.address][endpoint])?;
         context.protocol.connected(&mut self.state);
@@ -47,10 +49,16 @@ impl<S: Default + Send> Lane<S> {
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
-        let checked = self.link.check();
+        let shaken = self.link.check().and_then(|()| {
+            self.begin_handshake::<P>(program);
+            self.link.shake()
+        });
         let now_ns = now_ns();
-        match checked {
-            Ok(true) => self.link_is_up(context, now_ns),
+        match shaken {
+            Ok(true) => {
+                self.end_handshake(End::Right, program, context, now_ns);
+                self.link_is_up(context, now_ns);
+            }
             Ok(false) => return Fate::Runs,
             Err(failure) => return self.connect_failed(failure, program, context, now_ns),
         }
@@ -82,6 +90,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
+        self.end_handshake(End::Unanswered(failure), program, context, now_ns);
         self.current = self.connect;
         self.unanswered(failure, program, context, now_ns)
     }

@@ -126,10 +126,9 @@ impl<S: Default + Send> Lane<S> {
             };
             let emptied = kept + n < context.buffer.len() && !to_the_end;
             let connection = self.connect.started_ns;
-            self.current.bytes_in += n as u64;
             // Lent to the lane while it looks at it.
             let buffer = std::mem::take(&mut context.buffer);
-            let fate = self.take_in(&buffer[..kept + n], now_ns(), program, context);
+            let fate = self.take_in(&buffer[..kept + n], n, now_ns(), program, context);
             context.buffer = buffer;
             if self.inbox.is_empty() {
                 self.give_room_back(context);
@@ -176,24 +175,29 @@ impl<S: Default + Send> Lane<S> {
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
-        self.current.bytes_in += bytes.len() as u64;
-        self.take_in(bytes, read_ns, program, context)
+        self.take_in(bytes, bytes.len(), read_ns, program, context)
     }
 
-    /// Lets the protocol read what the connection brought.
+    /// Lets the protocol read what the connection brought, of which the last `came` bytes are new.
     #[inline]
     fn take_in<P: Protocol<Lane = S>>(
         &mut self,
         bytes: &[u8],
+        came: usize,
         read_ns: u64,
         program: &Program<P::Request>,
         context: &mut Context<P>,
     ) -> Fate {
+        let is_first = self.current.bytes_in == 0;
+        self.current.bytes_in += came as u64;
         self.inbox.clear();
         let (Phase::Asking, Some(Op::Exchange { request, .. })) = (self.phase, program.ops.get(self.pc))
         else {
             return self.keep_unasked(bytes, program, context);
         };
+        if is_first {
+            self.first_byte(program, context, read_ns);
+        }
         match context.protocol.receive(request, &mut self.state, bytes) {
             Received::Partial { consumed } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);

@@ -20,9 +20,11 @@
 mod connect;
 mod exchange;
 mod outcome;
+mod phases;
 
 use mio::event::Event;
 
+use self::phases::PhaseTimes;
 use crate::connection::link::Link;
 use crate::drive::context::{Context, NEVER};
 use crate::program::{MAIN, Op, Program};
@@ -110,6 +112,7 @@ pub(crate) struct Lane<S> {
     /// What could not be written yet.
     outbox: Vec<u8>,
     state: S,
+    began: PhaseTimes,
 }
 
 impl<S: Default + Send> Lane<S> {
@@ -135,6 +138,7 @@ impl<S: Default + Send> Lane<S> {
             inbox: Vec::new(),
             outbox: Vec::new(),
             state: S::default(),
+            began: PhaseTimes::default(),
         }
     }
 
@@ -240,6 +244,7 @@ impl<S: Default + Send> Lane<S> {
                 }
                 Op::Think(think) => {
                     self.pc += 1;
+                    self.began = PhaseTimes::default();
                     let due_ns = now_ns + think.draw_ns(context.rng.f64());
                     return self.sleep_until(due_ns, context);
                 }

@@ -21,7 +21,9 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
-        self.record(self.current, failure.map_or(End::Right, End::Wrong), context, now_ns);
+        let end = failure.map_or(End::Right, End::Wrong);
+        self.record(self.current, end, context, now_ns);
+        self.end_request(end, program, context, now_ns);
         if let (Some(failure), true) = (failure, fatal) {
             return self.start_over(failure, program, context, now_ns);
         }
@@ -40,6 +42,7 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Fate {
         self.record(self.current, End::Unanswered(failure), context, now_ns);
+        self.end_request(End::Unanswered(failure), program, context, now_ns);
         self.start_over(failure, program, context, now_ns)
     }
 

@@ -1,0 +1,172 @@
+//! The phases of requests, and what each lane did.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::endpoints::{Both, secret};
+use crate::harness::{Totals, run_until, sum_ns};
+use crate::scenario::{config, image, run, start, try_start};
+use crate::site::{Do, Site};
+
+const PHASES: [&str; 3] = ["handshake", "first byte", "request"];
+
+fn with_phases(mut config: Value) -> Value {
+    config["target"]["phases"] = json!(true);
+    config
+}
+
+/// A thousandth is what histograms round away.
+fn assert_about(left: f64, right: f64) {
+    assert!((left / right - 1.0).abs() < 0.003, "{left} and {right}");
+}
+
+fn total_ns(totals: &Totals, step: &str) -> f64 {
+    sum_ns(&totals.of(step).service)
+}
+
+#[test]
+fn a_request_is_its_connecting_and_its_exchange_and_they_are_its_phases() {
+    // A millisecond lies between the pieces, of which there are two or more.
+    let site = Both::new(|_, _| Do::InPieces(4_000));
+    let branches = json!([{"weight": 3, "steps": [image()]}, {"weight": 1, "steps": [secret()]}]);
+    let config = with_phases(site.config(false, json!([{"op": "deck", "branches": branches}])));
+    let totals = run(&config, 1, "secret", 30);
+    assert!(totals.kinds().is_empty(), "{totals:?}");
+    let (images, secrets) = (totals.count("image"), totals.count("secret"));
+    assert_eq!(totals.count("request"), images + secrets);
+    assert_eq!(totals.count("first byte"), images + secrets);
+    // One that is stopped after its handshake asks for nothing.
+    assert!((secrets..=secrets + 1).contains(&totals.count("handshake")), "{totals:?}");
+
+    let [connect, exchange] =
+        [total_ns(&totals, "connect"), total_ns(&totals, "image") + total_ns(&totals, "secret")];
+    let [handshake, first_byte, request] = PHASES.map(|phase| total_ns(&totals, phase));
+    assert!(0.0 < handshake && handshake < connect, "{handshake} of {connect}");
+    let between = 1e6 * (images + secrets) as f64;
+    assert!(0.0 < first_byte && first_byte + between < exchange * 1.001, "{first_byte} of {exchange}");
+    // Connecting ends where the request is sent, but for the time it takes to encode that over TLS.
+    assert!(connect + exchange <= request * 1.002, "{connect} + {exchange} of {request}");
+    assert!(request < (connect + exchange) * 1.2, "{connect} + {exchange} of {request}");
+    for phase in PHASES {
+        let total = totals.of(phase);
+        assert!(total.overlaps && total.bytes_in + total.bytes_out + total.processing_ns == 0);
+    }
+    totals.assert_accounted();
+}
+
+#[test]
+fn on_a_kept_connection_a_request_begins_with_its_sending() {
+    let site = Site::right();
+    let think = json!({"op": "think", "mean_ms": 1});
+    let mut config = with_phases(config(&site, "sequence", json!([think, image()])));
+    let totals = run(&config, 2, "image", 200);
+    assert_eq!(totals.count("connect"), 2);
+    let connect = total_ns(&totals, "connect");
+    assert_about(total_ns(&totals, "request"), total_ns(&totals, "image") + connect);
+    assert!(!totals.steps.contains_key("handshake"), "{totals:?}");
+    totals.assert_accounted();
+    // As kept is a connection that was opened before a pause.
+    config["programs"][0]["steps"] = json!([{"op": "connect"}, think, image()]);
+    let totals = run(&config, 2, "image", 50);
+    assert_about(total_ns(&totals, "request"), total_ns(&totals, "image"));
+}
+
+#[test]
+fn what_fails_is_a_failed_request_and_a_first_byte_counts_where_it_came() {
+    let site = Site::new(|_, n| match n % 10 {
+        1 => Do::Status(500),
+        3 => Do::Close,
+        6 => Do::HalfAHead,
+        8 => Do::LessThanSaid,
+        _ => Do::Right,
+    });
+    let totals = run(&with_phases(config(&site, "image", json!([image()]))), 3, "image", 100);
+    let image = totals.of("image");
+    let [first_byte, request] = ["first byte", "request"].map(|step| totals.of(step));
+    assert_eq!(totals.kinds(), ["closed", "status:500", "truncated"]);
+    assert_eq!((request.count, &request.failures), (image.count, &image.failures));
+    assert_eq!(request.censored.len(), image.censored.len());
+    assert!(first_byte.failures.is_empty());
+    // A connection that is closed at once brings none, half a head is closed like it and brings one.
+    let silent = image.count - first_byte.count;
+    assert!(0 < silent && silent < image.failures["closed"], "{totals:?}");
+    let succeeded = request.count - request.failures.values().sum::<u64>();
+    assert_eq!(totals.lane_counts.iter().sum::<u64>(), succeeded);
+}
+
+#[test]
+fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
+    let site = Both::right();
+    let steps = json!([secret()]);
+    let mut refused = with_phases(site.config(false, steps.clone()));
+    refused["target"]["secure"]["port"] = json!(1);
+    let mut untrusted = with_phases(site.config(false, steps));
+    // Trusts the certificates of another site.
+    untrusted["target"]["secure"]["tls"] =
+        Both::right().config(false, json!([]))["target"]["secure"]["tls"].clone();
+    for (config, begun) in [(refused, false), (untrusted, true)] {
+        let totals = run(&config, 1, "connect", 3);
+        let (connect, request) = (totals.of("connect"), totals.of("request"));
+        assert_eq!((request.count, &request.failures), (connect.count, &connect.failures));
+        assert_eq!(connect.censored.len(), connect.count);
+        let handshakes = totals.steps.get("handshake").map(|total| total.censored.len());
+        assert_eq!(handshakes, begun.then_some(connect.count), "{totals:?}");
+        assert!(!totals.steps.contains_key("first byte") && totals.lane_counts == [0], "{totals:?}");
+    }
+}
+
+#[test]
+fn each_lane_is_counted_at_its_place_in_every_drain() {
+    let site = Site::right();
+    let mut config = with_phases(config(&site, "sequence", json!([image()])));
+    config["threads"] = json!(2);
+    let mut engine = start(&config);
+    engine.start_lanes("p", 5).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| {
+        totals.lane_counts.len() == 5 && totals.lane_counts.iter().all(|&n| n >= 20)
+    });
+    // What is left is lane 0 of the first thread alone, or one of the second's.
+    engine.stop_lanes("p", 4).unwrap();
+    let mut ended = Totals::default();
+    run_until(&mut engine, &mut ended, |totals| totals.lanes == 1);
+    let mut left = Totals::default();
+    run_until(&mut engine, &mut left, |totals| totals.count("image") >= 20);
+    assert_eq!(left.lane_counts.len(), 5);
+    assert_eq!(left.lane_counts.iter().filter(|&&n| n > 0).count(), 1);
+    assert_eq!(left.lane_counts.iter().sum::<u64>(), left.count("request"));
+    engine.start_lanes("p", 1).unwrap();
+    let mut more = Totals::default();
+    run_until(&mut engine, &mut more, |totals| totals.lane_counts.iter().filter(|&&n| n > 0).count() == 2);
+    assert_eq!(more.lane_counts.len(), 5);
+    let last = engine.stop(Duration::from_secs(5)).unwrap();
+    assert_eq!(last.lane_counts.len(), 5);
+    for part in [ended, left, more] {
+        let sum = totals.lane_counts.iter_mut().zip(part.lane_counts);
+        sum.for_each(|(sum, n)| *sum += n);
+    }
+    let all = totals.lane_counts.iter().sum::<u64>() + last.lane_counts.iter().sum::<u64>();
+    assert_eq!(all, site.seen.answered("/image"));
+}
+
+#[test]
+fn without_phases_nothing_of_them_is_recorded_and_their_names_are_free() {
+    let site = Site::right();
+    let mut step = image();
+    for (phases, name) in [(false, "request"), (true, "request"), (true, "handshake"), (true, "first byte")] {
+        step["name"] = json!(name);
+        let mut config = config(&site, "sequence", json!([step.clone()]));
+        config["target"]["phases"] = json!(phases);
+        if phases {
+            let problem = try_start(&config).err().unwrap().to_string();
+            let expected = format!("a step is called \"{name}\", which is the name of a phase");
+            assert!(problem.contains(&expected), "{problem}");
+        } else {
+            let totals = run(&config, 1, name, 10);
+            assert_eq!(totals.steps.keys().collect::<Vec<_>>(), ["connect", "request", "sequence"]);
+            assert!(!totals.of("request").overlaps && totals.lane_counts.is_empty());
+            totals.assert_accounted();
+        }
+    }
+}
