@@ -19,6 +19,7 @@ from sitebench.plan.choose import plan as planned
 from sitebench.plan.model import (
     PERCENTILES,
     Law,
+    Scenario,
     Step,
     law_of,
     rate_key,
@@ -138,7 +139,8 @@ def _laws(steps: Sequence[Step]) -> str:
 
 def _fields(planner: _Planner) -> Iterator[_Field]:
     scenario = planner.plan.scenario
-    share = _Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, 20, 0.1))
+    most = 100 * _top(scenario)
+    share = _Field("active", "Active at once, % of the community", 4, 0.001, 100, (0.1, most, 0.1))
     yield _percent(share, scenario.active)
     if scenario.mix is None:
         yield _Field(
@@ -156,6 +158,11 @@ def _fields(planner: _Planner) -> Iterator[_Field]:
     yield _percent(free, scenario.headroom)
     yield _Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
     yield _Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
+
+
+def _top(scenario: Scenario) -> float:
+    """Return the largest active share that slider and chart show."""
+    return 0.2 if scenario.active <= 0.2 else 1.0
 
 
 def _percent(field: _Field, share: float) -> _Field:
@@ -188,7 +195,7 @@ def _section(planner: _Planner) -> str:
         f'<h3 id="{prefix}-title">{planner.suite.title}</h3>'
         f'<div class="plan-inputs" role="group" aria-label="Inputs">{fields}{choices}</div>'
         f'<table class="plan-answers"><tbody>{_answers(planner.plan)}</tbody></table>'
-        f'<p class="plan-warning" role="status"></p>{_CHART}</section>'
+        f'<p class="plan-warning" role="status"></p>{_chart(_top(planner.plan.scenario))}</section>'
     )
 
 
@@ -262,14 +269,19 @@ def _answers(plan: Plan) -> str:
     return "".join(rows)
 
 
+def _chart(top: float) -> str:
+    return _CHART.replace("TOP", f"{top:g}").replace("MOST", f"{top:.0%}")
+
+
 _CHART = (
-    '<figure class="plan-chart"><svg viewBox="-4 -16 312 160" width="312" height="160" role="img"'
+    '<figure class="plan-chart" data-top="TOP">'
+    '<svg viewBox="-4 -16 312 160" width="312" height="160" role="img"'
     ' aria-label="Community that one machine serves, against the share active at once">'
     '<path d="M0,0V120H300" fill="none" stroke="currentColor" opacity="0.4"/>'
     '<polyline fill="none" stroke="currentColor" stroke-width="2" points=""/>'
     '<circle r="4" fill="currentColor" cx="-9" cy="-9"/>'
     '<g font-size="11" fill="currentColor"><text class="plan-most" x="2" y="-4"></text>'
-    '<text x="0" y="136">0%</text><text x="300" y="136" text-anchor="end">20% active</text></g>'
+    '<text x="0" y="136">0%</text><text x="300" y="136" text-anchor="end">MOST active</text></g>'
     "</svg><figcaption>People served by one machine, against the share active at once"
     "</figcaption></figure>"
 )

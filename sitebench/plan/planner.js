@@ -111,7 +111,7 @@
   }
 
   function draw(svg, suite, values) {
-    const top = 0.2, width = 300, height = 120;
+    const top = Number(svg.parentElement.dataset.top), width = 300, height = 120;
     const points = [];
     for (let n = 1; n <= 40; n++) {
       const active = (top * n) / 40;

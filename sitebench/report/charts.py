@@ -37,8 +37,16 @@ INK = {
 }
 """By the names of the page's variables."""
 
-_BESIDE = "beside"
-"""Range of colours with 1997's two machines first: grey and brown in every figure."""
+_MOST_THEN = 4
+
+
+def _beside(kept: int) -> str:
+    """Return the range of colours in which so many printed machines come first.
+
+    They have the last colours, grey and brown before all, and today's the same as without them.
+    """
+    return f"beside-{min(kept, _MOST_THEN)}"
+
 
 _AXIS_WIDTH = 58
 """Width of the labels of a y axis: equal in all charts, so that stacked charts align."""
@@ -134,7 +142,7 @@ def tell_apart(channel: str, today: Sequence[str], then: Sequence[str] = ()) -> 
     """
     n, kept = len(today), len(then)
     ranges: dict[str, Any] = {
-        "color": _BESIDE if then else "category",
+        "color": _beside(kept) if then else "category",
         "strokeDash": [list(dash) for dash in _after(_DASHES, kept, n)],
         "shape": _after(_SHAPES, kept, n),
     }
@@ -242,7 +250,7 @@ def theme(*, css: bool) -> Spec:
         "range": {
             "category": each,
             "symbol": list(_SHAPES),
-            _BESIDE: [each[-1], each[-2], *each[:-2]],
+            **{_beside(n): [*reversed(each[-n:]), *each[:-n]] for n in range(1, _MOST_THEN + 1)},
         },
         "style": {
             "ink": {"color": ink["ink"]},

@@ -81,7 +81,7 @@ class ReportSuite:
 
     def sized(self, spec: PointSpec) -> str:
         """Return a point's size with its unit."""
-        return f"{format_size(spec.size)} {self.people}"
+        return f"{format_size(spec.entries)} {self.people}" if spec.entries else spec.clients
 
 
 def _rate_alone(operation: str, title: str) -> list[RateFigure]:

@@ -100,7 +100,10 @@ def _tables(found: Sequence[Series]) -> list[Folded]:
         called = f" ({target})" if len(_by_target(found)) > 1 else ""
         measured = grouped(of_target)
         made += [
-            Folded(f"Over clients{called}", [_over_clients(*each) for each in measured.items()]),
+            Folded(
+                f"Over clients{called}",
+                [table for each in measured.items() for table in _over_clients(*each)],
+            ),
             Folded(f"Peaks{called}", [_peaks(measured)]),
             Folded(f"Requests by class{called}", [_mix(*each) for each in measured.items()], True),
         ]
@@ -123,18 +126,17 @@ def _by_target(found: Sequence[Series]) -> dict[str, list[Series]]:
     return targets
 
 
-def _over_clients(name: str, found: Sequence[Series]) -> Table:
-    rows: list[Row] = [[_clients(each), *row(each, RATES), *_rest(each)] for each in found]
-    columns = (
-        *("clients", *RATES, "per client", "failed"),
-        *("latency", *(title for title in LATENCIES if title != "mean")),
-    )
+def _over_clients(name: str, found: Sequence[Series]) -> list[Table]:
+    rates: list[Row] = [
+        [_clients(each), *row(each, RATES), per_client(each), f"{each.failures:,}"]
+        for each in found
+    ]
+    took: list[Row] = [[_clients(each), *row(each, LATENCIES)] for each in found]
     notes = [note] if (note := bytes_note(found)) else []
-    return Table(name, columns, rows, notes=notes)
-
-
-def _rest(each: Series) -> list[str]:
-    return [per_client(each), f"{each.failures:,}", *row(each, LATENCIES)]
+    return [
+        Table(name, ("clients", *RATES, "per client", "failed"), rates, notes=notes),
+        Table(f"{name}: latency", ("clients", *LATENCIES), took),
+    ]
 
 
 def _clients(each: Series) -> Cell:
@@ -234,7 +236,12 @@ def _spice_spec() -> Spec:
         "usermeta": {"series": "series"},
         "mark": {"type": "bar"},
         "encoding": {
-            "x": {"field": "workload", "type": "nominal", "axis": {"title": None, "labelAngle": 0}},
+            "x": {
+                "field": "workload",
+                "type": "nominal",
+                "sort": None,
+                "axis": {"title": None, "labelAngle": 0},
+            },
             "xOffset": series,
             "y": quantity("kept", axis={"title": "of the static test's rate", "format": "%"}),
             "color": tell_apart("color", _WAYS, [_IWS]),

@@ -92,7 +92,7 @@ def section(report: Report) -> Section | None:
         "or the arrow keys on a figure, show one series alone.</p>"
     )
     body = "".join(parts) + note
-    return Section("rates", "Rates by size", body, tuple(charts), short="Rates")
+    return Section("rates", "Rates", body, tuple(charts), short="Rates")
 
 
 def _chart(report: Report, suite: ReportSuite, shown: RateFigure) -> Chart:
