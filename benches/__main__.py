@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from benches import ils, ils_limits, ils_tls, ps, report
+from benches import ils, ils_limits, ils_tls, ps, report, web
 from benches.command import run
 from benches.ratios import Row, judge, run_trials, table
 from sitebench import units
@@ -21,6 +21,7 @@ GROUPS = (
     (ils_tls.ROWS, ils_tls.TlsBench),
     (ils_limits.ROWS, ils_limits.LimitsBench),
     (ps.ROWS, ps.SiteBench),
+    (web.ROWS, web.WebBench),
     (report.ROWS, report.ReportBench),
 )
 ROWS: tuple[Row, ...] = tuple(row for rows, _ in GROUPS for row in rows)

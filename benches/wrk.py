@@ -10,14 +10,17 @@ from collections.abc import Mapping
 from benches.nginx import find
 from sitebench.errors import MeasurementFailed
 
-_REQUESTS = re.compile(r"^\s*(\d+) requests in ([0-9.]+)(us|ms|s|m)", re.MULTILINE)
+_REQUESTS = re.compile(
+    r"^\s*(\d+) requests in ([0-9.]+)(us|ms|s|m), ([0-9.]+)([KMGT]?)B read", re.MULTILINE
+)
+_BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 
-def run(url: str, connections: int, seconds: float) -> Mapping[str, float]:
-    """Load a URL from one thread; return requests per second and the CPU of each."""
+def run(url: str, connections: int, seconds: float, *more: str) -> Mapping[str, float]:
+    """Load a URL from one thread; return requests and bytes a second, and the CPU of a request."""
     program = find("wrk", "wrk")
-    argv = [program, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", url]
+    argv = [program, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", *more, url]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     said = process.stdout.read()
@@ -29,5 +32,6 @@ def run(url: str, connections: int, seconds: float) -> Mapping[str, float]:
     requests, took = int(found[1]), float(found[2]) * _SECONDS[found[3]]
     return {
         "ops_per_s": requests / took,
+        "bytes_per_s": float(found[4]) * _BYTES[found[5]] / took,
         "cpu_us": (used.ru_utime + used.ru_stime) / max(requests, 1) * 1e6,
     }

@@ -1,0 +1,329 @@
+"""Speed and memory of the web suite: what is measured, and what it is held against.
+
+Everything runs on loopback, servers in processes of their own, one thread or worker each side.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import time
+from dataclasses import replace
+
+import psutil
+
+from benches import wrk
+from benches.bench import LANES, Bench, temporary_folder
+from benches.ratios import Row, Skipped, Trial, Values
+from sitebench.calibrate import floor
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.errors import MeasurementFailed, ProgramMissing
+from sitebench.http.site import Address
+from sitebench.system.native_errors import translated
+from sitebench.system.programs import find_program
+from sitebench.targets.embedded import open_child
+from sitebench.targets.tls import SYSTEM
+from web_bench.engine_config import engine_config
+from web_bench.options import WebOptions
+from web_bench.seed import file_set, seed
+from web_bench.targets.open_web import OpenWeb
+from web_bench.targets.opening import open_target
+from web_bench.workload import Workload, find, parse
+
+WARMUP_S = 0.5
+CROWD = 600
+_REQUEST_BYTES, _ANSWER_BYTES = 60, 8_192 + 190
+_SMALL, _LARGE = 60, 20_000
+"""Files of a million bytes: 60 MB, and 20 GB that take no room on the disk."""
+
+FILES_8K = parse(
+    """
+[files]
+name = "bench-8k"
+[[class]]
+name = "8k"
+weight = 100
+sizes = [8192]
+files = 100
+""",
+    "bench-8k.toml",
+)
+ONE_8K = replace(FILES_8K, http="1.0")
+STANDARD = replace(find("webstone2-standard"), http="1.1")
+
+_SPARSE = """
+[files]
+name = "bench-sparse"
+[[class]]
+name = "1m"
+weight = 100
+sizes = [1000000]
+files = {files}
+"""
+_WRK_MIX = """\
+local cards, n = {{{cards}}}, 0
+request = function()
+  n = n % #cards + 1
+  return wrk.format("GET", cards[n])
+end
+"""
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "web-static",
+        f"files/s of 8 KiB from the embedded server, kept connections, {LANES} lanes",
+        "nginx, the same files",
+        "web-embedded.ops_per_s",
+        "web-nginx.ops_per_s",
+        1.2,
+        at_least=1.0,
+    ),
+    Row(
+        "web-cpu",
+        "engine CPU per file, every byte compared, us",
+        "wrk's, unverified",
+        "web-nginx.cpu_us",
+        "web-wrk.cpu_us",
+        0.9,
+        at_most=1.1,
+    ),
+    Row(
+        "web-connect",
+        "files/s of 8 KiB, a connection each",
+        "raw connect cycle, the same bytes",
+        "web-connect.ops_per_s",
+        "web-floor-connect.ops_per_s",
+        0.95,
+        at_least=0.85,
+    ),
+    Row(
+        "web-cgi",
+        "CGI requests/s of the embedded server",
+        "Apache's mod_cgid, the same program",
+        "web-cgi.ops_per_s",
+        "web-apache-cgi.ops_per_s",
+        1.3,
+        at_least=1.0,
+    ),
+    Row(
+        "web-tls",
+        "full TLS handshakes/s of one client, a file each",
+        "openssl s_time",
+        "web-tls.ops_per_s",
+        "web-s-time.ops_per_s",
+        1.5,
+        at_least=0.9,
+    ),
+    Row(
+        "web-bytes",
+        "bytes/s of webstone2-standard from nginx, every byte compared",
+        "wrk, unverified",
+        "web-standard.bytes_per_s",
+        "web-standard-wrk.bytes_per_s",
+        1.0,
+        at_least=0.9,
+    ),
+    Row(
+        "web-crowd",
+        f"files that {CROWD} clients got, a connection each",
+        "files that they asked for",
+        "web-crowd.right",
+        "web-crowd.asked",
+        1.0,
+        at_least=1.0,
+    ),
+    Row(
+        "web-seed",
+        "writing 6,000 files, 60 MB, with their digests, s",
+        "cp -r of them",
+        "web-seed.written_s",
+        "web-seed.copied_s",
+        1.5,
+        at_most=3.0,
+    ),
+    Row(
+        "web-memory",
+        "resident memory of tester and server with a set of 20 GB, bytes",
+        "of 60 MB",
+        "web-memory.large",
+        "web-memory.small",
+        1.05,
+        at_most=1.2,
+    ),
+)
+
+
+class WebBench(Bench):
+    """Web servers, each opened when a trial first needs it."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self._open: dict[tuple[str, str, bool], OpenWeb] = {}
+
+    def trials(self) -> list[Trial]:
+        return [
+            Trial("web-embedded", lambda: self._load(FILES_8K)),
+            Trial("web-nginx", lambda: self._load(FILES_8K, "nginx")),
+            Trial("web-wrk", self._wrk),
+            Trial("web-connect", lambda: self._load(ONE_8K)),
+            Trial("web-floor-connect", self._floor_connect),
+            Trial("web-cgi", lambda: self._load(find("spice-cgi"))),
+            Trial("web-apache-cgi", lambda: self._load(find("spice-cgi"), "apache")),
+            Trial("web-tls", lambda: self._load(ONE_8K, tls=True, lanes=1)),
+            Trial("web-s-time", self._s_time),
+            Trial("web-standard", lambda: self._load(STANDARD, "nginx")),
+            Trial("web-standard-wrk", self._standard_wrk),
+            Trial("web-crowd", lambda: self._load(ONE_8K, lanes=CROWD)),
+            Trial("web-seed", self._seed),
+            Trial("web-memory", self._memory),
+        ]
+
+    def _options(self, target: str = "embedded", *, tls: bool = False) -> WebOptions:
+        return WebOptions(target=target, threads=1, tls=tls)
+
+    def _target(self, workload: Workload, target: str, *, tls: bool = False) -> OpenWeb:
+        key = (workload.name, target, tls)
+        if key not in self._open:
+            opened = open_target(self._options(target, tls=tls), [workload])
+            self._open[key] = self.stack.enter_context(opened)
+        return self._open[key]
+
+    def _load(
+        self,
+        workload: Workload,
+        target: str = "embedded",
+        *,
+        tls: bool = False,
+        lanes: int = LANES,
+    ) -> Values | Skipped:
+        try:
+            opened = self._target(workload, target, tls=tls)
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        options = self._options(target, tls=tls)
+        return engine_alone(options, opened, workload, lanes, self.seconds)
+
+    def _wrk(self) -> Values | Skipped:
+        try:
+            address = self._target(FILES_8K, "nginx").address
+            return wrk.run(f"{address}/bench-8k/8k/0/0.html", LANES, self.seconds)
+        except ProgramMissing as error:
+            return Skipped(error.message)
+
+    def _standard_wrk(self) -> Values | Skipped:
+        """Load the same mix with wrk, a file after another in the order of a shuffled deck."""
+        assert STANDARD.files is not None
+        try:
+            address = self._target(STANDARD, "nginx").address
+            with temporary_folder() as folder:
+                script = folder / "mix.lua"
+                script.write_text(_mix_script(STANDARD))
+                found = wrk.run(f"{address}/", LANES, self.seconds, "-s", str(script))
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        return {"bytes_per_s": found["bytes_per_s"]}
+
+    def _floor_connect(self) -> Values:
+        exchange = floor.Exchange(_REQUEST_BYTES, _ANSWER_BYTES)
+        with floor.responder(exchange) as port:
+            found = floor.connects(port, exchange, LANES, self.seconds)
+        return {"ops_per_s": found.ops_per_s}
+
+    def _s_time(self) -> Values | Skipped:
+        opened = self._target(ONE_8K, "embedded", tls=True)
+        try:
+            program = find_program("openssl", "install it")
+        except ProgramMissing as error:
+            return Skipped(error.message)
+        argv = [program, "s_time", "-new", "-www", "/bench-8k/8k/0/0.html"]
+        argv += ["-connect", f"{opened.address.host}:{opened.address.port}"]
+        argv += ["-time", str(max(1, round(self.seconds)))]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        found = re.search(r"(\d+) connections in (\d+) real seconds", done.stdout)
+        if found is None:
+            raise MeasurementFailed(f"openssl s_time failed: {done.stderr}", "run it by hand")
+        return {"ops_per_s": int(found[1]) / int(found[2])}
+
+    def _seed(self) -> Values:
+        workload = find("webbench3-like")
+        assert workload.files is not None
+        with temporary_folder() as folder:
+            began = time.monotonic()
+            seed(workload.files.spec(), folder / "set")
+            written = time.monotonic() - began
+            began = time.monotonic()
+            subprocess.run(["cp", "-r", str(folder / "set"), str(folder / "copy")], check=True)
+            return {"written_s": written, "copied_s": time.monotonic() - began}
+
+    def _memory(self) -> Values:
+        """Compare what is resident after the same load of a small set and of a large one."""
+        found = {}
+        for name, files in (("small", _SMALL), ("large", _LARGE)):
+            found[name] = self._resident(files)
+        return found
+
+    def _resident(self, files: int) -> float:
+        """Return the memory of the embedded server, and what this process's engine takes."""
+        workload = parse(_SPARSE.format(files=files), "bench-sparse.toml")
+        assert workload.files is not None
+        with temporary_folder() as docroot:
+            each = file_set(workload.files.spec())
+            for i in range(each.count):
+                path = docroot / each.path(i).lstrip("/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("wb") as file:
+                    file.truncate(each.size(i))
+            config = {"host": "127.0.0.1", "port": 0, "threads": 1, "docroot": str(docroot)}
+            module = "web_bench.targets.embedded"
+            host, ready, known = open_child(module, config, SYSTEM, secure=False)
+            with OpenWeb("embedded", Address(host, ready["port"]), **known) as opened:
+                before = psutil.Process().memory_info().rss
+                options = replace(self._options(), verify=False)
+                engine_alone(options, opened, workload, LANES, self.seconds)
+                tester = max(psutil.Process().memory_info().rss - before, 0)
+                return psutil.Process(opened.pid).memory_info().rss + tester
+
+
+def engine_alone(
+    options: WebOptions, target: OpenWeb, workload: Workload, lanes: int, seconds: float
+) -> dict[str, float]:
+    """Run lanes in this process, without Locust; return their rates and what one cost."""
+    from sitebench._engine import Engine
+
+    config = engine_config(options, target, [workload], slot=WorkerSlot())
+    with translated():
+        engine = Engine(config)
+        engine.start_lanes(workload.name, lanes)
+        time.sleep(WARMUP_S)
+        before = engine.drain()
+        time.sleep(seconds)
+        after = engine.drain()
+        engine.stop()
+    took = (after.t1_ns - after.t0_ns) / 1e9
+    names = {each.name for each in workload.classes}
+    steps = [step for step in after.steps if step.step in names]
+    asked = sum(step.count for step in steps)
+    right = asked - sum(sum(step.failures.values()) for step in steps)
+    cpu_ns = sum(after.cpu_ns) - sum(before.cpu_ns)
+    return {
+        "asked": asked,
+        "right": right,
+        "ops_per_s": right / took,
+        "bytes_per_s": sum(step.bytes_in for step in steps) / took,
+        "cpu_us": cpu_ns / max(right, 1) / 1e3,
+    }
+
+
+def _mix_script(workload: Workload) -> str:
+    """Return the deck of a workload for wrk: each card one of the class's files, shuffled."""
+    assert workload.files is not None
+    name = workload.files.name
+    cards = [
+        f'"/{name}/{each.files.name}/0/0.html"'
+        for each, weight in zip(workload.classes, workload.deck, strict=True)
+        for _ in range(weight)
+        if each.files is not None
+    ]
+    random.Random(1997).shuffle(cards)
+    return _WRK_MIX.format(cards=", ".join(cards))
