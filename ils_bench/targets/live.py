@@ -12,7 +12,6 @@ from ils_bench.options import DirectoryOptions
 from ils_bench.seeding import clean, journal
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
-from ils_bench.targets.probe import probe, root_dse
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Population, count_people, seed_directory
@@ -32,6 +31,8 @@ def assure_own(options: DirectoryOptions, what: str) -> None:
 
 def open_live(options: DirectoryOptions) -> OpenDirectory:
     """Address a directory that runs already; raises what is wrong with it."""
+    from ils_bench.targets.probe import probe, root_dse
+
     address = parse_address(options.target, start_tls=options.start_tls)
     who, trust = identity_of(options), Trust.of(options)
     probe(address, options.base, who, trust)

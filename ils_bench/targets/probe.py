@@ -97,19 +97,19 @@ def connected(
         server, receive_timeout=_ANSWER_S, check_names=False, **who.to_ldap3()
     )
     try:
-        connection.open(read_server_info=False)
-        if address.start_tls:
-            connection.start_tls(read_server_info=False)
-        bound = connection.bind(read_server_info=False)
-    # ldap3's parser may raise anything on bytes that are not LDAP.
-    except Exception as error:
-        raise tls_failed(address, error) or TargetTalksNonsense(
-            f"{address} does not answer as an LDAP server does: {short(error)}",
-            f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
-        ) from error
-    if not bound:
-        _refused(address, who, connection.result)
-    try:
+        try:
+            connection.open(read_server_info=False)
+            if address.start_tls:
+                connection.start_tls(read_server_info=False)
+            bound = connection.bind(read_server_info=False)
+        # ldap3's parser may raise anything on bytes that are not LDAP.
+        except Exception as error:
+            raise tls_failed(address, error) or TargetTalksNonsense(
+                f"{address} does not answer as an LDAP server does: {short(error)}",
+                f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
+            ) from error
+        if not bound:
+            _refused(address, who, connection.result)
         yield connection
     finally:
         with contextlib.suppress(LDAPException, OSError):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from ils_bench.targets.address import Address
 from ils_bench.targets.identity import ANONYMOUS, Identity
-from ils_bench.targets.probe import probe
 from sitebench.targets.open_target import OpenTarget
 
 
@@ -18,6 +17,9 @@ class OpenDirectory(OpenTarget[Address]):
 
     def probe(self) -> None:
         """Raise what is wrong with it; its base is not looked up again."""
+        # Late, as everywhere: importing ldap3 takes a tenth of a second.
+        from ils_bench.targets.probe import probe
+
         probe(self.address, None, self.who, self.trust)
 
     def to_engine(self) -> str:
