@@ -58,7 +58,7 @@ def test_a_slower_run_is_told_in_words_numbers_and_what_could_have_been_shown(ru
 
 
 def test_programs_get_every_value(runs: Path) -> None:
-    ran = sitebench("compare", "a", "b", "--json", cwd=runs)
+    ran = in_process("compare", "a", "b", "--json", cwd=runs)
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
     assert found["design"] == "pairs"

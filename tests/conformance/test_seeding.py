@@ -9,7 +9,7 @@ from sitebench._engine import EngineError, Population, remove_people, seed_direc
 from sitebench.system.secret import BIND_PASSWORD
 from tests.conformance.ldap3_client import Clients, entries
 from tests.conformance.served import Served
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.people import small_population
 
 COUNT = 1_500
@@ -98,9 +98,9 @@ def test_a_person_seeds_and_verifies_with_a_password_from_the_environment(
     monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
     url = f"{server.url}/ou=People,{scratch}"
     people = ("--entries", "600", "--locales", "en_US")
-    seeded = sitebench("ils", "seed", "--to", url, *people, *who)
+    seeded = in_process("ils", "seed", "--to", url, *people, *who)
     assert seeded.code == 0, seeded.err
-    verified = sitebench("ils", "verify", url, *people, *who)
+    verified = in_process("ils", "verify", url, *people, *who)
     assert verified.code == 0, verified.err
     assert seeded.err.splitlines()[-1] == verified.err.splitlines()[-1]
 
@@ -119,7 +119,7 @@ def test_a_person_is_told_about_the_password(
     if password is not None:
         monkeypatch.setenv(BIND_PASSWORD, password)
     who = ("--bind-dn", server.admin_dn)
-    ran = sitebench("ils", "seed", "--to", server.url, *people_below(scratch), *who)
+    ran = in_process("ils", "seed", "--to", server.url, *people_below(scratch), *who)
     assert ran.code == 2
     assert words in ran.err
     assert "--password-file" in ran.err
@@ -128,14 +128,14 @@ def test_a_person_is_told_about_the_password(
 def test_a_person_is_told_who_may_not_write_and_what_is_not_there(
     server: Served, scratch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ran = sitebench("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US")
+    ran = in_process("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US")
     assert ran.code == 2
     assert "bind as somebody who may write there" in ran.err
-    ran = sitebench("ils", "verify", server.url, *people_below(scratch))
+    ran = in_process("ils", "verify", server.url, *people_below(scratch))
     assert ran.code == 2
     assert "has no entry" in ran.err
     who = ("--bind-dn", server.admin_dn)
     monkeypatch.setenv(BIND_PASSWORD, server.admin_password)
-    ran = sitebench("ils", "seed", "--to", f"{server.url}/dc=example,dc=com", *who)
+    ran = in_process("ils", "seed", "--to", f"{server.url}/dc=example,dc=com", *who)
     assert ran.code == 2
     assert "does not take 'dc=com'" in ran.err

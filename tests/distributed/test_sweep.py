@@ -17,7 +17,7 @@ from sitebench.system.network import free_port
 from tests.distributed.masters import SLOW_S, Worker, waited_for, worker
 from tests.distributed.network import Network, network
 from tests.support.aftermath import Ground
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.programs import required_program
 
 PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
@@ -120,7 +120,7 @@ def test_a_worker_that_did_not_connect_is_an_error(
     net, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "3", "--bind", where]
     argv += ["--workers-wait", "2s", "--target-host", net.address]
-    ran = sitebench(*argv)
+    ran = in_process(*argv)
     assert ran.code == 1
     (what, remedy) = ran.err.strip().splitlines()[-2:]
     assert "of 3 workers connected" in what
@@ -132,7 +132,7 @@ def test_a_target_that_workers_cannot_reach_is_refused(
 ) -> None:
     _, _, where = ground
     argv = ["ils", "run", "lookup", "--entries", "500", *PEOPLE, "--workers", "2", "--bind", where]
-    ran = sitebench(*argv)
+    ran = in_process(*argv)
     assert ran.code == 2
     assert "worker" in ran.err
     assert "127.0.0.1 of the master's machine" in ran.err
@@ -154,7 +154,7 @@ def test_a_password_is_not_sent_and_a_worker_without_it_is_named(
         admin_dn=admin,
         admin_password=password,
     ) as directory:
-        ran = sitebench(*argv, "--target", directory.url, cwd=tmp_path)
+        ran = in_process(*argv, "--target", directory.url, cwd=tmp_path)
     assert ran.code == 2, ran.err
     (said,) = [line for line in ran.err.splitlines() if "password file" in line]
     assert "worker " in said

@@ -12,6 +12,7 @@ import pytest
 
 from ils_bench.suite import SUITE
 from ils_bench.targets import openldap as openldap_target
+from ils_bench.targets import probe
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import ProgramMissing
 from sitebench.runs.store import RunStore
@@ -133,13 +134,16 @@ def unused_port() -> int:
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x00" * 64, b""],
     indirect=True,
 )
-def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
+def test_a_target_that_talks_nonsense_or_nothing(
+    talker: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probe, "_ANSWER_S", 1)
     ran = in_process("ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{talker}", *SHORT)
     refused(ran, 1, "does not answer as an LDAP server does", "check host and port")
 
 
 def test_a_wrong_base(openldap: OpenDirectory) -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--base", "ou=Nobody,o=Intranet", *SHORT),
     )
@@ -148,7 +152,7 @@ def test_a_wrong_base(openldap: OpenDirectory) -> None:
 
 def test_a_wrong_password(openldap: OpenDirectory, tmp_path: Path) -> None:
     (tmp_path / "password").write_text("guess\n")
-    ran = sitebench(
+    ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", "--password-file", str(tmp_path / "password")),
         *SHORT,
@@ -157,7 +161,7 @@ def test_a_wrong_password(openldap: OpenDirectory, tmp_path: Path) -> None:
 
 
 def test_a_password_in_the_environment_is_used(openldap: OpenDirectory) -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address)),
         *("--bind-dn", "cn=admin,o=Intranet", *SHORT),
         SITEBENCH_BIND_PASSWORD="guess",

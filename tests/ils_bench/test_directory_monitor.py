@@ -16,7 +16,7 @@ from seeders.people import Spec
 from sitebench.monitor import Monitor, use_between
 from tests.conformance.served import Served
 from tests.conformance.slapd import running_slapd
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.waiting import eventually
 
 SEARCHES = 100
@@ -132,7 +132,7 @@ RUN = (
 
 
 def test_a_point_keeps_what_slapd_said_of_itself() -> None:
-    (point,) = sitebench(*RUN, "--target", "openldap").objects
+    (point,) = in_process(*RUN, "--target", "openldap").objects
     said = point["resources"]["directory"]
     # slapd counts from a moment before the window to one before its end, the engine its window.
     assert said["search_completed_total"] > 0
@@ -143,7 +143,7 @@ def test_a_point_keeps_what_slapd_said_of_itself() -> None:
 
 
 def test_a_point_is_measured_though_its_exporter_is_missing(tmp_path: Path) -> None:
-    ran = sitebench(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1")
+    ran = in_process(*RUN, "--target", "embedded", "--monitor", "127.0.0.1:1")
     assert ran.code == 0, ran.err
     (point,) = ran.objects
     (gap,) = point["resources"]["gaps"]

@@ -5,7 +5,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 
 SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")
 LOCALES = ("--locales", "en_US,de_DE,ja_JP")
@@ -17,7 +17,7 @@ MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
 def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) -> None:
     load = ("ils", "run", operation, "--target", "openldap", "--entries", "300", *LOCALES, *SHORT)
     for measure in ("1s", "8s"):  # Where all is busy slapd gets little done: its CPU has ticks.
-        ran = sitebench(*load, "--measure", measure)
+        ran = in_process(*load, "--measure", measure)
         assert ran.code == 0, ran.err
         (point,) = ran.objects
         if point["operations"] > 50:
@@ -35,7 +35,7 @@ def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) ->
 
 def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDirectory) -> None:
     # The same names, but another seed's: what comes back is not what was asked for.
-    ran = sitebench(
+    ran = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address), "--names", "cn={i}"),
         *("--entries", "300"),
         *LOCALES,
@@ -62,7 +62,7 @@ def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:
 
 
 def test_think_times_slow_a_user_down(slapd: object) -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ils", "run", "lookup", "--target", "openldap", "--entries", "300"),
         *("--think", "50ms", *LOCALES, *SHORT),
     )

@@ -24,7 +24,7 @@ from seeders.people import Spec, generate
 from sitebench._engine import Directory, seed_directory
 from sitebench.measure import point_process
 from sitebench.runs.store import RunStore
-from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
 from tests.support.killing import killed
 from tests.support.relay import relayed
 from tests.support.waiting import eventually
@@ -52,7 +52,7 @@ class Live:
 
     def ils(self, *argv: str) -> Ran:
         """Run a command of the directory half against it."""
-        return sitebench("ils", *argv, "--target", self.url, *LOCALES)
+        return in_process("ils", *argv, "--target", self.url, *LOCALES)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_people_who_register_and_leave_are_found_wherever_the_end_caught_them(
             process.wait(60)
     if crashed:
         assert eventually(lambda: all(each.abandoned for each in journal.entries()))
-        assert sitebench("ils", "clean").code == 0
+        assert in_process("ils", "clean").code == 0
     assert live.people == 0
     assert not list(journal.entries())
 
@@ -179,7 +179,7 @@ def test_seeding_makes_the_base(live: Live) -> None:
     ran = live.ils("run", "lookup", "--entries", "10", *base, *SHORT)
     assert ran.code == 0, ran.err
     emptied = ("ils", "clean", "--seeded", "--target", f"{live.url}/{base[1]}", "--entries", "10")
-    assert sitebench(*emptied, *LOCALES).code == 0
+    assert in_process(*emptied, *LOCALES).code == 0
     assert live.people == 2
 
 
@@ -194,14 +194,15 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> N
     assert live.people >= 2_000
     # What was killed takes a moment to be gone.
     assert eventually(lambda: all(each.abandoned for each in journal.entries()))
-    cleaned = sitebench("ils", "clean")
+    cleaned = in_process("ils", "clean")
     assert cleaned.code == 0, cleaned.err
     assert live.people == 0
     assert not list(journal.entries())
-    assert "nothing was left behind" in sitebench("ils", "clean").err
+    assert "nothing was left behind" in in_process("ils", "clean").err
     # It could not remove its own run file any more: the next measurement does.
     (left,) = own_temporary.iterdir()
-    assert live.ils("run", "lookup", "--entries", "10", *SHORT).code == 0
+    again = ("ils", "run", "lookup", "--target", live.url, "--entries", "10", *LOCALES, *SHORT)
+    assert sitebench(*again).code == 0
     assert not left.exists()
 
 
@@ -321,13 +322,13 @@ def test_ctrl_c_waits_for_a_slow_removal_and_a_second_one_does_not(
             assert (left in said) == again
         if again:
             assert live.people > 0
-            assert sitebench("ils", "clean").code == 0
+            assert in_process("ils", "clean").code == 0
     assert live.people == 0
     assert not list(journal.entries())
 
 
 def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ils", "sweep", "--target", str(openldap.address), "--sizes", "400"),
         *("--operations", "connect,lookup,add", "--out", "run", *LOCALES, *SHORT),
         cwd=journal.folder().parents[2],
@@ -335,7 +336,7 @@ def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None
     assert ran.code == 0, ran.err
     assert [point["failures"] for point in ran.objects] == [0, 0, 0]
     # 300 were there, 100 were added for the sweep and removed again.
-    again = sitebench(
+    again = in_process(
         *("ils", "run", "lookup", "--target", str(openldap.address), "--entries", "300"),
         *(*LOCALES, *SHORT),
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
-from tests.support.cli import in_process, sitebench
+from tests.support.cli import in_process
 
 PEOPLE = ("--entries", "200", "--locales", "en_US", "--threads", "1")
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
@@ -20,10 +20,10 @@ def read(path: Path) -> tuple[list[PointResult], list[dict[str, Any]]]:
 def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path: Path) -> None:
     # Adding, because each client count must find the directory as the one before it did.
     asked = ("ils", "peak", "add", *LOAD)
-    first = sitebench(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path)
+    first = in_process(*asked, "--clients", "2", "--out", "run", "--json", cwd=tmp_path)
     assert first.code == 0, first.err
     argv = (*asked, "--clients", "2,4,3", "--foresee", "8", "--out", "run")
-    ran = sitebench(*argv, cwd=tmp_path)
+    ran = in_process(*argv, cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert ran.err.count("(measured before)") == 1
     for words in (
@@ -45,7 +45,7 @@ def test_client_counts_are_measured_at_one_target_and_more_can_be_added(tmp_path
 
 def test_an_objective_that_nothing_meets_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     search = ("--objective", "max<1us", "--start", "64")
-    ran = sitebench("ils", "peak", "lookup", *LOAD, *search, "--out", "run", cwd=tmp_path)
+    ran = in_process("ils", "peak", "lookup", *LOAD, *search, "--out", "run", cwd=tmp_path)
     assert ran.code == 3, ran.err
     results, (peak,) = read(tmp_path / "run")
     assert [result.spec.rate for result in results] == [64, 32, 16, 8, 4]

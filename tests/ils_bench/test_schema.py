@@ -15,7 +15,7 @@ from ils_bench.targets.openldap import fill, find, write_config
 from seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.ils_bench.conftest import LOCALES
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.support.slapd_folder import answers
 from tests.support.waiting import eventually
@@ -34,12 +34,12 @@ def test_every_file_is_made_from_the_one_definition() -> None:
 
 @pytest.mark.parametrize("kind", schema.FILES)
 def test_the_command_prints_each(kind: str) -> None:
-    ran = sitebench("ils", "schema", kind)
+    ran = in_process("ils", "schema", kind)
     assert (ran.code, ran.out) == (0, schema.text(kind))
 
 
 def test_a_server_that_is_not_known_is_told() -> None:
-    ran = sitebench("ils", "schema", "exchange")
+    ran = in_process("ils", "schema", "exchange")
     assert ran.code == 2
     assert "use one of openldap, config, 389ds" in ran.err
 
@@ -96,7 +96,7 @@ def test_cn_config_takes_the_schema_while_slapd_runs(tmp_path: Path) -> None:
         ldapadd = [str(required_program("ldapadd")), *who, "-f", str(ldif)]
         subprocess.run(ldapadd, check=True, capture_output=True)
         asked = (str(address), "--entries", "100", "--locales", ",".join(LOCALES))
-        seeded = sitebench("ils", "seed", "--to", *asked)
+        seeded = in_process("ils", "seed", "--to", *asked)
         assert seeded.code == 0, seeded.err
-        verified = sitebench("ils", "verify", *asked)
+        verified = in_process("ils", "verify", *asked)
         assert generate(people).population.contents(0, 100).digest in verified.err

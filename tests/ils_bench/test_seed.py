@@ -14,7 +14,7 @@ from seeders import DEFAULT_BASE
 from seeders.people import Profile, Spec, generate
 from sitebench.errors import BadInput
 from tests.ils_bench.conftest import LOCALES
-from tests.support.cli import SITEBENCH, Ran, sitebench
+from tests.support.cli import SITEBENCH, Ran, in_process, sitebench
 from tests.support.slapd_folder import running
 from tests.support.waiting import eventually
 
@@ -22,7 +22,7 @@ PEOPLE = ("--locales", ",".join(LOCALES))
 
 
 def ils(command: str, *argv: str) -> Ran:
-    return sitebench("ils", command, *argv, *PEOPLE)
+    return in_process("ils", command, *argv, *PEOPLE)
 
 
 def digest(ran: Ran) -> str:
@@ -54,7 +54,7 @@ def test_a_file_has_the_digest_of_its_people_and_another_program_can_pipe_it(
     assert digest(ils("verify", str(path), "--entries", "2k")) == digest_of(2_000)
     assert [each.name for each in tmp_path.iterdir()] == ["people.ldif"]
 
-    piped = ils("seed", "--to", "-", "--entries", "2k")
+    piped = sitebench("ils", "seed", "--to", "-", "--entries", "2k", *PEOPLE)
     assert piped.out == path.read_text()
     assert digest(piped) == digest_of(2_000)
     command = [*SITEBENCH, "ils", "verify", "-", "--entries", "2k", *PEOPLE]
@@ -77,7 +77,7 @@ def test_a_file_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Si
     assert killed(*asked, when=part, how=how) != 0
     assert part.exists()
     assert not path.exists()
-    assert digest(sitebench("ils", *asked)) == digest_of(100_000)
+    assert digest(in_process("ils", *asked)) == digest_of(100_000)
     assert digest(ils("verify", str(path), "--entries", "100k")) == digest_of(100_000)
     assert not part.exists()
 
@@ -145,7 +145,7 @@ def test_a_folder_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.
     folder = tmp_path / "people"
     asked = ("seed", "--to", f"slapd:{folder}", "--entries", "30k", *PEOPLE)
     assert killed(*asked, when=folder / "db" / "data.mdb", how=how) != 0
-    assert digest(sitebench("ils", *asked)) == digest_of(30_000)
+    assert digest(in_process("ils", *asked)) == digest_of(30_000)
     assert slapd_folder.read(folder).people == 30_000
 
 
@@ -188,7 +188,7 @@ def test_a_folder_that_cannot_be_told_is_refused_in_one_line(tmp_path: Path) -> 
     (folder / "people.json").write_text("")
     file.write_text("something else\n")
     for place, said in ((folder, "holds other people"), (file, "cannot write to")):
-        ran = sitebench("ils", "seed", "--entries", "10", "--to", f"slapd:{place}")
+        ran = in_process("ils", "seed", "--entries", "10", "--to", f"slapd:{place}")
         assert ran.code == 2
         assert said in ran.err.splitlines()[0]
     assert file.read_text() == "something else\n"

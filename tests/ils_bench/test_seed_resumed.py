@@ -15,7 +15,7 @@ from sitebench._engine import seed_directory
 from sitebench.errors import EXIT_FAILED
 from sitebench.units import parse_size
 from tests.ils_bench.conftest import LOCALES
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import SITEBENCH, in_process
 from tests.support.slapd_folder import Slapd, running
 from tests.support.waiting import eventually
 
@@ -63,10 +63,10 @@ def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) ->
         assert 0 < slapd.people(DEFAULT_BASE) < size
         seed_until(slapd, entries, population.dn(size // 3), signal.SIGKILL)
         assert 0 < slapd.people(DEFAULT_BASE) < size
-        done = sitebench(*seed_command(slapd, entries))
+        done = in_process(*seed_command(slapd, entries))
         assert done.code == 0, done.err
         assert slapd.people(DEFAULT_BASE) == size
-        verified = sitebench("ils", "verify", *seed_command(slapd, entries)[3:])
+        verified = in_process("ils", "verify", *seed_command(slapd, entries)[3:])
     digest = population.contents(0, size).digest
     assert f"digest {digest}" in done.err
     assert f"digest {digest}" in verified.err
@@ -85,7 +85,7 @@ def test_a_server_that_goes_away_is_gone_on_with(folder: Path) -> None:
         assert "run it again to go on" in said
         assert "of 20,000 people are there" in said
     with running(folder) as slapd:
-        assert sitebench(*seed_command(slapd, "20k")).code == 0
+        assert in_process(*seed_command(slapd, "20k")).code == 0
         assert slapd.people(DEFAULT_BASE) == 20_000
     assert slapd_folder.read(folder) == population.contents(0, 20_000)
 
@@ -95,7 +95,7 @@ def test_a_gap_that_a_kill_left_is_closed(folder: Path) -> None:
     with running(folder) as slapd:
         where = json.dumps({"host": "127.0.0.1", "port": slapd.address.port})
         seed_directory(where, population, 1_000, 3_000)
-        assert sitebench(*seed_command(slapd, "3k")).code == 0
+        assert in_process(*seed_command(slapd, "3k")).code == 0
         assert slapd.people(DEFAULT_BASE) == 3_000
 
 
@@ -110,6 +110,6 @@ def test_a_slapd_without_the_schema_is_said_to_lack_it(folder: Path) -> None:
     slapadd = [find("slapadd"), "-f", str(config)]
     subprocess.run(slapadd, input=ldif, text=True, check=True, capture_output=True)
     with running(folder) as slapd:
-        refused = sitebench(*seed_command(slapd, "10"))
+        refused = in_process(*seed_command(slapd, "10"))
     assert refused.code == 2
     assert "`sitebench ils schema`" in refused.err

@@ -13,7 +13,7 @@ import ldap3
 import pytest
 
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.serving import serving
 
 LOCALES = ("--locales", "en_US,ja_JP")
@@ -85,28 +85,28 @@ def test_with_an_administrator_nobody_else_writes(tmp_path: Path) -> None:
 
 
 def test_an_administrator_needs_a_password() -> None:
-    ran = sitebench("ils", "serve", "--admin-dn", "cn=admin,o=Intranet", "--port", "0")
+    ran = in_process("ils", "serve", "--admin-dn", "cn=admin,o=Intranet", "--port", "0")
     refused(ran, 2, "has no password", "--admin-password-file")
 
 
 def test_a_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ran = sitebench("ils", "serve", "--entries", "5", "--port", str(port), *LOCALES)
+        ran = in_process("ils", "serve", "--entries", "5", "--port", str(port), *LOCALES)
     refused(ran, 2, str(port), "port")
 
 
 def test_an_ldif_file_with_an_error_names_its_line(tmp_path: Path) -> None:
     ldif = tmp_path / "broken.ldif"
     ldif.write_text("dn: o=Intranet\nobjectClass: organization\no: Intranet\nthis is no line\n")
-    ran = sitebench("ils", "serve", "--ldif", str(ldif), "--port", "0")
+    ran = in_process("ils", "serve", "--ldif", str(ldif), "--port", "0")
     refused(ran, 2, "line 4", "broken.ldif")
 
 
 def test_an_ldif_file_that_is_not_there(tmp_path: Path) -> None:
-    ran = sitebench("ils", "serve", "--ldif", str(tmp_path / "absent.ldif"), "--port", "0")
+    ran = in_process("ils", "serve", "--ldif", str(tmp_path / "absent.ldif"), "--port", "0")
     refused(ran, 2, "absent.ldif")
 
 
 def test_a_suffix_that_is_no_dn() -> None:
-    refused(sitebench("ils", "serve", "--suffix", "nowhere", "--port", "0"), 2, "nowhere")
+    refused(in_process("ils", "serve", "--suffix", "nowhere", "--port", "0"), 2, "nowhere")

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from sitebench.runs.store import RunStore
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import SITEBENCH, in_process
 
 PORTABLE = ("--client", "ldap3", "--target", "openldap", "--locales", "en_US", "--users", "2")
 SHORT = ("--warmup", "100ms", "--measure", "600ms")
@@ -64,7 +64,7 @@ def children(pid: int, name: str) -> list[psutil.Process]:
 
 def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
     argv = ("ils", "sweep", "--sizes", "100,200", "--out", "run", *PORTABLE, *SHORT)
-    ran = sitebench(*argv, cwd=tmp_path)
+    ran = in_process(*argv, cwd=tmp_path)
     assert ran.code == 0, ran.err
     for words in ("Connect Operation", "Add Operation", "Direct Lookup", "Operations per second"):
         assert words in ran.out
@@ -76,7 +76,7 @@ def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path:
             for operation in ("add", "connect", "lookup")
         ]
         assert store.manifest()["population"]["digest"]
-    again = sitebench(*argv, "--json", cwd=tmp_path)
+    again = in_process(*argv, "--json", cwd=tmp_path)
     assert [point["resumed"] for point in again.objects] == [True] * 6
 
 
@@ -96,7 +96,7 @@ def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
     assert statuses(run).count("done") == 1
     argv = ("ils", "sweep", "--sizes", "100,200", "--operations", "connect,lookup", "--json")
     options = ("--warmup", "100ms", "--measure", "2s", "--out", "run")
-    again = sitebench(*argv, *PORTABLE, *options, cwd=tmp_path)
+    again = in_process(*argv, *PORTABLE, *options, cwd=tmp_path)
     assert again.code == 0, again.err
     assert [point["resumed"] for point in again.objects] == [True, False, False, False]
     assert statuses(run) == ["done"] * 4

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from sitebench.runs.point import PointSpec
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 
 LOAD = ("--users", "4", "--threads", "1", "--locales", "en_US")
 SHORT = ("--warmup", "100ms", "--measure", "500ms")
@@ -19,12 +19,12 @@ def measured(run: Path) -> list[tuple[int, int]]:
 
 
 def test_repeats_are_interleaved_over_sizes_and_resumed(tmp_path: Path) -> None:
-    ran = sitebench(*SWEEP, "--repeats", "2", cwd=tmp_path)
+    ran = in_process(*SWEEP, "--repeats", "2", cwd=tmp_path)
     assert ran.code == 0, ran.err
     assert measured(tmp_path / "run") == [(100, 0), (200, 0), (100, 1), (200, 1)]
     assert "scenario at 200, repeat 2 of 2" in ran.err
     assert "least and greatest" in ran.out
-    again = sitebench(*SWEEP, "--repeats", "2", "--json", cwd=tmp_path)
+    again = in_process(*SWEEP, "--repeats", "2", "--json", cwd=tmp_path)
     assert [(p["entries"], p["spec"]["repeat"], p["resumed"]) for p in again.objects] == [
         *((100, 0, True), (200, 0, True), (100, 1, True), (200, 1, True)),
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from sitebench.runs.store import RunStore
 from tests.plan.test_measured import a_page_result, invalid
-from tests.support.cli import in_process, sitebench
+from tests.support.cli import in_process
 from tests.support.points import a_result, a_spec, a_tally
 
 
@@ -36,7 +36,7 @@ def a_run(path: Path) -> Path:
 
 
 def test_the_site_prints_what_the_paper_prints() -> None:
-    ran = sitebench("plan", "ps", "--pages-per-s", "43.5", "--view-time", "25s", "--active", "4%")
+    ran = in_process("plan", "ps", "--pages-per-s", "43.5", "--view-time", "25s", "--active", "4%")
     assert ran.code == 0
     assert "1,088" in ran.out
     assert "27,188" in ran.out
@@ -44,7 +44,7 @@ def test_the_site_prints_what_the_paper_prints() -> None:
 
 
 def test_the_directory_prints_its_law_and_its_answer_beside_the_papers() -> None:
-    ran = sitebench("plan", "ils")
+    ran = in_process("plan", "ils")
     assert ran.code == 0
     for text in (
         "demand s = cost connect + cost add + cost lookup",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sitebench.http import site as site_module
 from sitebench.http.site import OpenSite
 from sitebench.system.network import free_port
 from tests.ps_bench.conftest import SHORT, SIZE
@@ -30,7 +31,7 @@ def refused(ran: Ran, code: int, *words: str) -> None:
 def upd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database of 300 people."""
     path = tmp_path_factory.mktemp("upd") / "people.sqlite"
-    assert sitebench("ps", "seed", str(path), *SIZE).code == 0
+    assert in_process("ps", "seed", str(path), *SIZE).code == 0
     return path
 
 
@@ -81,7 +82,10 @@ def talker(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("talker", [b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64, b""], indirect=True)
-def test_a_target_that_talks_nonsense_or_nothing(talker: int) -> None:
+def test_a_target_that_talks_nonsense_or_nothing(
+    talker: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_module, "_ANSWER_S", 1.0)
     ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
     refused(ran, 1, "does not answer as a web server does")
 
@@ -142,7 +146,7 @@ def test_a_database_of_another_program(tmp_path: Path) -> None:
 
 def test_a_database_that_is_cut_off(mine: Path) -> None:
     mine.write_bytes(mine.read_bytes()[:20_000])
-    refused(in_process("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
+    refused(sitebench("ps", "serve", "--database", str(mine), "--port", "0"), 2, "mine.sqlite")
 
 
 def test_a_database_that_another_process_locks(mine: Path) -> None:

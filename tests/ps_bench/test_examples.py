@@ -12,7 +12,7 @@ import pytest
 from sitebench.errors import SitebenchError
 from sitebench.http.site import parse_address, probe
 from sitebench.system.network import free_port
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.postgresql import postgresql
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flask_site"
@@ -52,7 +52,7 @@ def flask(database: str, folder: Path) -> Iterator[str]:
 
 def measured(url: str, *more: str) -> None:
     """Run the example's scenario; everything must be right, and everything must have been asked."""
-    ran = sitebench(
+    ran = in_process(
         *("ps", "run", "--target", url, "--scenario", str(EXAMPLE / "site.toml")),
         *("--entries", str(PEOPLE), "--users", "4", "--threads", "1"),
         *("--warmup", "300ms", "--measure", "3s", "--json", *more),

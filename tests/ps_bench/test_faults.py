@@ -12,7 +12,7 @@ import pytest
 
 from sitebench.http.site import OpenSite
 from tests.ps_bench.conftest import SHORT, SIZE
-from tests.support.cli import Ran, sitebench
+from tests.support.cli import Ran, in_process
 from tests.support.faulty_site import Answer, Ask, Asked, Fault, faulty
 from tests.support.programs import required_program
 
@@ -79,7 +79,7 @@ FAULTS: dict[str, tuple[Fault, set[str]]] = {
 def measured(site: OpenSite, fault: Fault, client: str, *more: str) -> tuple[Ran, dict[str, Any]]:
     """Run the scenario against a faulty site; return how it ended and the point."""
     with faulty(site.address, fault) as address:
-        ran = sitebench(
+        ran = in_process(
             *("ps", "run", "--target", str(address), "--client", client, *SIZE, *SHORT, *more)
         )
     assert "Traceback" not in ran.err
@@ -175,11 +175,11 @@ def test_a_site_with_an_untrusted_certificate(site: OpenSite, tmp_path: Path, cl
     with faulty(site.address, lambda asked, ask: ask(asked), context) as address:
         assert str(address).startswith("https://")
         command = ("ps", "run", "--target", str(address), "--client", client, "--keepalive", *SIZE)
-        refused = sitebench(*command, *SHORT)
+        refused = in_process(*command, *SHORT)
         assert refused.code == 1
         assert "its certificate is not signed by a trusted authority" in refused.err
         assert "--tls-insecure" in refused.err
-        ran = sitebench(*command, *SHORT, "--tls-insecure")
+        ran = in_process(*command, *SHORT, "--tls-insecure")
     assert ran.code == 0, ran.err
     assert "tls-unverified" in [warning["kind"] for warning in ran.objects[0]["warnings"]]
     assert ran.objects[0]["failures_by_kind"] == {}

@@ -11,7 +11,7 @@ from sitebench.http.site import OpenSite
 from sitebench.runs.point import PointSpec
 from sitebench.runs.store import RunStore
 from tests.ps_bench.conftest import SIZE
-from tests.support.cli import SITEBENCH, sitebench
+from tests.support.cli import SITEBENCH, in_process
 from tests.support.faulty_site import Answer, Ask, Asked, faulty
 from tests.support.waiting import eventually
 
@@ -60,7 +60,7 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
             interrupted.wait()
         assert interrupted.returncode == 130
         assert "resume with: sitebench ps peak image" in said
-        ran = sitebench(*argv, cwd=tmp_path)
+        ran = in_process(*argv, cwd=tmp_path)
     assert ran.code == 0, ran.err
     *points, answer = ran.objects
     assert points[0]["resumed"]
@@ -75,7 +75,7 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
         assert low == peak["rate"] < high
         assert "its limit lies between" in peak["said"]
     # The target is gone: the same search over the same file needs none to find the same.
-    again = sitebench(*argv, cwd=tmp_path)
+    again = in_process(*argv, cwd=tmp_path)
     assert again.code == 0, again.err
     *known, same = again.objects
     assert all(point["resumed"] for point in known)

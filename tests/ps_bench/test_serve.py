@@ -14,7 +14,7 @@ import pytest
 
 from tests.ps_bench.conftest import LOCALES, SIZE
 from tests.ps_bench.test_bad_input import refused
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.serving import serving
 
 
@@ -42,7 +42,7 @@ def test_it_serves_pages_and_ends_in_order(ending: signal.Signals) -> None:
 
 def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
     file = tmp_path / "people.sqlite"
-    ran = sitebench("ps", "seed", str(file), *SIZE)
+    ran = in_process("ps", "seed", str(file), *SIZE)
     assert ran.code == 0, ran.err
     assert "300 people" in ran.err
     with site("--database", str(file), "--durability", "full") as (process, url):
@@ -62,5 +62,5 @@ def test_a_database_of_ones_own_keeps_what_was_changed(tmp_path: Path) -> None:
 def test_a_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        ran = sitebench("ps", "serve", "--entries", "20", "--port", port, *SIZE[2:])
+        ran = in_process("ps", "serve", "--entries", "20", "--port", port, *SIZE[2:])
     refused(ran, 2, port, "port")

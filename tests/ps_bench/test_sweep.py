@@ -9,7 +9,7 @@ from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.ps_bench.conftest import LOCALES
 from tests.support.aftermath import Ground
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.waiting import eventually
 
 LOAD = ("--users", "8", "--threads", "1", "--locales", ",".join(LOCALES))
@@ -18,14 +18,14 @@ SHORT = ("--warmup", "200ms", "--measure", "1s")
 
 def test_a_sweep_measures_every_size_and_is_resumed(tmp_path: Path) -> None:
     argv = ("ps", "sweep", "--sizes", "100,1k", "--out", "run", *LOAD, *SHORT)
-    ran = sitebench(*argv, cwd=tmp_path)
+    ran = in_process(*argv, cwd=tmp_path)
     assert ran.code == 0, ran.err
     for words in ("Web pages requested/sec", "Average Connect Time", "Table 13", "exact in every"):
         assert words in ran.out
     with RunStore(tmp_path / "run", create=False) as store:
         assert [(r.spec.entries, r.failures) for r in store.results()] == [(100, 0), (1_000, 0)]
         assert store.manifest()["population"]["digest"]
-    again = sitebench(*argv, "--json", cwd=tmp_path)
+    again = in_process(*argv, "--json", cwd=tmp_path)
     assert [point["resumed"] for point in again.objects] == [True, True]
 
 
@@ -55,7 +55,7 @@ def test_a_site_that_dies_is_named_and_what_was_measured_is_kept(tmp_path: Path)
 
 @pytest.mark.parametrize("operation", ["page", "create", "update", "image"])
 def test_each_request_can_be_measured_alone(operation: str) -> None:
-    ran = sitebench(
+    ran = in_process(
         "ps", "run", operation, "--entries", "200", "--keepalive", "--json", *LOAD, *SHORT
     )
     assert ran.code == 0, ran.err
@@ -67,7 +67,7 @@ def test_each_request_can_be_measured_alone(operation: str) -> None:
 
 def test_a_connection_per_request_or_per_user() -> None:
     each = ("ps", "run", "page", "--entries", "200", "--json", *LOAD, *SHORT)
-    apart, kept = sitebench(*each, "--no-keepalive"), sitebench(*each, "--keepalive")
+    apart, kept = in_process(*each, "--no-keepalive"), in_process(*each, "--keepalive")
     (first,), (second,) = apart.objects, kept.objects
     assert first["figures"]["connects_per_s"] == pytest.approx(first["ops_per_s"], rel=0.1)
     assert first["figures"]["connect_s"] > 0
@@ -76,7 +76,7 @@ def test_a_connection_per_request_or_per_user() -> None:
 
 
 def test_an_open_schedule_keeps_its_rate() -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ps", "run", "--entries", "200", "--rate", "200", "--json", *LOAD),
         *("--warmup", "500ms", "--measure", "3s"),
     )
@@ -86,7 +86,7 @@ def test_an_open_schedule_keeps_its_rate() -> None:
 
 
 def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
-    ran = sitebench(
+    ran = in_process(
         *("ps", "run", "--entries", "500", "--json", *LOAD, "--warmup", "200ms", "--measure", "2s")
     )
     found = ran.objects[0]["figures"]["mix"]["scenario"]
@@ -98,5 +98,5 @@ def test_the_mix_is_exact_but_for_the_decks_cut_by_the_window() -> None:
 
 
 def test_think_times_slow_a_user_down() -> None:
-    ran = sitebench("ps", "run", "--entries", "200", "--think", "50ms", "--json", *LOAD, *SHORT)
+    ran = in_process("ps", "run", "--entries", "200", "--think", "50ms", "--json", *LOAD, *SHORT)
     assert 40 < ran.objects[0]["ops_per_s"] < 200

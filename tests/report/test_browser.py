@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import Browser, browsing
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.timeout(300)
@@ -47,10 +47,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         ("ps", "run", "--entries", "1k", "--users", "4", *SHORT, "--out", str(site)),
     ):
-        done = sitebench(*argv)
+        done = in_process(*argv)
         assert done.code == 0, done.err
     made = folder / "report.html"
-    done = sitebench("report", str(directory), str(site), "--out", str(made))
+    done = in_process("report", str(directory), str(site), "--out", str(made))
     assert done.code == 0, done.err
     return made
 

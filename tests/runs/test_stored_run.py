@@ -16,7 +16,7 @@ import pytest
 from sitebench.cli.export import as_text
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.runs import STORED
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -68,7 +68,7 @@ def test_specifications_and_results_are_written_as_they_were_read() -> None:
 
 def test_compare_reads_it(path: Path) -> None:
     other = shutil.copy(path, path.with_name("other.sitebench"))
-    ran = sitebench("compare", str(path), str(other), "--json")
+    ran = in_process("compare", str(path), str(other), "--json")
     assert ran.code == 0, ran.err
     found = {
         each["operation"]: each["measures"]["ops_per_s"] for each in json.loads(ran.out)["points"]
@@ -84,14 +84,14 @@ def test_compare_reads_it(path: Path) -> None:
 
 def test_plan_reads_it(path: Path) -> None:
     asked = ("--target", "embedded", "--mix", "connect=1,lookup=6")
-    ran = sitebench("plan", "ils", str(path), *asked, "--json")
+    ran = in_process("plan", "ils", str(path), *asked, "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["answers"] == {"simultaneous": 168092, "community": 4202298}
 
 
 def test_report_reads_it(path: Path) -> None:
     page = path.with_name("page.html")
-    ran = sitebench("report", str(path), "--out", str(page))
+    ran = in_process("report", str(path), "--out", str(page))
     assert ran.code == 0, ran.err
     text = page.read_text()
     for shown in ("12,870", "80.1", "no worker came to 127.0.0.1:15997 in time, 1 were to"):
@@ -99,7 +99,7 @@ def test_report_reads_it(path: Path) -> None:
 
 
 def test_resume_reads_it_and_measures_nothing_that_is_done(path: Path) -> None:
-    ran = sitebench("resume", str(path))
+    ran = in_process("resume", str(path))
     assert ran.code == 0, ran.err
     assert "ok add at 500: 80.1/s, 0 failures" in ran.err
     with RunFile(path) as now, RunFile(STORED) as before:

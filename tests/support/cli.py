@@ -38,9 +38,9 @@ def sitebench(*argv: str, cwd: Path | None = None, timeout_s: float = 110, **env
 
 
 def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
-    """Run a command that imports no Locust, such as one that is refused, in this process.
+    """Run a command in this process: any but `ui` and `worker`, which import Locust.
 
-    Starting Python and importing the command line takes most of a second of CPU, a refusal little.
+    Starting Python and importing the command line takes half a second of CPU.
     """
     out, err = io.StringIO(), io.StringIO()
     on_sigterm = signal.getsignal(signal.SIGTERM)

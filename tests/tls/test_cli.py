@@ -10,7 +10,7 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import in_process, sitebench
+from tests.support.cli import in_process
 from tests.support.serving import serving
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
@@ -25,7 +25,7 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
             lines[1].strip(), shell=True, capture_output=True, text=True, check=False, timeout=30
         )
         assert "numEntries: 1" in found.stdout, found
-        ran = sitebench(*lines[2].split()[1:], *PEOPLE, *SHORT)
+        ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT)
         assert ran.code == 0, ran.err
         assert ran.objects[0]["failures"] == 0
         ca = re.search(r"--tls-ca (\S+)", lines[2])
@@ -40,14 +40,14 @@ def test_what_serve_suggests_works_and_leaves_no_file_behind() -> None:
 def test_start_tls_as_serve_suggests_it() -> None:
     with serving("ils", *PEOPLE, "--tls", "self-signed", "--start-tls") as (_, lines):
         assert "ldap://127.0.0.1:" in lines[0]
-        ran = sitebench(*lines[2].split()[1:], *PEOPLE, *SHORT)
+        ran = in_process(*lines[2].split()[1:], *PEOPLE, *SHORT)
         assert ran.code == 0, ran.err
         assert ran.objects[0]["failures"] == 0
 
 
 def test_an_embedded_target_speaks_tls_when_asked() -> None:
     for half, resume in (("ils", "--tls-resume"), ("ps", "--no-tls-resume")):
-        ran = sitebench(half, "run", "--tls", resume, *PEOPLE, *SHORT)
+        ran = in_process(half, "run", "--tls", resume, *PEOPLE, *SHORT)
         assert ran.code == 0, ran.err
         assert ran.objects[0]["failures"] == 0
 
@@ -59,7 +59,7 @@ def test_a_slapd_that_is_started_for_a_test_speaks_tls_when_asked(
     run = ("ils", "run", "lookup", "--target", "openldap", asked, *PEOPLE, *SHORT)
     for client in ("native", "ldap3"):
         out = tmp_path / f"{client}.sitebench"
-        ran = sitebench(*run, "--client", client, "--out", str(out))
+        ran = in_process(*run, "--client", client, "--out", str(out))
         assert ran.code == 0, ran.err
         assert ran.objects[0]["failures"] == 0
         with RunFile(out) as run_file:
@@ -68,7 +68,7 @@ def test_a_slapd_that_is_started_for_a_test_speaks_tls_when_asked(
 
 def test_the_portable_lane_speaks_tls_too() -> None:
     with LdapDirectory(50, start_tls=True, locales=("en_US",)) as serving_it:
-        ran = sitebench(
+        ran = in_process(
             *("ils", "run", "lookup", "--client", "ldap3", "--target", serving_it.url),
             *("--start-tls", "--tls-ca", str(serving_it.ca), *PEOPLE, *SHORT),
         )
@@ -81,12 +81,12 @@ def test_a_report_tells_resumed_sessions_from_full_handshakes(tmp_path: Path) ->
     out, page = tmp_path / "run.sitebench", tmp_path / "report.html"
     for asked in ("--tls-resume", "--no-tls-resume"):
         measured = ("ils", "run", "connect", "--tls", asked, *PEOPLE, *SHORT, "--out", str(out))
-        ran = sitebench(*measured)
+        ran = in_process(*measured)
         assert ran.code == 0, ran.err
     with RunFile(out) as run_file:
         settings = [point.spec.settings["tls_resume"] for point in run_file.points()]
     assert settings == ["true", "false"]
-    assert sitebench("report", str(out), "--out", str(page)).code == 0
+    assert in_process("report", str(out), "--out", str(page)).code == 0
     said = page.read_text(encoding="utf-8")
     assert "tls_resume=true" in said
     assert "tls_resume=false" in said
@@ -96,16 +96,16 @@ def test_unchecked_is_said_in_every_output(tmp_path: Path) -> None:
     out = tmp_path / "run.sitebench"
     with LdapDirectory(50, tls=True, locales=("en_US",)) as serving_it:
         asked = ("ils", "run", "lookup", "--target", serving_it.url, *PEOPLE)
-        refused(sitebench(*asked, *SHORT), 1, "not signed by a trusted authority", "--tls-ca")
-        ran = sitebench(*asked, *SHORT, "--tls-insecure", "--out", str(out))
-        table = sitebench(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
+        refused(in_process(*asked, *SHORT), 1, "not signed by a trusted authority", "--tls-ca")
+        ran = in_process(*asked, *SHORT, "--tls-insecure", "--out", str(out))
+        table = in_process(*asked, *SHORT[:-1], "--tls-insecure", "--out", str(out))
         for command in ("seed", "clean"):
-            filled = sitebench("ils", command, *asked[3:], "--tls-insecure")
+            filled = in_process("ils", command, *asked[3:], "--tls-insecure")
             assert "any server may have answered" in filled.err
     assert "tls-unverified" in [warning["kind"] for warning in ran.objects[0]["warnings"]]
     assert "any server may have answered" in table.out + table.err
     page = tmp_path / "report.html"
-    assert sitebench("report", str(out), "--out", str(page)).code == 0
+    assert in_process("report", str(out), "--out", str(page)).code == 0
     assert "any server may have answered" in page.read_text(encoding="utf-8")
     with RunFile(out) as run_file:
         (result,) = (point.result for point in run_file.points())

@@ -9,7 +9,7 @@ from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.runs.runfile import RunFile
 from sitebench.targets.tls import ServerTls
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import in_process, sitebench
+from tests.support.cli import in_process
 from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_directory import ANN
 
@@ -36,12 +36,12 @@ def test_whoever_may_write_is_known_by_either_mechanism(
     known = ("--bind-dn", ANN, "--password-file", str(password)) if mechanism == "plain" else ()
     target = ("--target", mutual.url, *shown, *PEOPLE)
     sasl = ("--sasl", mechanism, *known)
-    assert sitebench("ils", "seed", *target).code != 0, "nobody else may"
-    seeded = sitebench("ils", "seed", *target, *sasl)
+    assert in_process("ils", "seed", *target).code != 0, "nobody else may"
+    seeded = in_process("ils", "seed", *target, *sasl)
     assert seeded.code == 0, seeded.err
     for client in ("native", "ldap3"):
         out = tmp_path / f"{client}.sitebench"
-        ran = sitebench(
+        ran = in_process(
             *("ils", "run", "add", *target, *sasl, *SHORT, "--client", client, "--out", str(out))
         )
         assert ran.code == 0, ran.err

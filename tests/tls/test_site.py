@@ -25,7 +25,7 @@ from sitebench.http.scenario import Scenario
 from sitebench.http.site import Address, parse_address, probe
 from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.programs import required_program
 from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_cli import SHORT
@@ -122,8 +122,8 @@ def test_a_site_that_wants_a_certificate_serves_clients_that_show_one(
         assert not ran(address, known, PAGE)
         portable = ("ps", "run", "page", "--client", "fasthttp", "--entries", str(PEOPLE), *SHORT)
         asked = (*portable, "--target", site.url, "--tls-ca", authority.ca)
-        refused(sitebench(*asked), 1, "no client without a certificate", "--tls-cert")
-        done = sitebench(*asked, "--tls-cert", ann.cert, "--tls-key", ann.key)
+        refused(in_process(*asked), 1, "no client without a certificate", "--tls-cert")
+        done = in_process(*asked, "--tls-cert", ann.cert, "--tls-key", ann.key)
     assert done.code == 0, done.err
     assert done.objects[0]["failures"] == 0
     assert done.objects[0]["operations"] > 0

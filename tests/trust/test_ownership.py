@@ -30,7 +30,7 @@ from sitebench.targets.ownership import FLAG, assure_own, own_targets
 from tests.distributed.network import network
 from tests.ils_bench.test_bad_input import refused
 from tests.locustfiles.conftest import arguments
-from tests.support.cli import in_process, sitebench
+from tests.support.cli import in_process
 from tests.support.screen import Screen, screen_of
 from tests.support.waiting import eventually
 
@@ -210,22 +210,22 @@ def test_a_directory_elsewhere_is_filled_by_its_owner_only(config: Path) -> None
         seed = ("ils", "seed", "--to", directory.url, *PEOPLE, "--base", "ou=p,o=Intranet")
         refused(in_process(*seed), 2, net.address, FLAG)
         assert directory.stats()["adds"] == added
-        assert sitebench(*seed, FLAG).code == 0
+        assert in_process(*seed, FLAG).code == 0
         assert directory.stats()["adds"] == added + 11
         # What is there already is looked up without a word.
         target = ("--target", directory.url, "--base", "ou=p,o=Intranet", *PEOPLE, *BRIEF)
-        ran = sitebench("ils", "run", "lookup", *target)
+        ran = in_process("ils", "run", "lookup", *target)
         assert ran.code == 0, ran.err
         config.write_text(f"{net.address}\n")
-        ran = sitebench("ils", "run", "add", *target)
+        ran = in_process("ils", "run", "add", *target)
         assert ran.code == 0, ran.err
 
 
 def test_a_site_elsewhere_is_read_by_anybody_and_changed_by_its_owner() -> None:
     with network(0) as net, PersonalizedSite(10, locales=("en_US",), host=net.address) as site:
         target = ("--target", site.url, *PEOPLE, *BRIEF)
-        assert sitebench("ps", "run", "page", *target).code == 0
+        assert in_process("ps", "run", "page", *target).code == 0
         refused(in_process("ps", "run", "update", *target), 2, net.address, FLAG)
         assert site.stats()["updates"] == 0
-        assert sitebench("ps", "run", "update", *target, FLAG).code == 0
+        assert in_process("ps", "run", "update", *target, FLAG).code == 0
         assert site.stats()["updates"] > 0

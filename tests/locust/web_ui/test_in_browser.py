@@ -8,7 +8,7 @@ import pytest
 
 from sitebench.runs.runfile import RunFile
 from tests.support.browser import Browser, browsing
-from tests.support.cli import sitebench
+from tests.support.cli import in_process
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
 from tests.support.web_page import LIVE, WebPage, web_ui
@@ -105,7 +105,7 @@ def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) ->
     page.browser.open(report.as_uri())
     drawn = "return document.documentElement.dataset.state === 'drawn'"
     assert page.sees(drawn), "not: the downloaded report is drawn"
-    again = sitebench("report", str(copy), "--out", str(tmp_path / "again.html"))
+    again = in_process("report", str(copy), "--out", str(tmp_path / "again.html"))
     assert again.code == 0, again.err
 
 
