@@ -117,8 +117,9 @@ def _by_identity(
 
 
 def title(spec: PointSpec) -> str:
-    load = f"{spec.users:,} users" if spec.rate is None else f"{units.format_rate(spec.rate)}/s"
-    return f"{spec.what}, {load}"
+    if spec.rate is not None:
+        return f"{spec.what}, {units.format_rate(spec.rate)}/s"
+    return f"{spec.what}, {spec.users:,} users" if spec.entries else spec.title
 
 
 def _nothing_in_common(

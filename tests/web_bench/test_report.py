@@ -1,6 +1,8 @@
 """A report on web workloads, read from a run file that the store wrote."""
 
+import csv
 import html
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from sitebench.report.model import Report, load
 from sitebench.report.page import Section
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
+from tests.support.cli import in_process
 from tests.web_bench.made import SECONDS, a_sweep, a_tally
 from web_bench.paper.printed import PAPERS
 from web_bench.workload import find
@@ -135,3 +138,26 @@ def test_the_markdown_has_every_table(report: Report) -> None:
     text = build.markdown(report)
     assert "### Peaks, with their clients" in text
     assert "Table 9: iWS E-Commerce SPICE Efficiency" in text
+
+
+def test_runs_that_differ_in_their_clients_only_are_compared_point_by_point(
+    tmp_path: Path,
+) -> None:
+    """Every point has 0 entries: a comparison by size alone would take one for another."""
+    a, b = (
+        write(tmp_path / f"{name}.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: rate}))
+        for name, rate in (("a", 800.0), ("b", 1_600.0))
+    )
+    ran = in_process("compare", str(a), str(b), "--json")
+    assert ran.code == 0, ran.err
+    points = json.loads(ran.out)["points"]
+    assert [each["point"] for each in points] == ["spice-cgi, 1 client", "spice-cgi, 8 clients"]
+    assert [each["measures"]["ops_per_s"]["b"] for each in points] == [[400.0], [1_600.0]]
+
+
+def test_exports_tell_points_apart(tmp_path: Path) -> None:
+    run = write(tmp_path / "a.sitebench", a_sweep("spice-cgi", {1: 400.0, 8: 800.0}))
+    ran = in_process("export", str(run), "--format", "csv")
+    assert ran.code == 0, ran.err
+    rows = list(csv.DictReader(ran.out.splitlines()))
+    assert [(row["point"], row["users"]) for row in rows] == [("1", "1"), ("2", "8")]
