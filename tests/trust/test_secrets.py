@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench.suite import SUITE
-from sitebench.errors import UnknownValue
+from sitebench.errors import EXIT_MISSED, UnknownValue
 from sitebench.http.scenario_file import BadScenarioFile, parse
 from sitebench.system.secret import address
 from tests.support.waiting import eventually
@@ -79,7 +79,10 @@ def test_a_password_from_a_file_leaves_no_trace(searched: Searched, password_fil
         target = ("--target", url, *known, *PEOPLE)
         searched.done("ils", "seed", *target)
         measured = (*target, *BRIEF, "--out", "run.sitebench", "--junit", "junit.xml")
-        searched.done("ils", "run", "lookup", *measured, "--objective", "failures<1%")
+        ran = searched.run("ils", "run", "lookup", *measured, "--objective", "failures<1%")
+        # Where others keep the cores busy the point is invalid, and an invalid one misses.
+        assert ran.code in {0, EXIT_MISSED}, ran.err
+        assert (searched.folder / "junit.xml").exists()
         searched.done("ils", "run", "add", *target, *BRIEF, "--client", "ldap3", "--json")
         searched.done("ils", "clean", "--seeded", *target)
     searched.done("report", "run.sitebench", "--out", "report.html")
