@@ -24,17 +24,20 @@ endif
 
 # The sizes that the demo measures, one row of its tables each.
 DEMO_SIZES := 1k,10k,100k
+# Files, a program within the web server, and a process for each request.
+DEMO_WORKLOADS := spice-static spice-inprocess spice-cgi
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## set up, measure the embedded directory and site with 1k, 10k and 100k people, report
-	@rm -f demo-ils.sitebench* demo-ps.sitebench*
+demo: build ## set up, measure the embedded directory, site and web server, report
+	@rm -f demo-ils.sitebench* demo-ps.sitebench* demo-web.sitebench*
 	@$(BIN)/sitebench ils sweep --sizes $(DEMO_SIZES) --out demo-ils.sitebench
 	@$(BIN)/sitebench ps sweep --sizes $(DEMO_SIZES) --out demo-ps.sitebench
-	@$(BIN)/sitebench report demo-ils.sitebench demo-ps.sitebench --out demo.html
+	@$(BIN)/sitebench web sweep $(DEMO_WORKLOADS) --clients 1,4,16 --measure 5s --out demo-web.sitebench
+	@$(BIN)/sitebench report demo-ils.sitebench demo-ps.sitebench demo-web.sitebench --out demo.html
 
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included

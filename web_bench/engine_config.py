@@ -30,6 +30,8 @@ def engine_config(
         "http10": http10,
         "files": spec,
         "tls": trust if address.encrypted else None,
+        "phases": True,
+        "addresses": [{"host": each.host, "port": each.port} for each in target.addresses],
     }
     if secure is not None and secure != address:
         config["secure"] = {"host": secure.host, "port": secure.port, "tls": trust}

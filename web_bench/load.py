@@ -56,7 +56,8 @@ class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
     ) -> dict[str, Any]:
         """Hand on the second address, and where the programs are."""
         secure = None if target.secure is None else str(target.secure)
-        return {"secure": secure, "programs": dict(target.programs)}
+        further = [str(each) for each in target.addresses]
+        return {"secure": secure, "programs": dict(target.programs), "addresses": further}
 
     def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenWeb:
         secure = prepared["secure"]
@@ -66,6 +67,7 @@ class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
             trust=Trust(**prepared["trust"]),
             secure=None if secure is None else parse_address(secure),
             programs=prepared["programs"],
+            addresses=[parse_address(each) for each in prepared["addresses"]],
         )
 
     def build(self, user: type[Any], options: LocustOptions) -> Workload:

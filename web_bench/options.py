@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
+from sitebench.http.site import Address, parse_address
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import LoadOptions, MeasureOptions, PointOptions
@@ -42,6 +43,10 @@ def pairs(text: str, example: str, known: Mapping[str, str] | None = None) -> di
 
 def _show(found: Mapping[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in found.items())
+
+
+def _addresses(text: str) -> tuple[Address, ...]:
+    return tuple(parse_address(f"http://{each}") for each in option.sequence_of(str)(text))
 
 
 def _programs(text: str) -> dict[str, str]:
@@ -85,6 +90,14 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "Folder with the files of a server started here; what is missing is written (default: one "
         "for each file set, in the cache folder).",
         panel="Files",
+    )
+    addresses: tuple[Address, ...] = option.parsed(
+        (),
+        "Further addresses of a server that runs already, which clients take in turn: HOST:PORT.",
+        parse=_addresses,
+        show=lambda found: ",".join(f"{each.host}:{each.port}" for each in found),
+        metavar="LIST",
+        panel="Target",
     )
     tls_target: str | None = option.text(
         None,

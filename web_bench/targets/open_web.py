@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sitebench.errors import BadInput
@@ -18,6 +18,8 @@ class OpenWeb(OpenSite):
     """Where requests over TLS go, if the others go elsewhere."""
     programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """The paths of its programs, by kind."""
+    addresses: Sequence[Address] = field(default=(), kw_only=True)
+    """Further addresses of it, which clients take in turn."""
 
 
 def check_able(

@@ -33,6 +33,11 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
     """Raise unless the target that options name can do what workloads ask of it, all at once."""
     programs = OWN_TARGETS.get(options.target, options.programs or {})
     secure = options.target in OWN_TARGETS or _secure(options) is not None
+    if options.addresses and options.target in OWN_TARGETS:
+        raise BadInput(
+            f"{options.target} has one address, which its start decides",
+            "leave --addresses out, or name the server by its address",
+        )
     for each in workloads:
         check_able(options.target, each, programs, secure=secure)
     sets = {each.files for each in workloads if each.files is not None}
@@ -68,6 +73,8 @@ def _open_live(options: WebOptions) -> OpenWeb:
     secure = _secure(options)
     if secure is not None and secure != found.address:
         probe(secure, found.trust)
+    for each in options.addresses:
+        probe(each, found.trust)
     return OpenWeb(
         found.name,
         found.address,
@@ -76,6 +83,7 @@ def _open_live(options: WebOptions) -> OpenWeb:
         ca=found.ca,
         secure=secure,
         programs=options.programs or {},
+        addresses=options.addresses,
     )
 
 
