@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from sitebench._engine import Engine
+from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.http.site import parse_address
 from sitebench.locust.preparing import Preparing
@@ -75,7 +76,9 @@ class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
         return workload
 
     def counts(self, program: Workload) -> Sequence[tuple[str, str]]:
-        return [(program.name, each.name) for each in program.classes]
+        """Return whole requests: the papers' latency is from connecting to the last byte."""
+        # Arrivals of a schedule are those of passes, each of which is one request.
+        return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
     def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> dict[str, Any]:
         """Add the papers' figures to a result, and what is wrong with them."""

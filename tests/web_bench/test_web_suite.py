@@ -76,8 +76,8 @@ def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[R
 
 def test_the_mix_is_exact_but_for_the_decks_at_the_ends(swept: tuple[Ran, Path]) -> None:
     ran, _ = swept
-    heavy = ran.objects[-1]
-    counts = {step["step"]: step["count"] for step in heavy["steps"] if step["counted"]}
+    mix = ran.objects[-1]["figures"]["mix"]["webbench1-heavy"]
+    counts = {name: each["count"] for name, each in mix.items()}
     share = counts["cgi-env"] / sum(counts.values())
     # At most one deck of a hundred is cut at either end.
     assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= 10, (share, counts)
@@ -111,7 +111,7 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
     )
     assert ran.code == 0, ran.err
     (point,) = ran.objects
-    counts = {step["step"]: step["count"] for step in point["steps"] if step["counted"]}
+    counts = {name: each["count"] for name, each in point["figures"]["mix"]["workload"].items()}
     assert point["failures"] == 0
     assert counts.keys() == {"page", "made", "template"}
     assert all(counts.values())
