@@ -67,7 +67,7 @@ def a_result(
     requests = round(requests_per_s * SECONDS)
     latency_ns = round((latency_ms or 1e3 * users / requests_per_s) * 1e6)
     tally = a_tally(workload, requests, latency_ns)
-    vars(tally)["lane_counts"] = counts or (requests // users,) * users
+    tally.lane_counts = list(counts) or [requests // users] * users
     return summarise(
         a_spec(operation, users, **other),
         tally,

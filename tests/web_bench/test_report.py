@@ -118,7 +118,7 @@ def test_todays_figures_stand_beside_the_printed_ones(
 def test_the_terminals_tables_are_there_too(sections: dict[str, Section]) -> None:
     said = words(sections["papers"])
     assert "webbench1-heavy webbench1-static, webbench1-light" in said
-    assert "spice-cgi own peaks (the paper's) 48 48 12.5% 12.5%" in said
+    assert "spice-cgi own peaks 48 48 12.5% 12.5%" in said
     assert "spice-static 9,000 @ 48" in said
 
 

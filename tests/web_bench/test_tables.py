@@ -10,10 +10,14 @@ from web_bench.paper.tables import tables
 
 
 def shown(results: list[PointResult]) -> str:
-    console = Console(width=120, record=True, force_terminal=False)
+    console = Console(width=80, record=True, force_terminal=False)
     for each in tables(results):
         console.print(each)
     return console.export_text()
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def line(text: str, begins: str) -> str:
@@ -26,10 +30,10 @@ def line(text: str, begins: str) -> str:
 def test_a_workload_has_a_row_per_number_of_clients() -> None:
     text = shown(a_sweep("webbench1-static", {12: 400, 48: 1_000, 96: 1_100}))
     assert "webbench1-static: by clients (nginx, a connection per request)" in text
-    assert "48 1,000 1,000 68.4 48.0 416..416 (0%) 0 " in re.sub(r"[ ]+", " ", text)
+    assert "48 1,000 1,000 68.4 48.0 0% 0 " in words(text)
     assert "A request brought 8,548 bytes, head and body" in text
-    assert "a body has 8,348 (+2.4%)" in text
-    assert "48 48 ms 24 ms 0 ns 12 ms 12 ms 48 ms" in re.sub(r"[ ]+", " ", text)
+    assert "a body has 8,348 (+2.4%)" in words(text)
+    assert "48 48 ms 24 ms 0 ns 12 ms 12 ms 48 ms" in words(text)
     assert line(text, "webbench1-static 1,100") == (
         "webbench1-static 1,100 @ 96 75.2 @ 96 12 to 48 96 1,100 @ 96"
     )
@@ -37,7 +41,7 @@ def test_a_workload_has_a_row_per_number_of_clients() -> None:
 
 def test_clients_that_are_served_unequally_are_seen() -> None:
     text = shown([a_result("webbench1-static", 2, 1_000, counts=(1_500, 500))])
-    assert "500..1,500 (50%)" in text
+    assert "2 1,000 1,000 68.4 2.0 50% 0 " in words(text)
 
 
 def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
@@ -47,8 +51,8 @@ def test_spice_is_shown_in_three_ways_where_the_static_test_is_there() -> None:
             *a_sweep("spice-cgi", {4: 400, 8: 450, 60: 493}),
         ]
     )
-    squeezed = re.sub(r"[ ]+", " ", text)
-    assert "spice-cgi own peaks (the paper's) 8 60 17.9%" in squeezed
+    squeezed = words(text)
+    assert "spice-cgi own peaks 8 60 17.9%" in squeezed
     assert "equal clients 4 4 20.0% 20.0%" in squeezed
     assert "highest load 60 60 20.5% 20.5%" in squeezed
     assert "SPICE" not in shown(a_sweep("spice-cgi", {4: 400}))
@@ -62,12 +66,12 @@ def test_the_cost_model_stands_beside_the_measurement() -> None:
             *a_sweep("webbench1-heavy", {56: 48}),
         ]
     )
-    squeezed = re.sub(r"[ ]+", " ", text)
-    assert "webbench1-heavy webbench1-static, webbench1-light 48.9/s 48/s +1.9%" in squeezed
+    squeezed = words(text)
+    assert "webbench1-heavy webbench1-static, 48.9/s 48/s +1.9% webbench1-light" in squeezed
     assert "a program 22.6 ms" in squeezed
 
 
 def test_the_mix_is_exact_per_class() -> None:
-    squeezed = re.sub(r"[ ]+", " ", shown(a_sweep("webbench1-static", {12: 400, 48: 1_000})))
+    squeezed = words(shown(a_sweep("webbench1-static", {12: 400, 48: 1_000})))
     assert "off by 0.0" in squeezed
     assert "2k 26% 26.000% 7,280 0" in squeezed

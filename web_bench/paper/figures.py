@@ -57,7 +57,7 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
         "first_byte_s": _mean_s(first_bytes),
         "rest_s": _rest_s(whole, connects, first_bytes),
         "split_s": _split_s(whole, connects, handshakes, first_bytes),
-        "clients": fairness(getattr(measured, "lane_counts", ())),
+        "clients": fairness(measured.lane_counts),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
     }
 

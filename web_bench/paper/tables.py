@@ -63,9 +63,9 @@ Columns = Mapping[str, tuple[Of, Callable[[float], str]]]
 
 RATES: Columns = {
     "requests/s": (figure_of("requests_per_s"), format_rate),
-    "conn./s": (figure_of("connects_per_s"), format_rate),
+    "conn/s": (figure_of("connects_per_s"), format_rate),
     "Mbit/s": (figure_of("mbit_per_s"), format_rate),
-    "load factor": (figure_of("load_factor"), "{:,.1f}".format),
+    "load\nfactor": (figure_of("load_factor"), "{:,.1f}".format),
 }
 LATENCIES: Columns = {
     "mean": (latency_s, _time),
@@ -108,12 +108,13 @@ def bytes_note(found: Sequence[Series]) -> str:
 
 
 def _over_clients(name: str, found: Sequence[Series]) -> Group:
-    table = new_table("clients", *RATES, "per client", "failed", "bound by", left=0)
+    table = new_table("clients", *RATES, "clients\nvary", "failed", "bound by", left=0)
     took = new_table("clients", *LATENCIES, left=0)
     for each in found:
         clients = f"{each.spec.users:,}"
         failed = f"{each.failures:,}"
-        table.add_row(clients, *row(each, RATES), per_client(each), failed, bounds(each))
+        varies = medians([each], figure_of("clients.variation"), "{:.0%}".format)
+        table.add_row(clients, *row(each, RATES), *varies, failed, bounds(each))
         took.add_row(clients, *row(each, LATENCIES))
     spec = found[0].spec
     kept = spec.settings.get("keepalive") == "true"
@@ -215,14 +216,14 @@ def _mixes(found: Mapping[str, Sequence[Series]]) -> Group:
     return Group(titled("Requests by class", table), Text(note, style="dim"))
 
 
-SPICE = ("Static at", "Program at", "Request efficiency", "Latency efficiency")
+SPICE = ("Static\nclients", "Program\nclients", "Request\nefficiency", "Latency\nefficiency")
 
 
 def spice_rows(found: Mapping[str, Sequence[Series]]) -> list[list[str]]:
     """Return the SPICE efficiencies of each program, in the three ways."""
     rows = []
     for name, each in efficiencies(found).items():
-        rows.append([name, "own peaks (the paper's)", *_efficiency(each.own_peaks)])
+        rows.append([name, "own peaks", *_efficiency(each.own_peaks)])
         rows += [["", "equal clients", *_efficiency(equal)] for equal in each.equal_clients]
         rows.append(["", "highest load", *_efficiency(each.highest_load)])
     return rows
@@ -244,7 +245,9 @@ def _spice(found: Mapping[str, Sequence[Series]]) -> list[Group]:
     table = new_table("Workload", "Compared", *SPICE, left=2)
     for cells in rows:
         table.add_row(*cells)
-    return [titled("SPICE efficiency: what of the static test's rate a program keeps", table)]
+    note = "Own peaks: as the paper has it, each at its own number of clients."
+    title = "SPICE efficiency: what of the static test's rate a program keeps"
+    return [Group(titled(title, table), Text(note, style="dim"))]
 
 
 PREDICTIONS = ("From", "Predicted", "Measured", "off by", "")
