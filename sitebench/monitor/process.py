@@ -3,7 +3,8 @@
 A target is the sum of its process, all threads and all descendants. When a child is reaped, the
 kernel adds its CPU, faults and disk traffic to its parent's, so the sum stays complete. Without a
 wait(2) for it, what a child used since the last sample is lost; the sum then stays where it was
-and never falls.
+and never falls. Its CPU is not lost where a `ChildClock` counts it; of that the system's part stays
+unknown.
 
 The kernel counts context switches and waiting for a core per thread only. Reading a thread takes
 some 30 us; with more than `_THREADS` threads these two are left out.
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 import psutil
 
 from sitebench.monitor import texts
+from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.sample import ProcessSample
 from sitebench.monitor.throttle import Throttle
 
@@ -102,6 +104,20 @@ class _Family:
     disks_known: bool = True
     by_thread: dict[int, _Thread] = field(default_factory=dict)
     places: list[str] = field(default_factory=list)
+    pids: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Clocked:
+    """A process whose children are not waited for."""
+
+    started: int
+    before_s: float
+    """CPU time of the process when its clock began."""
+    children: frozenset[tuple[int, int]]
+    """Its children by then, which the clock does not count, and when they were started."""
+    clock: ChildClock | None
+    """None where the kernel refuses one."""
 
 
 @dataclass
@@ -133,6 +149,7 @@ class ProcessReader:
         self._rising = Rising()
         self._threads = _Threads()
         self._throttle = Throttle(pid)
+        self._clocked: dict[int, _Clocked] = {}
         self.stalls = Stalls()
         root = _stat(pid)
         self._started = None if root is None else root.started
@@ -143,12 +160,49 @@ class ProcessReader:
         if root is None or root.state in _DEAD or root.started != self._started:
             return None
         family = _Family()
-        self._add(self.pid, root, family)
-        if self._with_children:
-            for pid in _descendants(self.pid):
-                if (stat := _stat(pid)) is not None:
-                    self._add(pid, stat, family)
+        self._add_with_children(self.pid, root, family)
+        self._clocked = {pid: each for pid, each in self._clocked.items() if pid in family.pids}
         return self._sample(family)
+
+    def _add_with_children(
+        self,
+        pid: int,
+        stat: texts.ProcessStat,
+        family: _Family,
+        *,
+        is_counted: bool = False,
+    ) -> None:
+        """Add a process and its descendants; a clock may have counted its CPU time already."""
+        status = texts.read(f"/proc/{pid}/status") or ""
+        self._add(pid, stat, status, family)
+        if not self._with_children:
+            family.sums[_CPU] += stat.user_s + stat.system_s
+            return
+        not_counted: frozenset[tuple[int, int]] = frozenset()
+        if not is_counted:
+            clocked = self._clock(pid, stat, status)
+            if clocked is None or clocked.clock is None:
+                family.sums[_CPU] += _cpu_s(stat)
+            else:
+                family.sums[_CPU] += clocked.before_s + clocked.clock.read_s()
+                is_counted, not_counted = True, clocked.children
+        for child, of_child in _children(pid):
+            counted = is_counted and (child, of_child.started) not in not_counted
+            self._add_with_children(child, of_child, family, is_counted=counted)
+
+    def _clock(self, pid: int, stat: texts.ProcessStat, status: str) -> _Clocked | None:
+        """Return the clock of a process, if it ignores the end of its children."""
+        found = self._clocked.get(pid)
+        if found is not None and found.started == stat.started:
+            return found
+        if not texts.ignores_children(status):
+            return None
+        children = frozenset((child, of_child.started) for child, of_child in _children(pid))
+        clock = None
+        with contextlib.suppress(OSError):
+            clock = ChildClock(pid)
+        self._clocked[pid] = _Clocked(stat.started, _cpu_s(stat), children, clock)
+        return self._clocked[pid]
 
     def _sample(self, family: _Family) -> ProcessSample:
         cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
@@ -181,14 +235,13 @@ class ProcessReader:
             },
         )
 
-    def _add(self, pid: int, stat: texts.ProcessStat, family: _Family) -> None:
-        waited = self._with_children
-        family.sums[_CPU] += stat.user_s + stat.system_s
+    def _add(self, pid: int, stat: texts.ProcessStat, status: str, family: _Family) -> None:
+        """Add everything but CPU time."""
+        family.pids.add(pid)
         family.sums[_SYSTEM] += stat.system_s
         family.sums[_MINOR] += stat.minor_faults
         family.sums[_MAJOR] += stat.major_faults
-        if waited:
-            family.sums[_CPU] += stat.waited_user_s + stat.waited_system_s
+        if self._with_children:
             family.sums[_SYSTEM] += stat.waited_system_s
             family.sums[_MINOR] += stat.waited_minor_faults
             family.sums[_MAJOR] += stat.waited_major_faults
@@ -205,12 +258,12 @@ class ProcessReader:
             found = texts.keyed(text, ("read_bytes", "write_bytes"))
             family.sums[_READ] += found.get("read_bytes", 0)
             family.sums[_WRITTEN] += found.get("write_bytes", 0)
-        status = texts.keyed(texts.read(f"/proc/{pid}/status") or "", texts.STATUS)
-        family.peak += status.get("VmHWM", 0)
+        known = texts.keyed(status, texts.STATUS)
+        family.peak += known.get("VmHWM", 0)
         if family.threads > _THREADS:
             return
         for tid in map(int, texts.names(f"/proc/{pid}/task")):
-            if (thread := _thread(pid, tid, status if tid == pid else None)) is not None:
+            if (thread := _thread(pid, tid, known if tid == pid else None)) is not None:
                 family.by_thread[tid] = thread
                 family.places.append(f"/proc/{pid}/task/{tid}/stat")
 
@@ -246,15 +299,24 @@ def _stat(pid: int) -> texts.ProcessStat | None:
     return texts.process_stat(text) if text else None
 
 
-def _descendants(pid: int) -> list[int]:
-    """Return every descendant, from the list of children that each thread has."""
+def _cpu_s(stat: texts.ProcessStat) -> float:
+    """Return the CPU time of a process and of its children that were waited for."""
+    return stat.user_s + stat.system_s + stat.waited_user_s + stat.waited_system_s
+
+
+def _children(pid: int) -> list[tuple[int, texts.ProcessStat]]:
+    """Return the children of a process that still exist."""
+    return [(pid, stat) for pid in _child_pids(pid) if (stat := _stat(pid)) is not None]
+
+
+def _child_pids(pid: int) -> list[int]:
+    """Return the children of a process, from the list that each of its threads has."""
     found: list[int] = []
     for tid in texts.names(f"/proc/{pid}/task"):
         text = texts.read(f"/proc/{pid}/task/{tid}/children")
         if text is None:  # a kernel without CONFIG_PROC_CHILDREN
             with contextlib.suppress(psutil.Error):
-                return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+                return [child.pid for child in psutil.Process(pid).children()]
             return []
-        for child in map(int, text.split()):
-            found += [child, *_descendants(child)]
+        found += map(int, text.split())
     return found

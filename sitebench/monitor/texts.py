@@ -8,6 +8,7 @@ that an older kernel does not print is None or absent; one that a newer kernel a
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -196,6 +197,14 @@ def process_stat(text: str) -> ProcessStat:
         started=int(f[19]),
         rss=int(f[21]) * PAGE,
     )
+
+
+def ignores_children(status: str) -> bool:
+    """Return whether /proc/PID/status shows that SIGCHLD is ignored."""
+    for line in status.splitlines():
+        if line.startswith("SigIgn:"):
+            return bool(int(line.split()[1], 16) >> (signal.SIGCHLD - 1) & 1)
+    return False
 
 
 def schedstat(text: str) -> tuple[float, float] | None:

@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sitebench.monitor import Monitor, ProcessUse, use_between
+from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader, Rising
 from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
@@ -111,6 +113,40 @@ def test_a_child_that_is_not_waited_for_lowers_no_figure(actor: Actor) -> None:
     actor.do("os.kill(child, 9)")
     assert eventually(lambda: watch.used().threads == 1)
     assert watch.used().cpu_s >= seen
+
+
+IGNORING = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+
+
+@pytest.fixture
+def child_clock(actor: Actor) -> None:
+    """Skip where the kernel refuses it."""
+    try:
+        ChildClock(actor.pid)
+    except OSError as error:
+        pytest.skip(f"no performance event may be counted here: {error}")
+
+
+@pytest.mark.usefixtures("child_clock")
+def test_children_that_nobody_waits_for_stay_in_the_sum(actor: Actor) -> None:
+    root = psutil.Process(actor.pid)
+
+    def burned(pid: str) -> bool:
+        return sum(psutil.Process(int(pid)).cpu_times()[:2]) > 0.3 - TICKS_S
+
+    old = actor.do(f"{IGNORING}{FORK}result = old = burning_child(hold=True)")
+    assert eventually(lambda: burned(old))
+    watch = Watch(actor.pid)
+    actor.do("[burning_child(hold=False) for _ in range(2)]")
+    assert eventually(lambda: len(root.children()) == 1)
+    assert watch.used().cpu_s == pytest.approx(0.6, abs=2 * TICKS_S)
+    # One that runs is not counted twice, nor lost or counted again when it ends.
+    new = actor.do("result = new = burning_child(hold=True)")
+    assert eventually(lambda: burned(new))
+    assert watch.used().cpu_s == pytest.approx(0.9, abs=2 * TICKS_S)
+    actor.do("[os.kill(child, 9) for child in (old, new)]")
+    assert eventually(lambda: not root.children())
+    assert watch.used().cpu_s == pytest.approx(0.9, abs=2 * TICKS_S)
 
 
 def test_sums_never_go_back() -> None:
