@@ -22,7 +22,7 @@ def test_its_processes_are_as_many_as_asked_for_and_stay() -> None:
         # The master, the one that begins CGI programs, and two that serve.
         assert sorted(each.name() for each in begun) == ["apache2"] * 4 + ["sitebench-cgi"]
         threads = sorted(each.num_threads() for each in begun if each.name() == "apache2")
-        assert threads[2:] == [258, 258]
+        assert threads[2:] == [322, 322]
         assert started.facts["version"].startswith("Apache/2")
         assert "@" not in started.facts["configuration"]
 

@@ -1,16 +1,21 @@
 """Real nginx and Apache, each with every kind of program behind it."""
 
 import contextlib
+import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.http.site import Address
+from sitebench.monitor.child_clock import ChildClock
+from sitebench.monitor.process import ProcessReader
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from tests.support.programs import required_program
 from tests.tls.certificates import PASSWORD, Authority
@@ -140,6 +145,38 @@ def test_each_cgi_request_has_a_process_of_its_own(server: Started) -> None:
     """Random characters begin with the number of the process."""
     path = server.programs["cgi"].format(size=64, content="random")
     assert len({ask(server.address, path).body for _ in range(5)}) == 5
+
+
+def test_the_monitor_sees_what_cgi_programs_use(
+    server: Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither fcgiwrap nor mod_cgid waits for them."""
+    try:
+        ChildClock(server.pid)
+    except OSError as error:
+        pytest.skip(f"no performance event may be counted here: {error}")
+
+    def cpu_s(reader: ProcessReader) -> float:
+        found = reader.read()
+        assert found is not None
+        return found.cpu_s
+
+    with_clock, without = (ProcessReader(server.pid, family=True) for _ in range(2))
+    began_s = cpu_s(with_clock)
+    with monkeypatch.context() as patched:
+        patched.setattr("sitebench.monitor.child_clock._SYSCALL", None)
+        began_without_s = cpu_s(without)
+    path = server.programs["cgi"].format(size=5_000_000, content="random")
+    for _ in range(20):
+        assert len(ask(server.address, path).body) == 5_000_000
+    program = Path(psutil.Process(server.pid).cwd()) / "programs/cgi-bin/sitebench-cgi"
+    query = {"QUERY_STRING": "kind=random&size=5000000"}
+    before = os.times()
+    for _ in range(20):
+        subprocess.run([program], env=query, stdout=subprocess.DEVNULL, check=True)
+    used_s = os.times().children_user - before.children_user
+    seen_s = (cpu_s(with_clock) - began_s) - (cpu_s(without) - began_without_s)
+    assert seen_s > used_s / 2
 
 
 def test_no_client_makes_the_program_listen(server: Started) -> None:

@@ -25,8 +25,9 @@ PROGRAMS = {
 }
 """Path of each dynamic kind."""
 
-_THREADS = 256
-"""Of each process: as many requests at a time."""
+_AT_ONCE = 640
+"""Threads of all processes, more than the papers' 600 clients: where each is busy, Apache closes
+connections that it was to keep."""
 _NOBODY = "65534"
 
 _FIXED = "# The rest is needed as it is.\n"
@@ -38,7 +39,7 @@ LoadModule mpm_event_module @modules@/mod_mpm_event.so
 StartServers @threads@
 ServerLimit @threads@
 ThreadLimit 1024
-ThreadsPerChild 256
+ThreadsPerChild @threads_each@
 MaxRequestWorkers @requests@
 MinSpareThreads 1
 MaxSpareThreads @requests@
@@ -99,11 +100,11 @@ ScriptAlias /cgi-bin/ programs/cgi-bin/
 # A process that stays.
 ProxyPass /dynamic/fastcgi unix:fastcgi.sock|fcgi://localhost/dynamic/fastcgi enablereuse=on
 
-# In the threads that serve: each compiles the file once.
+# In the threads that serve: each compiles a file once.
 LuaScope thread
 LuaCodeCache forever
-LuaMapHandler ^/dynamic/(constant|random)$ programs/dynamic.lua $1
-LuaMapHandler ^/dynamic/template/[0-9][0-9]?$ programs/dynamic.lua template
+LuaMapHandler ^/dynamic/(constant|random)$ programs/text.lua $1
+LuaMapHandler ^/dynamic/template/[0-9][0-9]?$ programs/pages.lua template
 @tls@"""
 _TLS = """
 LoadModule ssl_module @modules@/mod_ssl.so
@@ -119,22 +120,8 @@ _CLIENT_CA = """\
   SSLVerifyClient require
 """
 
-_LUA = f"""\
--- What Apache answers in its own threads. This part runs once for each thread.
-local PIECE = 65536
-local xs = string.rep("x", PIECE)
-local characters = {{}}
-for i = 1, 2 * PIECE do characters[i] = string.char(math.random(63, 88)) end
-characters = table.concat(characters)
-
--- A hundred pages, each compiled on its own.
-local source = [==[
-local date = ...
-return [=[{page("]=] .. date .. [=[")}]=]
-]==]
-local pages = {{}}
-for i = 0, 99 do pages[i] = load(source) end
-
+_SEND = """\
+-- This part runs once for each thread.
 local function send(r, kind, size, piece)
   r.content_type = kind
   r.headers_out["Content-Length"] = tostring(size)
@@ -145,6 +132,12 @@ local function send(r, kind, size, piece)
   if size > 0 then r:write(piece:sub(1, size)) end
   return apache2.OK
 end
+"""
+_TEXT = f"""\
+{_SEND}
+local PIECE = 8192
+local xs = string.rep("x", PIECE)
+local characters
 
 local function size(r)
   return tonumber((r.args or ""):match("size=(%d+)")) or 6250
@@ -154,11 +147,26 @@ function constant(r)
   return send(r, "text/plain", size(r), xs)
 end
 
--- Random characters "?" to "X", made before: another part of them for each request.
+-- Random characters "?" to "X", made once: another part of them for each request.
 function random(r)
+  if not characters then
+    local made = {{}}
+    for i = 1, 2 * PIECE do made[i] = string.char(math.random(63, 88)) end
+    characters = table.concat(made)
+  end
   local from = math.random(PIECE)
   return send(r, "text/plain", size(r), characters:sub(from, from + PIECE - 1))
 end
+"""
+_PAGES = f"""\
+{_SEND}
+-- A hundred pages, each compiled on its own.
+local source = [==[
+local date = ...
+return [=[{page("]=] .. date .. [=[")}]=]
+]==]
+local pages = {{}}
+for i = 0, 99 do pages[i] = load(source) end
 
 function template(r)
   local text = pages[tonumber(r.uri:match("%d+$"))](os.date("%Y-%m-%d"))
@@ -214,10 +222,11 @@ SERVER = Server(
     _CLIENT_CA,
     lambda threads: {
         "modules": "/usr/lib/apache2/modules",
-        "requests": str(threads * _THREADS),
+        "threads_each": str(-(-_AT_ONCE // threads)),
+        "requests": str(-(-_AT_ONCE // threads) * threads),
     },
     started.fastcgi,
-    {"programs/dynamic.lua": _LUA},
+    {"programs/text.lua": _TEXT, "programs/pages.lua": _PAGES},
 )
 
 

@@ -163,7 +163,8 @@ def _behind(kinds: Collection[str]) -> Sequence[Sequence[str]]:
     if not {"cgi", "cgi-env"} & {*kinds}:
         return stays
     fcgiwrap = find("fcgiwrap", "fcgiwrap")
-    return [[fcgiwrap, "-c", str(_CGI_AT_ONCE), "-s", "unix:cgi.sock"], *stays]
+    # Its own socket, of which only 511 connections may wait, would refuse the papers' 600 clients.
+    return [[fcgiwrap, "-c", str(_CGI_AT_ONCE)], *stays]
 
 
 SERVER = Server(
@@ -179,6 +180,7 @@ SERVER = Server(
     # Without it root's workers become another user, who may not be able to read the docroot.
     lambda _threads: {"user": "user root;\n" if os.geteuid() == 0 else ""},
     _behind,
+    socket="cgi.sock",
 )
 
 

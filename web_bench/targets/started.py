@@ -15,6 +15,7 @@ import os
 import re
 import resource
 import shlex
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -94,6 +95,8 @@ class Server:
     """Commands of the programs behind it, for these kinds."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Files of its own, by their paths below its folder."""
+    socket: str | None = None
+    """Socket on which the programs behind it are to listen, as their standard input."""
 
     def find(self) -> str:
         return find(self.name, self.package)
@@ -194,7 +197,8 @@ def start(server: Server, request: dict[str, Any]) -> Service:
         config = folder / f"{server.name}.conf"
         config.write_text(configuration(server, tls, request["directives"], values))
         argv = server.argv(program, folder)
-        process = _launch(request["before"], argv, server.behind(kinds), folder)
+        behind = server.behind(kinds)
+        process = _launch(request["before"], argv, behind, server.socket, folder)
         opening.callback(_end, process)
         _await_answers(server, process, (request["host"], port), programs, folder)
         ready = {
@@ -268,15 +272,24 @@ def _certify(tls: ServerTls, folder: Path, host: str) -> str | None:
 
 
 def _launch(
-    before: Sequence[str], argv: Sequence[str], behind: Sequence[Sequence[str]], folder: Path
+    before: Sequence[str],
+    argv: Sequence[str],
+    behind: Sequence[Sequence[str]],
+    listening: str | None,
+    folder: Path,
 ) -> subprocess.Popen[bytes]:
     """Start programs, then the server in the same process: so it is their parent."""
-    script = "".join(f"{shlex.join(each)} & " for each in behind) + f"exec {shlex.join(argv)}"
-    with (folder / "error.log").open("ab") as log:
+    # Of its own, a shell gives those behind it an empty standard input.
+    begun = "".join(f"{shlex.join(each)} <&3 3<&- & " for each in behind)
+    script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
+    with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:
+        if listening is not None:
+            listener.bind(str(folder / listening))
+            listener.listen(_BACKLOG)
         return subprocess.Popen(
             [*before, "/bin/sh", "-c", script],
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=listener.fileno(),
             stdout=log,
             stderr=log,
             env={name: value for name, value in _ENVIRONMENT.items() if value},
