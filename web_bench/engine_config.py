@@ -79,7 +79,16 @@ def _paths(each: RequestClass, programs: Mapping[str, str]) -> Sequence[str]:
 
 
 def _request(each: RequestClass, path: str) -> dict[str, Any]:
-    expect: dict[str, Any] = {"status": [200]}
-    if each.size is not None:
+    expect: dict[str, Any] = {"status": list(each.status)}
+    # Only whole answers have the length: not one to HEAD, nor "not modified".
+    if each.size is not None and each.method == "GET" and each.status == (200,):
         expect["length"] = each.size
-    return {"op": "request", "name": each.name, "path": path, "match": "plain", "expect": expect}
+    return {
+        "op": "request",
+        "name": each.name,
+        "method": each.method,
+        "path": path,
+        "headers": dict(each.headers),
+        "match": "plain",
+        "expect": expect,
+    }

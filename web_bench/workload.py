@@ -9,7 +9,7 @@
 
     [[class]]
     name = "small"
-    weight = 70                         # of 100, or of what `sum` says
+    weight = 60                         # of 100, or of what `sum` says
     sizes = [2048, 3072]                # a request takes one of the files, each as often
 
     [[class]]
@@ -23,6 +23,14 @@
     weight = 20
     dynamic = "cgi"
     size = 10240
+
+    [[class]]
+    name = "again"                      # with paths or a program also:
+    weight = 10
+    paths = ["/logo.png"]
+    method = "GET"                      # or HEAD
+    headers = { If-Modified-Since = "Sun, 22 Nov 2026 00:00:00 GMT" }
+    status = [304]                      # what its answers may have
 
 The built-in workloads are such files too, in web_bench/workloads. Everything is checked before
 anything starts; a message about an error has its line and column.
@@ -41,6 +49,7 @@ from typing import Any
 
 from sitebench.errors import BadFile, BadInput
 from sitebench.http import toml_file
+from sitebench.http.scenario import FOR_CREDENTIALS
 from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
 from sitebench.system.texts import read_text
 
@@ -65,6 +74,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SOURCES = ("sizes", "spread", "files_of", "paths", "dynamic")
 _RECORDED = ("sequence", "connect", "handshake", "first byte", "request")
 """What the engine records besides classes, under these names."""
+
+_ASKED = ("method", "headers", "status")
+"""What the requests of classes with paths or programs may be besides a GET that is answered 200."""
+_METHODS = ("GET", "HEAD")
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+"""A header's name (RFC 9110 section 5.6.2)."""
 
 CONTENTS = ("constant", "random")
 """What a program's text is made of: one letter, or random characters as WebStone's."""
@@ -147,6 +162,10 @@ class RequestClass:
     """Their mean where it depends on the server."""
     content: str = CONTENTS[0]
     tls: bool = False
+    method: str = "GET"
+    headers: tuple[tuple[str, str], ...] = ()
+    status: tuple[int, ...] = (200,)
+    """What an answer may have; another one is a failure."""
 
 
 @dataclass(frozen=True)
@@ -300,7 +319,7 @@ def _unused(_: Any, key: Key) -> None:
 
 def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestClass:
     """Read a class; files that it describes are added to those of the set."""
-    known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "content", "tls")
+    known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "content", "tls", *_ASKED)
     table = Table(found, key, *known)
     name = table.must("name", _name)
     given = [each for each in _SOURCES if each in found]
@@ -317,7 +336,11 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
         files = file_classes[name] = _file_class(table, key, name)
     elif "files" in found:
         raise Wrong((*key, "files"), "'files' without sizes or spread", "remove it")
-    elif given[0] == "files_of":
+    described = given[0] not in ("paths", "dynamic")
+    if described and (asked := next((each for each in _ASKED if each in found), None)):
+        what = f"{asked!r} of a class of files, whose every byte is compared"
+        raise Wrong((*key, asked), what, "give the class paths instead of files")
+    if given[0] == "files_of":
         files = table.must(
             "files_of", lambda wanted, at: _described_above(wanted, at, file_classes)
         )
@@ -333,7 +356,25 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
         size_about,
         table.take("content", one_of(CONTENTS), CONTENTS[0]),
         table.take("tls", flag, False),
+        table.take("method", one_of(_METHODS), "GET"),
+        table.take("headers", _headers, ()),
+        table.take("status", list_of(number(200), "status = [200, 304]"), (200,)),
     )
+
+
+def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
+    if not isinstance(found, Mapping):
+        raise Wrong(key, "headers must be a table", 'write headers = { Name = "value" }')
+    for name, value in found.items():
+        line = text(value, (*key, name))
+        if not _TOKEN.fullmatch(name) or not line.isprintable() or {*"{}"} & {*line}:
+            what = f"{name!r} with its value is no header line of a workload"
+            remedy = "leave out spaces in its name, and control characters and braces in its value"
+            raise Wrong((*key, name), what, remedy)
+        if name.lower() in FOR_CREDENTIALS:
+            what = f"{name!r} holds credentials, and this file goes into the run file"
+            raise Wrong((*key, name), what, "leave it out; ask for what needs none")
+    return tuple(found.items())
 
 
 def _file_class(table: Table, key: Key, name: str) -> FileClass:
@@ -392,7 +433,7 @@ def _path(found: Any, key: Key) -> str:
     path = text(found, key)
     if not path.startswith("/"):
         raise Wrong(key, f"the path {path!r} does not begin with '/'", f"write {'/' + path!r}")
-    if not path.isascii() or not path.isprintable() or " " in path or "#" in path:
+    if not path.isascii() or not path.isprintable() or {*" #{}"} & {*path}:
         what = f"the path {path!r} has a character that no request line can carry"
         raise Wrong(key, what, "write it as %XX")
     return path

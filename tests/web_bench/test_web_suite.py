@@ -27,14 +27,31 @@ weight = 50
 sizes = [300, 4000]
 [[class]]
 name = "made"
-weight = 30
+weight = 20
 dynamic = "inprocess"
 size = 700
 [[class]]
 name = "template"
-weight = 20
+weight = 10
 dynamic = "template"
 size = 6250
+[[class]]
+name = "head"
+weight = 10
+paths = ["/own/page/0/0.html", "/own/page/0/1.html"]
+method = "HEAD"
+[[class]]
+name = "part"
+weight = 5
+paths = ["/own/page/0/1.html"]
+headers = { Range = "bytes=10-19" }
+status = [206]
+[[class]]
+name = "again"
+weight = 5
+paths = ["/own/page/0/0.html"]
+headers = { If-None-Match = "*" }
+status = [304]
 """
 
 
@@ -113,7 +130,7 @@ def test_a_workload_of_ones_own_is_measured(tmp_path: Path, cache: Path) -> None
     (point,) = ran.objects
     counts = {name: each["count"] for name, each in point["figures"]["mix"]["workload"].items()}
     assert point["failures"] == 0
-    assert counts.keys() == {"page", "made", "template"}
+    assert counts.keys() == {"page", "made", "template", "head", "part", "again"}
     assert all(counts.values())
     with RunFile(tmp_path / "run") as stored:
         assert stored.manifest()["workload"] == OWN

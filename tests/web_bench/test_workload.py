@@ -105,6 +105,37 @@ def test_the_generator_is_given_the_files_and_nothing_of_the_requests() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "what", "remedy"),
     [
+        (
+            CLASS + 'sizes = [1]\nmethod = "HEAD"\n',
+            "line 5, column 1",
+            "'method' of a class of files",
+            "paths instead",
+        ),
+        (
+            CLASS + 'paths = ["/"]\nmethod = "POST"\n',
+            "line 5, column 1",
+            "unknown method 'POST'",
+            "GET, HEAD",
+        ),
+        (
+            CLASS + 'paths = ["/"]\nheaders = { "A B" = "c" }\n',
+            "line 5, column 13",
+            "'A B' with its value is no header line",
+            "leave out",
+        ),
+        (
+            CLASS + 'paths = ["/"]\nheaders = { Authorization = "Basic c2VjcmV0" }\n',
+            "line 5, column 13",
+            "'Authorization' holds credentials",
+            "leave it out",
+        ),
+        (
+            CLASS + 'paths = ["/"]\nstatus = [99]\n',
+            "line 5, column 11",
+            "item 1 of 'status' is 99",
+            "whole number",
+        ),
+        (CLASS + 'paths = ["/{id}"]\n', "line 4, column 10", "'/{id}' has a character", "%XX"),
         (CLASS + "wieght = 1\n", "line 4, column 1", "unknown key 'wieght'", "mean 'weight'?"),
         ("titel = 'x'\n" + CLASS, "line 1, column 1", "unknown key 'titel'", "mean 'title'?"),
         ("[files]\nnam = 'f'\n" + SIZED, "line 2, column 1", "unknown key 'nam'", "mean 'name'?"),
