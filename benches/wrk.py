@@ -7,8 +7,8 @@ import re
 import subprocess
 from collections.abc import Mapping
 
-from benches.nginx import find
 from sitebench.errors import MeasurementFailed
+from sitebench.system.programs import find_program
 
 _REQUESTS = re.compile(
     r"^\s*(\d+) requests in ([0-9.]+)(us|ms|s|m), ([0-9.]+)([KMGT]?)B read", re.MULTILINE
@@ -19,7 +19,7 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 def run(url: str, connections: int, seconds: float, *more: str) -> Mapping[str, float]:
     """Load a URL from one thread; return requests and bytes a second, and the CPU of a request."""
-    program = find("wrk", "wrk")
+    program = find_program("wrk", "`apt-get install wrk`")
     argv = [program, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", *more, url]
     process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -93,7 +93,7 @@ def test_lanes_read_verified_pages_over_tls(keepalive: bool) -> None:
 
 def test_lanes_read_what_nginx_serves_over_tls(authority: Authority, server: Certificate) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"))
-    with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key), trust) as address:
+    with nginx.serving(b"x" * PAGE_BYTES, ServerTls(server.cert, server.key)) as address:
         for keepalive in (True, False):
             assert not ran(address, trust, STATIC, keepalive=keepalive)
         assert set(ran(address, Trust(), STATIC)) == {"tls:untrusted"}
@@ -104,7 +104,7 @@ def test_nginx_that_wants_a_certificate_gets_it(
 ) -> None:
     trust = Trust(Path(authority.ca).read_text(encoding="ascii"), cert=ann.cert, key=ann.key)
     shown = ServerTls(server.cert, server.key, client_ca=authority.ca)
-    with nginx.serving(b"x" * PAGE_BYTES, shown, trust) as address:
+    with nginx.serving(b"x" * PAGE_BYTES, shown) as address:
         assert not ran(address, trust, STATIC, keepalive=True)
 
 

@@ -1,41 +1,16 @@
 """Web servers of a docroot: nginx, Python's, and one that fails as a test wants."""
 
 import contextlib
-import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from sitebench.system.network import free_port
+from sitebench.targets.tls import ServerTls
 from tests.support.programs import required_program
-from tests.support.waiting import eventually
 from tests.tls.certificates import Certificate
-
-NGINX = """\
-daemon off;
-master_process off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ worker_connections 64; }}
-http {{
-  keepalive_requests {requests};
-  types {{ text/html html; }}
-  client_body_temp_path {folder}/body;
-  proxy_temp_path {folder}/proxy;
-  fastcgi_temp_path {folder}/fastcgi;
-  uwsgi_temp_path {folder}/uwsgi;
-  scgi_temp_path {folder}/scgi;
-  log_format main "$connection $request";
-  access_log {folder}/access.log main;
-  server {{
-    listen 127.0.0.1:{port}{secure};
-    location /base/ {{ alias {docroot}/; }}
-  }}
-}}
-"""
+from web_bench.targets.nginx import serving as serving_by_nginx
 
 
 @contextlib.contextmanager
@@ -43,20 +18,14 @@ def nginx(
     docroot: Path, folder: Path, requests: int = 1_000, shown: Certificate | None = None
 ) -> Iterator[str]:
     """Yield the address below which nginx serves a docroot; its access log is in the folder."""
-    folder.mkdir()
-    port, secure = free_port(), ""
-    if shown is not None:
-        secure = f" ssl;\n    ssl_certificate {shown.cert};\n    ssl_certificate_key {shown.key}"
-    (folder / "nginx.conf").write_text(
-        NGINX.format(folder=folder, docroot=docroot, port=port, requests=requests, secure=secure)
-    )
-    argv = [str(required_program("nginx")), "-p", str(folder), "-e", str(folder / "error.log")]
-    with subprocess.Popen([*argv, "-c", str(folder / "nginx.conf")]) as process:
-        try:
-            assert eventually((folder / "nginx.pid").exists)
-            yield f"{'http' if shown is None else 'https'}://127.0.0.1:{port}/base"
-        finally:
-            process.terminate()
+    required_program("nginx")
+    (folder / "www").mkdir(parents=True)
+    (folder / "www/base").symlink_to(docroot)
+    tls = None if shown is None else ServerTls(shown.cert, shown.key)
+    log = f'"{folder / "access.log"}" combined'
+    directives = {"access_log": log, "keepalive_requests": str(requests)}
+    with serving_by_nginx(folder / "www", tls=tls, directives=directives, kinds=()) as started:
+        yield f"{started.secure or started.address}/base"
 
 
 class Server(ThreadingHTTPServer):

@@ -40,9 +40,9 @@ def test_nginx_serves_what_was_written(docroot: Path, tmp_path: Path) -> None:
     assert calls[-1] == (FILES.bytes, FILES.bytes)
     assert calls == sorted(calls)
     logged = (tmp_path / "nginx" / "access.log").read_text().splitlines()
-    asked = [line.split()[2].removeprefix("/base") for line in logged if "GET" in line]
-    # The probe asks for the root.
-    assert sorted(asked) == sorted([*PATHS, "/"])
+    asked = [line.split('"')[1].split()[1].removeprefix("/base") for line in logged]
+    # Starting and verifying each ask for the root first.
+    assert sorted(asked) == sorted([*PATHS, "/", "/"])
 
 
 def test_nginx_serves_it_over_tls(docroot: Path, tmp_path: Path) -> None:
