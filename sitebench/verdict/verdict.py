@@ -86,7 +86,10 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
         return Verdict(Bound.FAILED, False, f"no operation {nothing}")
     tester = generator(window)
     findings = _findings(window, tester)
-    if window.settled is not None and window.settled.state == Steadiness.UNSETTLED:
+    spoiling = next((each for each in known if each.spoils), None)
+    if spoiling is not None:
+        verdict = Verdict(Bound.FAILED, False, spoiling.message)
+    elif window.settled is not None and window.settled.state == Steadiness.UNSETTLED:
         # There was no single rate that a resource could limit.
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:

@@ -38,3 +38,5 @@ class PointWarning:
     kind: str
     message: str
     remedy: str
+    spoils: bool = False
+    """The figure is not one of what was to be measured: the point is not valid."""
