@@ -1,0 +1,67 @@
+"""The example with two application servers, as its page says it is run."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import SitebenchError
+from sitebench.http.site import parse_address, probe
+from sitebench.system.network import free_port
+from tests.support.cli import in_process, sitebench
+from tests.support.waiting import eventually
+
+FOLDER = Path(__file__).parents[2] / "examples" / "app_servers"
+COMMANDS = {
+    "gunicorn": ("--chdir", str(FOLDER), "--workers", "1", "--bind", "127.0.0.1:{port}"),
+    "granian": (
+        *("--working-dir", str(FOLDER), "--interface", "wsgi"),
+        *("--workers", "1", "--port", "{port}"),
+    ),
+}
+
+
+@contextlib.contextmanager
+def serving(server: str, docroot: Path) -> Iterator[str]:
+    """Yield the address of a server that runs the program."""
+    port = free_port()
+    more = [part.format(port=port) for part in COMMANDS[server]]
+    program = Path(sys.executable).with_name(server)
+    with subprocess.Popen(
+        [program, *more, "app:app"],
+        env=os.environ | {"DOCROOT": str(docroot)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        url = f"http://127.0.0.1:{port}"
+
+        def answers() -> bool:
+            with contextlib.suppress(SitebenchError):
+                probe(parse_address(url))
+                return True
+            return False
+
+        assert eventually(answers, 30)
+        yield url
+        process.terminate()
+
+
+@pytest.mark.parametrize("server", COMMANDS)
+def test_its_spice_efficiency_is_measured(server: str, tmp_path: Path) -> None:
+    docroot = tmp_path / "docroot"
+    assert in_process("web", "seed", "--set", "spice-static", "--to", docroot).code == 0
+    with serving(server, docroot) as url:
+        ran = sitebench(
+            *("web", "spice", "--target", url, "--programs", "inprocess=/page", "--clients", "2"),
+            *("--measure", "1s", "--warmup", "0s", "--threads", "1", "--out", "run"),
+            cwd=tmp_path,
+        )
+    assert ran.code == 0, ran.err
+    assert "SPICE efficiency" in ran.out
+    left_out = [line for line in ran.err.splitlines() if "left out" in line]
+    assert len(left_out) == 4
+    assert "spice-inprocess, 2 clients" in ran.err + ran.out
