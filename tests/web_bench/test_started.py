@@ -219,6 +219,20 @@ def test_it_serves_an_ordinary_user(target: Any, docroot: Path) -> None:
             assert ask(Address("127.0.0.1", port), asked).status == 200, kind
 
 
+def test_its_folder_may_have_a_long_path(
+    target: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths of sockets have at most 107 characters."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    with target.serving(None) as started:
+        for kind, path in started.programs.items():
+            asked = path.format(size=10, content="constant", copy=7)
+            assert ask(started.address, asked).status == 200, kind
+    assert list(folder.iterdir()) == []
+
+
 def test_what_it_does_not_have_is_refused(target: Any, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="has no asp programs"):
         target.serving(None, kinds={"asp"}).__enter__()

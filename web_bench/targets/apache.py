@@ -67,7 +67,8 @@ LoadModule lua_module @modules@/mod_lua.so
 
 ServerName localhost
 Listen @host@:@port@
-DefaultRuntimeDir .
+# The same folder by a short name: a socket's path has at most 107 characters.
+DefaultRuntimeDir /proc/self/cwd
 PidFile apache2.pid
 ErrorLog error.log
 

@@ -169,6 +169,8 @@ def start(server: Server, request: dict[str, Any]) -> Service:
     descriptors = _allow_descriptors()
     with contextlib.ExitStack() as opening:
         folder = opening.enter_context(scratch())
+        # A path of a socket has at most 107 characters (unix(7)), and the folder's may have more.
+        os.chdir(folder)
         if docroot is None:
             (folder / "docroot").mkdir()
         else:
@@ -284,11 +286,10 @@ def _launch(
     script = f"exec 3<&0 </dev/null; {begun} exec {shlex.join(argv)} 3<&-"
     with (folder / "error.log").open("ab") as log, socket.socket(socket.AF_UNIX) as listener:
         if listening is not None:
-            listener.bind(str(folder / listening))
+            listener.bind(listening)
             listener.listen(_BACKLOG)
         return subprocess.Popen(
             [*before, "/bin/sh", "-c", script],
-            cwd=folder,
             stdin=listener.fileno(),
             stdout=log,
             stderr=log,
