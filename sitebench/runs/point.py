@@ -98,6 +98,13 @@ class StepResult:
     overlaps: bool = False
     """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what the run file keeps; results written before there were phases stay as read."""
+        found = asdict(self)
+        if not self.overlaps:
+            del found["overlaps"]
+        return found
+
 
 _JSON_NAMES = {
     "seconds": "measure_s",
@@ -213,7 +220,7 @@ class PointResult:
             "schedule": "closed" if spec.rate is None else "open",
             "warmup_s": spec.warmup_s,
             "measure_s": self.seconds,
-            "steps": [asdict(step) for step in self.steps],
+            "steps": [step.to_json() for step in self.steps],
             "figures": dict(self.figures),
             "spec": asdict(spec),
         }

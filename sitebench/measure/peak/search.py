@@ -28,6 +28,7 @@ from enum import StrEnum
 from math import floor, log10
 
 from sitebench.counts.durations import Durations
+from sitebench.counts.source import SEQUENCE
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.thresholds import MIN_SCHEDULE_SHARE, WINDOW_EDGE_OPERATIONS
@@ -281,6 +282,7 @@ def _typical(clock: Durations) -> float:
 
 def _busy_lanes(result: PointResult) -> float:
     """Return how many lanes were waiting for an answer, on average."""
-    steps = [step for step in result.steps if not step.overlaps]
+    # Results of before there were phases do not say it of passes.
+    steps = [step for step in result.steps if step.step != SEQUENCE and not step.overlaps]
     waited = sum(step.service.n * (step.service.mean or 0.0) for step in steps)
     return waited / 1e6 / result.seconds if result.seconds else 0.0
