@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series
 from sitebench.verdict.verdict import Verdict
 from tests.web_bench.made import a_result, a_sweep
 from web_bench.paper.analysis import (
@@ -25,7 +26,7 @@ PROLIANT_5000_1P = {12: 366.0, 48: 988.0, 96: 1_072.0, 120: 950.0, 216: 930.0}
 """The points of 1997's Figure 4 that the text names, and its 900 to 1000 beyond 96 clients."""
 
 
-def series(results: list[PointResult]) -> list:  # type: ignore[type-arg]
+def series(results: list[PointResult]) -> list[Series]:
     (found,) = by_workload(results).values()
     return found
 
@@ -49,6 +50,14 @@ def test_the_peak_has_its_clients_and_an_invalid_point_is_none() -> None:
     best = peak_of(series([*results, invalid(a_result(STATIC, 240, 9_000))]))
     assert best is not None
     assert best.spec.users == 96
+
+
+def test_what_limits_the_tester_is_on_no_curve() -> None:
+    results = [*a_sweep(STATIC, {1: 100, 4: 300}), invalid(a_result(STATIC, 8, 900))]
+    assert [each.clients for each in curve(series(results))] == [1, 4]
+    best = useful_peak(series(results))
+    assert best is not None
+    assert best.clients == 4
 
 
 def test_a_peak_is_useful_only_where_clients_are_served_alike() -> None:

@@ -1,5 +1,8 @@
 """The figures of a window: what is counted, and how a request's time is split."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from tests.web_bench.made import SECONDS, a_result, a_tally
@@ -37,6 +40,17 @@ def test_what_was_not_measured_is_none_not_zero() -> None:
     for name in ("latency_s", "handshake_s", "first_byte_s", "rest_s", "split_s", "load_factor"):
         assert found[name] is None, name
     assert found["clients"] is None
+
+
+@pytest.mark.parametrize("asks", [{"method": "HEAD"}, {"headers": (("Range", "bytes=0-9"),)}])
+def test_answers_that_are_no_whole_files_have_no_mean_to_be_held_against(
+    asks: dict[str, Any],
+) -> None:
+    first, *others = STATIC.classes
+    workload = replace(STATIC, classes=(replace(first, **asks), *others))
+    found = figures(a_tally(workload, 20_000, 8_000_000), [workload])
+    assert found["mean_bytes"] is None
+    assert warnings(found) == []
 
 
 def test_the_mix_has_every_class_with_what_was_asked_for() -> None:

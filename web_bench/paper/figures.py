@@ -100,7 +100,8 @@ def _mean_bytes(measured: Tally, workloads: Sequence[Workload]) -> float | None:
     for workload in workloads:
         for each in workload.classes:
             mean, count = workload.mean_bytes_of(each), _totals(measured, workload, each.name).count
-            if mean is None:
+            # HEAD has no body, and headers may ask for a part of one, or for none.
+            if mean is None or each.method != "GET" or each.headers:
                 return None
             requests, total = requests + count, total + count * mean
     return total / requests if requests else None
