@@ -62,8 +62,8 @@ Columns = Mapping[str, tuple[Of, Callable[[float], str]]]
 """Figures by their titles, and how each is shown."""
 
 RATES: Columns = {
-    "requests/s": (figure_of("requests_per_s"), format_rate),
-    "conn/s": (figure_of("connects_per_s"), format_rate),
+    "requests\nper s": (figure_of("requests_per_s"), format_rate),
+    "conn.\nper s": (figure_of("connects_per_s"), format_rate),
     "Mbit/s": (figure_of("mbit_per_s"), format_rate),
     "load\nfactor": (figure_of("load_factor"), "{:,.1f}".format),
 }
