@@ -29,6 +29,10 @@ _OFF_MEAN = 0.05
 """The part by which bytes per request may differ from the files' mean otherwise: sizes within a
 class are drawn at random."""
 
+_WRONG = ("status:", "wrong-")
+_MOST_WRONG = 0.001
+"""The part of the answers that may be wrong before a figure is one of another workload."""
+
 _LEAST_REQUESTS = 1_000
 """With fewer requests, chance alone may be off by more than that."""
 
@@ -58,8 +62,15 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
         "rest_s": _rest_s(whole, connects, first_bytes),
         "split_s": _split_s(whole, connects, handshakes, first_bytes),
         "clients": fairness(measured.lane_counts),
+        "wrong": wrong(classes),
         "mix": {workload.name: mix(measured, workload) for workload in workloads},
     }
+
+
+def wrong(classes: StepTotals) -> dict[str, int]:
+    """Return how many answers were not what was asked for, by kind: another status or content."""
+    found = {kind: n for kind, n in classes.failures.items() if kind.startswith(_WRONG)}
+    return dict(sorted(found.items()))
 
 
 def _mean_s(totals: StepTotals) -> float | None:
@@ -167,13 +178,36 @@ def latency_s(result: PointResult) -> float | None:
 
 
 def warnings(found: Mapping[str, Any]) -> list[PointWarning]:
+    """Return a warning where a server does not hold what the workload asks for."""
+    requests = sum(each["count"] for w in found["mix"].values() for each in w.values())
+    return [*_not_there(found, requests), *_other_sizes(found, requests)]
+
+
+def _not_there(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
+    """Return a warning that spoils the point where answers were wrong: it is another workload."""
+    kinds = found["wrong"]
+    if sum(kinds.values()) <= _MOST_WRONG * requests:
+        return []
+    classes = (name for w in found["mix"].values() for name, each in w.items() if each["failed"])
+    told = ", ".join(f"{kind} x {n:,}" for kind, n in kinds.items())
+    return [
+        PointWarning(
+            OTHER_FILES,
+            f"of {requests:,} answers {sum(kinds.values()):,} were not what was asked for "
+            f"({told}), to requests of {', '.join(classes)}",
+            "compare the server's files with the set: sitebench web verify",
+            spoils=True,
+        )
+    ]
+
+
+def _other_sizes(found: Mapping[str, Any], requests: int) -> list[PointWarning]:
     """Return a warning where the bytes per request are not those of the workload's files.
 
     That would have caught the WebStone report of 1996: 19 KB per connection, of files with a mean
     of "roughly 7 KB".
     """
     received, mean = found["bytes_per_request"], found["mean_bytes"]
-    requests = sum(each["count"] for w in found["mix"].values() for each in w.values())
     if received is None or mean is None or requests < _LEAST_REQUESTS:
         return []
     if (1 - _OFF_MEAN) * mean <= received <= (1 + _OFF_MEAN) * mean + _HEAD_BYTES:
