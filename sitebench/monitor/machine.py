@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import shutil
 import socket
 import struct
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -50,15 +54,34 @@ class NetworkReader:
         return texts.read(f"{self._place}/{name}") or ""
 
     def _speed_of(self, interfaces: Mapping[str, InterfaceSample]) -> Mapping[str, int]:
-        """Return the speed of real cards; a virtual interface reports a made-up one."""
+        """Return the speed of real cards, and of virtual ones that a token bucket limits.
+
+        What a virtual interface itself reports is made up.
+        """
         if self._own:
             for name in interfaces.keys() - self._known:
                 self._known.add(name)
                 place = f"/sys/class/net/{name}"
                 megabits = (texts.read(f"{place}/speed") or "").strip()
-                if os.path.exists(f"{place}/device") and megabits.isdigit():  # noqa: PTH110
-                    self._speeds[name] = int(megabits) * 1_000_000
+                if os.path.exists(f"{place}/device"):  # noqa: PTH110
+                    if megabits.isdigit():
+                        self._speeds[name] = int(megabits) * 1_000_000
+                elif (limited := _token_bucket(name)) is not None:
+                    self._speeds[name] = limited
         return self._speeds
+
+
+def _token_bucket(interface: str) -> int | None:
+    """Return the bits a second that a token bucket lets leave an interface, if it has one."""
+    tc = shutil.which("tc", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin")))
+    if tc is None or interface == "lo":
+        return None
+    argv = [tc, "-j", "qdisc", "show", "dev", interface]
+    shown = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        rates = [each["options"]["rate"] for each in json.loads(shown) if each["kind"] == "tbf"]
+        return 8 * min(rates) if rates else None
+    return None
 
 
 class MachineReader:

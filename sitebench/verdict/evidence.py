@@ -129,10 +129,14 @@ class Evidence:
 
     @property
     def link(self) -> InterfaceUse | None:
-        """The interface that carried most, of those with a known speed; None on loopback."""
-        machine = self.target_machine or self.use.machine
-        real = [each for each in machine.interfaces if each.speed_bits_s]
-        return max(real, key=lambda each: each.bytes_in + each.bytes_out, default=None)
+        """The fullest interface at either end, of those with a known speed; None on loopback."""
+
+        def filled(each: InterfaceUse) -> float:
+            return max(each.bytes_in, each.bytes_out) / (each.speed_bits_s or 1)
+
+        ends = filter(None, (self.target_machine, self.use.machine))
+        known = [each for end in ends for each in end.interfaces if each.speed_bits_s]
+        return max(known, key=filled, default=None)
 
     def per_second(self, amount: float | None) -> float | None:
         """Spread an amount over the window."""

@@ -11,6 +11,7 @@ import pytest
 
 from sitebench.monitor import DiskUse, MachineUse, Monitor, use_between
 from sitebench.monitor.machine import sockets_by_state
+from sitebench.system.namespace import remote_host
 from sitebench.system.network import free_port
 from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
@@ -155,6 +156,15 @@ def test_bytes_over_loopback_went_in_and_out(actor: Actor) -> None:
     assert lo.speed_bits_s is None
     assert used.segments_out is not None
     assert used.segments_out >= (8 << 20) // 65_536
+
+
+def test_a_token_bucket_is_the_speed_of_a_virtual_interface() -> None:
+    with remote_host(10_000_000), remote_host():
+        used = Watch().used()
+    speeds = {
+        each.speed_bits_s for each in used.interfaces if each.name.startswith(f"sb{os.getpid()}")
+    }
+    assert speeds == {10_000_000, None}
 
 
 def test_sockets_are_counted_by_their_state() -> None:
