@@ -12,6 +12,7 @@ from web_bench.paper.analysis import (
     Stages,
     curve,
     efficiencies,
+    not_compared,
     peak_of,
     predictions,
     stages,
@@ -116,6 +117,22 @@ def test_rates_that_no_cost_explains_are_said_to_be_so() -> None:
     made, (why,) = predictions(by_workload(results))
     assert made == []
     assert "one bottleneck did not limit both" in why
+
+
+def test_what_has_no_valid_point_is_named_where_it_is_needed() -> None:
+    results = [
+        *map(invalid, a_sweep("webbench1-static", {12: 1_401})),
+        *a_sweep("webbench1-light", {12: 344}),
+        *a_sweep("webbench1-heavy", {12: 48}),
+        *map(invalid, a_sweep("spice-static", {12: 1_153})),
+        *a_sweep("spice-cgi", {12: 344}),
+    ]
+    found = by_workload(results)
+    made, failed = predictions(found)
+    assert made == []
+    assert failed == ["webbench1-heavy: webbench1-static has no valid point"]
+    assert not_compared(found) == "No SPICE efficiency: spice-static has no valid point."
+    assert not_compared(by_workload(a_sweep("spice-cgi", {12: 344}))) == ""
 
 
 def test_tls_costs_what_the_e_commerce_test_lacks() -> None:

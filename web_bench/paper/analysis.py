@@ -6,7 +6,7 @@ Only valid points count: the others say nothing about the server.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.errors import BadInput
@@ -115,7 +115,7 @@ def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, Spice
     made: dict[str, SpiceEfficiency] = {}
     for name, found in by_workload.items():
         tested = curve(found)
-        if name == STATIC or not _compared(name) or not static or not tested:
+        if not _compared(name) or not static or not tested:
             continue
         # Without a common number of clients there is nothing to compare.
         with contextlib.suppress(BadInput):
@@ -123,8 +123,17 @@ def efficiencies(by_workload: Mapping[str, Sequence[Series]]) -> dict[str, Spice
     return made
 
 
+def not_compared(by_workload: Mapping[str, Sequence[Series]]) -> str:
+    """Return why there is no efficiency of any program, where some were measured."""
+    if STATIC not in by_workload or not any(map(_compared, by_workload)):
+        return ""
+    if not curve(by_workload[STATIC]):
+        return f"No SPICE efficiency: {STATIC} has no valid point."
+    return "" if efficiencies(by_workload) else "No SPICE efficiency: no program has a valid point."
+
+
 def _compared(name: str) -> bool:
-    return name.startswith(("spice-", "ecommerce-"))
+    return name != STATIC and name.startswith(("spice-", "ecommerce-"))
 
 
 @dataclass(frozen=True)
@@ -152,6 +161,16 @@ _TLS_SHARE, _DYNAMIC_SHARE = 0.08, 0.19
 """Of the e-commerce test."""
 
 
+_NEEDED = {
+    "webbench1-heavy": tuple(WEBBENCH1),
+    **{
+        f"ecommerce-{kind}": (f"ecommerce-{kind}", STATIC, f"spice-{kind}")
+        for kind in ("inprocess", "cgi")
+    },
+}
+"""The workloads behind each prediction, itself among them."""
+
+
 def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Prediction], list[str]]:
     """Return what the cost model predicts of these workloads, and why it cannot predict others."""
     peaks = {
@@ -161,6 +180,7 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
     }
     made, failed = [], []
     static, light, heavy = WEBBENCH1
+    failed += [f"{name}: {why}" for name, why in _without_peak(by_workload, peaks.keys())]
     if peaks.keys() >= WEBBENCH1.keys():
         try:
             found = costs(*(MeasuredMix(WEBBENCH1[name], peaks[name]) for name in (static, light)))
@@ -178,6 +198,14 @@ def predictions(by_workload: Mapping[str, Sequence[Series]]) -> tuple[list[Predi
         if peaks.keys() >= {name, STATIC, program}:
             made.append(_without_tls(name, program, peaks))
     return made, failed
+
+
+def _without_peak(measured: Iterable[str], peaks: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield what would be predicted if every workload that it needs had a valid point."""
+    for name, needed in _NEEDED.items():
+        lacking = [each for each in needed if each not in peaks]
+        if lacking and set(needed) <= set(measured):
+            yield name, f"{', '.join(lacking)} has no valid point"
 
 
 def _without_tls(name: str, program: str, peaks: Mapping[str, float]) -> Prediction:

@@ -11,7 +11,7 @@ from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite
 from sitebench.report.table import Cell, Mark, Row, Table
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
-from web_bench.paper.analysis import efficiencies
+from web_bench.paper.analysis import efficiencies, not_compared
 from web_bench.paper.beside import beside
 from web_bench.paper.figures import figure_of, latency_s
 from web_bench.paper.printed import PAPERS
@@ -107,10 +107,7 @@ def _tables(found: Sequence[Series]) -> list[Folded]:
             Folded(f"Peaks{called}", [_peaks(measured)]),
             Folded(f"Requests by class{called}", [_mix(*each) for each in measured.items()], True),
         ]
-        more = [
-            *_rows("SPICE efficiency", ("Workload", "Compared", *SPICE), spice_rows(measured), 2),
-            *_cost_model(measured),
-        ]
+        more = [*_spice(measured), *_cost_model(measured)]
         if more:
             made.append(Folded(f"Programs against files{called}", more))
         made += [
@@ -155,8 +152,13 @@ def _mix(name: str, found: Sequence[Series]) -> Table:
     return Table(name, ("Class", *MIXES), rows, notes=[note])
 
 
-def _rows(title: str, columns: Sequence[str], rows: Sequence[Row], left: int) -> list[Table]:
-    return [Table(title, columns, rows, left)] if rows else []
+def _spice(found: dict[str, list[Series]]) -> list[Table]:
+    rows, why = spice_rows(found), not_compared(found)
+    if not rows and not why:
+        return []
+    return [
+        Table("SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, [why] if why else [])
+    ]
 
 
 def _cost_model(found: dict[str, list[Series]]) -> list[Table]:

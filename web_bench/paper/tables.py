@@ -17,6 +17,7 @@ from web_bench.paper.analysis import (
     MOST_VARIATION,
     curve,
     efficiencies,
+    not_compared,
     peak_of,
     predictions,
     stages,
@@ -241,7 +242,8 @@ def _efficiency(each: Efficiency) -> list[str]:
 def _spice(found: Mapping[str, Sequence[Series]]) -> list[Group]:
     rows = spice_rows(found)
     if not rows:
-        return []
+        why = not_compared(found)
+        return [Group(Text(why))] if why else []
     table = new_table("Workload", "Compared", *SPICE, left=2)
     for cells in rows:
         table.add_row(*cells)
