@@ -118,6 +118,22 @@ def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confin
         yield Confinement(tuple(before), host)
 
 
+def forget(folder: Path) -> None:
+    """Have the kernel drop what it has cached of a folder's files.
+
+    Cached pages count for the group that read them first, and whoever wrote the files has them all:
+    a target within limits of memory or disk would find them there.
+    """
+    for path in folder.rglob("*"):
+        if path.is_file():
+            file = os.open(path, os.O_RDONLY)
+            try:
+                os.fdatasync(file)
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(file)
+
+
 def refuse_limits(options: Any) -> None:
     """Raise when options limit a target that runs already."""
     if options.target_limits is not None:

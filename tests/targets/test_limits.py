@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import NotPossible, UnknownValue
-from sitebench.targets.limits import Limits, confined
+from sitebench.targets.limits import Limits, confined, forget
 from tests.support.cli import in_process, sitebench
 
 MIB = 1 << 20
@@ -93,6 +93,27 @@ def test_a_disk_is_limited_where_the_files_are(tmp_path: Path) -> None:
     assert took_s > 1.0
     with pytest.raises(NotPossible, match="keeps nothing on a disk"), confined(Limits(disk=1)):
         pass
+
+
+def cached(path: Path) -> bool:
+    """Whether the beginning of a file can be read without its disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT) == 1
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(file)
+
+
+def test_files_that_others_have_read_are_not_there_for_a_limited_target(tmp_path: Path) -> None:
+    """Otherwise a server with little memory finds all files in that of the seeder."""
+    written = tmp_path / "folder" / "file"
+    written.parent.mkdir()
+    written.write_bytes(bytes(MIB))
+    assert cached(written)
+    forget(tmp_path)
+    assert not cached(written)
 
 
 def test_a_network_carries_so_much_and_no_more() -> None:

@@ -12,7 +12,7 @@ from sitebench.errors import BadInput
 from sitebench.http.site import Address, open_live, parse_address, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
-from sitebench.targets.limits import confined, refuse_limits
+from sitebench.targets.limits import confined, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions, keeps
@@ -61,6 +61,9 @@ def open_target(
         refuse_limits(options)
         return _open_live(options)
     docroot = docroot_of(options, workloads, progress)
+    limits = options.target_limits
+    if docroot is not None and limits is not None and (limits.memory or limits.disk):
+        forget(docroot)
     with_tls = options.tls or any(each.uses_tls for each in workloads)
     if options.target == "embedded":
         return _open_embedded(options, docroot, with_tls)
