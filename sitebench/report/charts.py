@@ -76,6 +76,17 @@ AXES: Mapping[str, Spec] = {
 }
 """Axes by quantity: microseconds in the most readable unit, counts with a prefix."""
 
+
+def log_axis(name: str, shown: Iterable[float]) -> Spec:
+    """Return a logarithmic one of AXES with as many marks as make a narrow range readable."""
+    found = [value for value in shown if value > 0]
+    ratio = max(found) / min(found) if found else 1.0
+    digits: Sequence[float] = (1, 2, 5)
+    if ratio < 10:
+        digits = range(1, 10) if ratio >= 3 else [n / 2 for n in range(2, 20)]
+    return AXES[name] | {"values": [d * 10**power for power in range(-1, 10) for d in digits]}
+
+
 ALL_SERIES = "all series"
 """Placeholder for the names of a dataset's series, where a scale has to list them."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.report import build
+from sitebench.report.charts import log_axis
 from sitebench.report.model import Report
 from sitebench.report.page import Section
 from sitebench.report.sections import verdict, workers
@@ -123,3 +124,10 @@ def test_workers_have_a_row_each_and_one_that_was_lost_is_marked(
     assert "0 east, 10.0.0.2 native with the test 10,000 0 0.75 n/a n/a" in said
     assert "1 west, 10.0.0.3 ldap3 lost 50" in said
     assert said.count("-12.5 ms") == 1
+
+
+def test_a_narrow_range_of_rates_has_marks_too() -> None:
+    """At 1, 2 and 5 alone, an axis from 3,400 to 4,700 would have none."""
+    axis = log_axis("count, log", [3_400.0, 4_700.0])
+    assert [mark for mark in axis["values"] if 3_400 <= mark <= 4_700] == [3_500, 4_000, 4_500]
+    assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitebench.report.charts import (
-    AXES,
     FADED,
     SHOWN,
     Chart,
     Columns,
     Spec,
+    log_axis,
     marks,
     names,
     quantity,
@@ -108,9 +108,7 @@ def _chart(report: Report, suite: ReportSuite, shown: RateFigure) -> Chart:
             f"{shown.title}: {shown.unit} against {suite.size_title.lower()}, both axes "
             f"logarithmic{beside}."
         ),
-        spec=_spec(
-            suite, shown, list(dict.fromkeys(map(name, found))), then, sorted(set(points["size"]))
-        ),
+        spec=_spec(suite, shown, list(dict.fromkeys(map(name, found))), then, points),
         choices={"": {"points": points}},
     )
 
@@ -146,7 +144,7 @@ def _spec(
     shown: RateFigure,
     today: Sequence[str],
     then: Sequence[str],
-    sizes: Sequence[int],
+    points: Columns,
 ) -> Spec:
     x = quantity(
         "size",
@@ -155,14 +153,14 @@ def _spec(
             "title": suite.size_title,
             "labelExpr": "lower(format(datum.value, '~s'))",
             "grid": False,
-            "values": list(sizes),
+            "values": sorted(set(points["size"])),
             "labelOverlap": True,
         },
     )
     y = quantity(
         "rate",
         scale={"type": "log", "nice": False, "padding": 22},
-        axis=AXES[shown.axis] | {"title": shown.unit},
+        axis=log_axis(shown.axis, points["rate"]) | {"title": shown.unit},
     )
     in_us = ", us" if shown.axis == "us" else ""
     tooltip = [
