@@ -28,6 +28,11 @@ net::limits! {
         filter_depth: usize = MAX_FILTER_DEPTH, in 1..=MAX_FILTER_DEPTH;
         /// See [`FILTER_TERMS`].
         filter_terms: usize = FILTER_TERMS;
+        /// A filter's bytes: 30 for each of as many terms. It is compiled in one piece, which takes up to
+        /// 25 ns a byte: U+FDFA becomes eleven times as long (NFKC).
+        filter_bytes: usize = 128 << 10;
+        /// Attributes that one search asks for. People have 25, and SSSD asks for 60.
+        requested_attributes: usize = 256;
         /// Attributes of an entry, each set of options one of its own. People have 25.
         attributes_per_entry: usize = 1_000;
         /// Values of an entry. Adding to a list or deleting from it compares with every value there, under

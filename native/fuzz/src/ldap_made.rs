@@ -127,17 +127,21 @@ impl Tree<'_> {
                 let pieces: Vec<_> = pieces.chain(last.iter().map(|text| Piece::Final(text))).collect();
                 if pieces.iter().any(|piece| !text_of(piece).is_empty()) {
                     let pieces = pieces.into_iter().filter(|piece| !text_of(piece).is_empty());
+                    let pieces: Vec<_> = pieces.collect();
+                    terms = pieces.len();
                     write_substrings(out, &description(name), pieces);
                 } else {
                     write_present(out, &description(name));
                 }
             }
             Self::ByAttribute(name, rule, dn_attributes, value) => {
+                terms = asterisks(value);
                 let (name, rule) = (description(name), rule.map(oid));
                 let (attribute, rule) = (Some(name.as_slice()), rule.as_deref());
                 write_extensible(out, &Extensible { rule, attribute, value, dn_attributes: *dn_attributes });
             }
             Self::ByRule(rule, dn_attributes, value) => {
+                terms = asterisks(value);
                 let rule = oid(*rule);
                 let rule = Some(rule.as_slice());
                 write_extensible(
@@ -148,6 +152,11 @@ impl Tree<'_> {
         }
         1 + terms
     }
+}
+
+/// What an extensible assertion may be cut at.
+fn asterisks(value: &[u8]) -> usize {
+    value.iter().filter(|byte| **byte == b'*').count()
 }
 
 const fn text_of<'p>(piece: &Piece<'p>) -> &'p [u8] {

@@ -289,7 +289,7 @@ fn substrings_have_pieces_in_order() {
         Request::decode(&search_with(|out| wire::ber::write_element(out, 0xa4, &content))).map(drop)
     };
     assert_eq!(filter(b"\x80\x01a\x81\x01b\x81\x01c\x82\x01d"), Ok(()));
-    for wrong in [&b""[..], b"\x81\x01a\x80\x01b", b"\x82\x01a\x81\x01b", b"\x83\x01a"] {
+    for wrong in [&b""[..], b"\x81\x01a\x80\x01b", b"\x82\x01a\x81\x01b", b"\x83\x01a", b"\x81\x00"] {
         assert_eq!(filter(wrong), Err(DecodeError::BadSubstrings), "{wrong:?}");
     }
 }

@@ -5,7 +5,7 @@ mod write;
 
 use wire::ldap::Selection;
 
-use crate::schema::{Schema, base};
+use crate::schema::{AttributeId, Schema, base};
 use crate::store::{Operational, has_options};
 
 /// The names under which attributes are answered.
@@ -36,8 +36,8 @@ pub struct Projection {
 struct Wanted {
     /// As it was asked for.
     asked: (usize, usize),
-    /// The canonical names of the type and its subtypes; of an unknown type nothing.
-    types: Vec<(usize, usize)>,
+    /// The type; by its number, since the names of its subtypes are many times as long.
+    id: AttributeId,
     computed: Option<Operational>,
 }
 
@@ -66,6 +66,12 @@ impl Projection {
         }
     }
 
+    /// How many descriptions are listed.
+    #[inline]
+    pub(crate) fn listed(&self) -> usize {
+        self.wanted.len()
+    }
+
     /// Whether it selects all user attributes with their values and nothing else, so that the body
     /// can be sent verbatim.
     #[inline]
@@ -79,9 +85,7 @@ impl Projection {
         };
         let computed = if schema.attribute(id).computed { Operational::of(schema, id) } else { None };
         let asked = self.keep(asked);
-        let types = schema.subtypes(id).iter();
-        let types = types.map(|&id| self.keep(schema.canonical_name(id).as_bytes())).collect();
-        self.wanted.push(Wanted { asked, types, computed });
+        self.wanted.push(Wanted { asked, id, computed });
     }
 
     fn keep(&mut self, name: &[u8]) -> (usize, usize) {
@@ -96,9 +100,9 @@ impl Projection {
 
     /// Whether a stored description is what is wanted: the type or a subtype, with the options asked
     /// for and perhaps more.
-    fn is_wanted(&self, wanted: &Wanted, description: &[u8]) -> bool {
+    fn is_wanted(&self, schema: &Schema, wanted: &Wanted, description: &[u8]) -> bool {
         let name = base(description);
-        wanted.types.iter().any(|known| self.name(*known) == name)
+        schema.subtypes(wanted.id).iter().any(|id| schema.canonical_name(*id).as_bytes() == name)
             && has_options(description, self.name(wanted.asked))
     }
 }

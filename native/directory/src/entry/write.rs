@@ -5,7 +5,7 @@ use wire::ldap::Attributes;
 use wire::ldap::attributes::Attribute;
 
 use super::{Naming, Projection, Wanted, body};
-use crate::schema::base;
+use crate::schema::{Schema, base};
 use crate::store::{EntryId, Operational, Store, UnixSeconds};
 
 impl Store {
@@ -19,8 +19,8 @@ impl Store {
         ber::write_octets(out, dn);
         ber::write_nested(out, tag::SEQUENCE, |out| {
             match projection.naming {
-                Naming::Canonical => projection.write_in_order(list, out),
-                Naming::AsRequested => projection.write_as_requested(list, out),
+                Naming::Canonical => projection.write_in_order(&self.schema, list, out),
+                Naming::AsRequested => projection.write_as_requested(&self.schema, list, out),
             }
             let mut value = Vec::new();
             for (what, canonical) in Operational::ALL {
@@ -47,31 +47,40 @@ impl Projection {
         }
     }
 
-    fn write_in_order(&self, list: Attributes<'_>, out: &mut Vec<u8>) {
+    fn write_in_order(&self, schema: &Schema, list: Attributes<'_>, out: &mut Vec<u8>) {
         for attribute in list.iter().flatten() {
-            if self.all_user || self.wanted.iter().any(|wanted| self.is_wanted(wanted, attribute.name)) {
+            if self.all_user || self.is_any_wanted(schema, &self.wanted, attribute.name) {
                 self.write_attribute(attribute.name, &attribute, out);
             }
         }
     }
 
-    fn write_as_requested(&self, list: Attributes<'_>, out: &mut Vec<u8>) {
-        for wanted in &self.wanted {
-            for attribute in list.iter().flatten().filter(|one| self.is_wanted(wanted, one.name)) {
-                self.write_attribute(self.requested_name(wanted, attribute.name), &attribute, out);
+    /// Each attribute once (RFC 4511 section 4.1.7), however often it is asked for.
+    fn write_as_requested(&self, schema: &Schema, list: Attributes<'_>, out: &mut Vec<u8>) {
+        for (at, wanted) in self.wanted.iter().enumerate() {
+            let before = self.wanted.get(..at).unwrap_or_default();
+            for attribute in list.iter().flatten().filter(|one| self.is_wanted(schema, wanted, one.name)) {
+                if !self.is_any_wanted(schema, before, attribute.name) {
+                    let name = self.requested_name(schema, wanted, attribute.name);
+                    self.write_attribute(name, &attribute, out);
+                }
             }
         }
         for attribute in list.iter().flatten().filter(|_| self.all_user) {
-            if !self.wanted.iter().any(|wanted| self.is_wanted(wanted, attribute.name)) {
+            if !self.is_any_wanted(schema, &self.wanted, attribute.name) {
                 self.write_attribute(attribute.name, &attribute, out);
             }
         }
     }
 
+    fn is_any_wanted(&self, schema: &Schema, wanted: &[Wanted], description: &[u8]) -> bool {
+        wanted.iter().any(|wanted| self.is_wanted(schema, wanted, description))
+    }
+
     /// The asked-for spelling stands for the type itself; subtypes and options keep their own.
-    fn requested_name<'n>(&'n self, wanted: &Wanted, stored: &'n [u8]) -> &'n [u8] {
+    fn requested_name<'n>(&'n self, schema: &Schema, wanted: &Wanted, stored: &'n [u8]) -> &'n [u8] {
         let asked = self.name(wanted.asked);
-        let is_type = wanted.types.first().is_some_and(|first| self.name(*first) == stored);
+        let is_type = schema.canonical_name(wanted.id).as_bytes() == stored;
         if is_type && base(asked).len() == asked.len() { asked } else { stored }
     }
 

@@ -28,10 +28,10 @@ impl CompiledFilter {
         self.nodes.get(at)
     }
 
-    /// How many terms it has, those that hold others among them.
+    /// How many terms it has, those that hold others and the pieces of substrings among them.
     #[inline]
     pub(crate) fn terms(&self) -> usize {
-        self.nodes.len()
+        self.nodes.len() + self.pieces.len()
     }
 
     /// Where the node after the one at `at` and all inside it stands.

@@ -9,7 +9,7 @@ use super::filter::{names_one, rewrite};
 use super::names::{Meaning, Names};
 use crate::access;
 use crate::entry::Naming;
-use crate::operation::{NameForm, Terms};
+use crate::operation::{NameForm, Terms, bounds};
 use crate::search::Budget;
 use crate::session::Session;
 use crate::store::Refusal;
@@ -46,6 +46,10 @@ fn translated(
     let meaning = names.read(search.base, name);
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
+    // Between two percent signs there is another piece.
+    if let Some(refusal) = bounds::filter(filter, &turn.settings.limits) {
+        return Err(refusal);
+    }
     let (base, scope) = match meaning {
         Meaning::User => (name.as_slice(), search.scope),
         Meaning::Everyone => (names.container(), Scope::One),

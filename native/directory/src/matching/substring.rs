@@ -70,13 +70,19 @@ fn prepare_text_piece(how: Preparation, kind: PieceKind, piece: &[u8], out: &mut
 fn prepare_doubled(how: Preparation, text: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     prepare(text, how, out);
-    let mut at = start + 1;
-    while at + 1 < out.len() {
-        if out[at] == b' ' {
-            out.insert(at, b' ');
-            at += 1;
+    let (mut from, inner) = (out.len(), start + 1..out.len().saturating_sub(1));
+    let spaces = out.get(inner.clone()).unwrap_or_default().iter().filter(|byte| **byte == b' ').count();
+    // From the end on, so that each byte moves once.
+    out.resize(from + spaces, b' ');
+    let mut to = out.len();
+    while from < to {
+        from -= 1;
+        to -= 1;
+        out[to] = out[from];
+        if out[from] == b' ' && inner.contains(&from) {
+            to -= 1;
+            out[to] = b' ';
         }
-        at += 1;
     }
 }
 
@@ -98,7 +104,10 @@ pub fn pieces_match<'p>(value: &[u8], pieces: impl Iterator<Item = (PieceKind, &
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "this is a test")]
 mod tests {
+    use rustix::time::{ClockId, clock_gettime};
+
     use super::*;
 
     fn matches(matching: Matching, value: &str, pattern: &str) -> bool {
@@ -118,6 +127,26 @@ mod tests {
             pieces.push((kind, piece));
         }
         pieces_match(&prepared, pieces.iter().map(|(kind, piece)| (*kind, piece.as_slice())))
+    }
+
+    #[test]
+    fn a_text_of_words_is_prepared_in_a_time_that_grows_with_its_length() {
+        let used = || {
+            let used = clock_gettime(ClockId::ThreadCPUTime);
+            used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+        };
+        let least_ns = |words: usize| {
+            let text = "a ".repeat(words);
+            let take = |_| {
+                let (mut out, before) = (Vec::new(), used());
+                assert!(Matching::CaseIgnore.prepare_piece(PieceKind::Any, text.as_bytes(), &mut out));
+                assert_eq!(out.len(), 3 * words - 1);
+                used() - before
+            };
+            (0..5).map(take).min().unwrap()
+        };
+        let (short, long) = (least_ns(4_000), least_ns(64_000));
+        assert!(long < 64 * short, "16 times the words took {long} ns after {short} ns");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Requests that ask for more than the limits allow.
 
-use wire::ldap::{Operation, ResultCode, op};
+use wire::ldap::{Filter, Operation, ResultCode, Selection, op};
 
 use crate::limits::Limits;
 use crate::store::Refusal;
@@ -28,17 +28,26 @@ pub(crate) fn refusal(operation: &Operation<'_>, limits: &Limits) -> Option<(u8,
         ));
     }
     match operation {
-        Operation::Search(search) => filter(search.filter, limits).map(|refusal| (tag, refusal)),
+        Operation::Search(search) => filter(search.filter, limits)
+            .or_else(|| selection(search.attributes, limits))
+            .map(|refusal| (tag, refusal)),
         _ => None,
     }
 }
 
-/// A term takes two bytes at least: most filters are too short to be beyond anything, and are not
-/// walked for it.
+/// A term takes a byte at least, as a piece of a substring assertion that is written between asterisks, and
+/// a level two: most filters are too short to be beyond anything, and are not walked for it.
 #[inline]
-fn filter(filter: wire::ldap::Filter<'_>, limits: &Limits) -> Option<Refusal> {
-    let short = filter.element().value.len() <= 2 * limits.filter_terms.min(limits.filter_depth);
-    let size = if short { return None } else { filter.size() };
+pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
+    let bytes = filter.element().value.len();
+    if bytes < limits.filter_terms.min(2 * limits.filter_depth).min(limits.filter_bytes) {
+        return None;
+    }
+    if bytes > limits.filter_bytes {
+        let most = limits.filter_bytes;
+        return Some(refused(format!("a filter of {bytes} bytes, over the limit of {most}")));
+    }
+    let size = filter.size();
     if size.depth > limits.filter_depth {
         let most = limits.filter_depth;
         return Some(refused(format!("a filter nested {} deep, over the limit of {most}", size.depth)));
@@ -46,6 +55,17 @@ fn filter(filter: wire::ldap::Filter<'_>, limits: &Limits) -> Option<Refusal> {
     (size.terms > limits.filter_terms).then(|| {
         refused(format!("a filter of {} terms, over the limit of {}", size.terms, limits.filter_terms))
     })
+}
+
+/// A description takes two bytes at least.
+#[inline]
+fn selection(attributes: Selection<'_>, limits: &Limits) -> Option<Refusal> {
+    let most = limits.requested_attributes;
+    if attributes.encoded_len() <= 2 * most {
+        return None;
+    }
+    let count = attributes.iter().count();
+    (count > most).then(|| refused(format!("{count} attributes asked for, over the limit of {most}")))
 }
 
 fn refused(diagnostic: String) -> Refusal {

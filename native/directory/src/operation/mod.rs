@@ -2,7 +2,7 @@
 
 mod authenticate;
 mod bind;
-mod bounds;
+pub(crate) mod bounds;
 mod compare;
 mod dispatch;
 mod extended;

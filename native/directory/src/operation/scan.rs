@@ -1,6 +1,7 @@
 //! A running search. It can be suspended after every few entries and resumed, also when entries have
 //! been added and removed in between.
 
+use net::FLUSH_BYTES;
 use wire::ldap::answer::{write_entry, write_result, write_result_with};
 use wire::ldap::control::{Control, PagedResults};
 use wire::ldap::{ResultCode, SearchRequest, oid, op};
@@ -23,6 +24,9 @@ const EVALUATIONS: usize = 8_192;
 
 /// Entries answered between two looks at what has gathered.
 const MATCHES: usize = 8;
+
+/// A search that asks for more attributes than people have answers one entry at a time.
+const FEW: usize = 32;
 
 /// The terms of a search that are not in its request.
 #[derive(Debug, Clone, Copy)]
@@ -212,8 +216,9 @@ impl RunningSearch {
         if context.now.ms >= self.deadline_ms {
             return ScanStatus::TimeLimit;
         }
-        let budget = Budget { candidates: candidates(filter), matches: self.wanted() };
+        let budget = Budget { candidates: candidates(filter), matches: self.wanted(projection) };
         let now = context.now.seconds();
+        let start = context.out.len();
         context.matches.clear();
         let progress =
             context.store.advance(&mut self.cursor, filter, now, budget, context.marks, context.matches);
@@ -221,9 +226,13 @@ impl RunningSearch {
             if self.left == Some(0) {
                 return ScanStatus::SizeLimit;
             }
-            if let Some(&entry) = context.matches.get(at) {
-                self.send(entry, projection, context);
+            let Some(&entry) = context.matches.get(at) else { break };
+            if context.out.len() >= start + FLUSH_BYTES {
+                // Large entries: those behind wait until these have been written.
+                self.cursor.back_to(entry);
+                return ScanStatus::More;
             }
+            self.send(entry, projection, context);
         }
         match progress {
             Progress::Done => ScanStatus::Done,
@@ -234,10 +243,12 @@ impl RunningSearch {
 
     /// How many matches to look for: one more than may be sent, to know whether the limit is exceeded.
     #[inline]
-    fn wanted(&self) -> usize {
-        let left = self.left.map_or(MATCHES, |left| left.saturating_add(1) as usize);
-        let page = self.page.map_or(MATCHES, |page| page as usize);
-        MATCHES.min(left).min(page)
+    fn wanted(&self, projection: &Projection) -> usize {
+        // Each description of a long list is compared with each attribute of an entry.
+        let most = if projection.listed() > FEW { 1 } else { MATCHES };
+        let left = self.left.map_or(most, |left| left.saturating_add(1) as usize);
+        let page = self.page.map_or(most, |page| page as usize);
+        most.min(left).min(page)
     }
 
     #[inline]

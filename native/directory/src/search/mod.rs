@@ -13,6 +13,8 @@ pub(crate) use source::Source;
 
 use wire::ldap::Scope;
 
+use crate::store::EntryId;
+
 /// The position of a search. Holds no references; see [`crate::store::Store::search`].
 #[derive(Debug, Clone)]
 pub struct Cursor {
@@ -20,6 +22,13 @@ pub struct Cursor {
     source: Source,
     /// The next candidate.
     next: u32,
+}
+
+impl Cursor {
+    /// Goes back to a match that it has yielded, which comes next.
+    pub(crate) const fn back_to(&mut self, id: EntryId) {
+        self.next = id.0;
+    }
 }
 
 impl Default for Cursor {

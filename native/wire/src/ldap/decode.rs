@@ -96,6 +96,11 @@ impl<'a> Selection<'a> {
         self.0.is_empty()
     }
 
+    /// How many bytes they have on the wire.
+    pub const fn encoded_len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The listed descriptions, `*`, `+` and `1.1` among them.
     pub fn iter(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut reader = Reader::new(self.0);

@@ -108,7 +108,7 @@ impl<'a> Pieces<'a> {
 pub struct Size {
     /// Levels, one for a single comparison.
     pub depth: usize,
-    /// Comparisons and what joins them.
+    /// Comparisons, each piece of a substring assertion one of its own, and what joins them.
     pub terms: usize,
 }
 
@@ -134,6 +134,12 @@ impl<'a> Filter<'a> {
         let inner = match self.kind() {
             Kind::And(filters) | Kind::Or(filters) => filters,
             Kind::Not(_) => Filters(self.0.value),
+            Kind::Substrings(_, pieces) => return Size { depth: 1, terms: 1 + pieces.iter().count() },
+            // A substring assertion as a string (RFC 4517 section 3.3.30).
+            Kind::Extensible(extensible) => {
+                let pieces = extensible.value.iter().filter(|byte| **byte == b'*').count();
+                return Size { depth: 1, terms: 1 + pieces };
+            }
             _ => return Size { depth: 1, terms: 1 },
         };
         inner.iter().map(Self::size).fold(Size { depth: 1, terms: 1 }, |sum, one| Size {
@@ -222,7 +228,8 @@ fn piece(element: Tlv<'_>) -> Option<Piece<'_>> {
     }
 }
 
-/// RFC 4511 section 4.5.1.7.2: at least one piece, initial only first, final only last.
+/// RFC 4511 section 4.5.1.7.2: at least one piece, initial only first, final only last; none is empty
+/// (RFC 4517 section 3.3.30).
 fn check_substrings(content: &[u8]) -> Result<(), DecodeError> {
     let mut fields = Reader::new(content);
     fields.octets()?;
@@ -230,7 +237,11 @@ fn check_substrings(content: &[u8]) -> Result<(), DecodeError> {
     fields.finish()?;
     let mut first = true;
     while !pieces.is_empty() {
-        match piece(pieces.element()?) {
+        let element = pieces.element()?;
+        if element.value.is_empty() {
+            return Err(DecodeError::BadSubstrings);
+        }
+        match piece(element) {
             Some(Piece::Initial(_)) if first => {}
             Some(Piece::Any(_)) => {}
             Some(Piece::Final(_)) if pieces.is_empty() => {}
