@@ -45,13 +45,13 @@ class Suite:
     """A function that makes ready the one point that `sitebench.run` measures."""
     report: str
     """What a report has to know of it: a `ReportSuite`."""
+    plan: str
+    """What the planner has to know of it: a `PlanSuite`."""
     exports: Mapping[str, str]
     """Public names that `import sitebench` offers, and the module that has each."""
     target_options: frozenset[str]
     """Options that say which target it is and how it is set up: they may differ when two runs
     are compared, as the target is what is compared."""
-    plan: str | None = None
-    """What the planner has to know of it: a `PlanSuite`."""
     portable_client: str | None = None
     """The client in Python, if any, that can make the load in place of the native engine."""
     packages: tuple[str, ...] = ()

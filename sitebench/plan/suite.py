@@ -80,4 +80,4 @@ class PlanSuite:
 
 
 def plan_suites() -> list[PlanSuite]:
-    return [resolve_name(each.plan) for each in suites() if each.plan]
+    return [resolve_name(each.plan) for each in suites()]
