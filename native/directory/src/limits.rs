@@ -15,10 +15,10 @@ pub const FILTER_TERMS: usize = 4_096;
 net::limits! {
     /// The limits in force; what a configuration does not name keeps its default.
     pub struct Limits {
-        /// A message before its sender has bound. Binds and searches of the paper have 100 bytes; 389-ds and
+        /// A message of a client that has not bound with a name. Binds and searches of the paper have 100 bytes; 389-ds and
         /// OpenLDAP (`sockbuf_max_incoming`) allow 256 KiB.
         message_bytes_before_bind: usize = 256 << 10;
-        /// A message of a bound client: room for an entry with a photograph (OpenLDAP's
+        /// A message of a client that has bound with a name: room for an entry with a photograph (OpenLDAP's
         /// `sockbuf_max_incoming_auth` is the same 4 MiB).
         message_bytes_after_bind: usize = 4 << 20;
         /// A name in a request. Those of people have under 100 bytes, and the reader of names stops here.
@@ -40,6 +40,12 @@ net::limits! {
         values_per_entry: usize = 10_000;
         /// Changes of one modify, which is done as a whole under the store's lock.
         changes_per_modify: usize = 1_000;
+        /// Bytes that renaming a container may rewrite, which is done as a whole under the store's lock: those
+        /// of all entries below, a kibibyte each at least. With 16 MiB that is 16,384 people, some 40 ms.
+        rename_bytes: usize = 16 << 20;
+        /// A password. It is hashed with the salt of each that is stored, 10,000 at most: with this length in
+        /// some 30 ms. bcrypt takes 72 bytes, PAM 512.
+        password_bytes: usize = 1 << 10;
         /// Searches of one connection that are running at the same time, which are all requests of it that
         /// can be in flight: others are answered before the next is read. OpenLDAP's `conn_max_pending` is
         /// 100.

@@ -30,15 +30,16 @@ pub(crate) struct Session {
     pub(crate) identity: Identity,
     /// Present under TLS. Boxed so that a plain connection stays small.
     pub(crate) secured: Option<Box<Secured>>,
-    /// Whether a bind has succeeded, an anonymous one too.
-    pub(crate) bound: bool,
     pub(crate) searches: Searches,
 }
 
 impl Session {
-    /// The longest message it accepts.
+    /// The longest message it accepts. Anybody may bind without a name.
     pub(crate) fn message_limit(&self, turn: &Turn<'_>) -> usize {
         let limits = &turn.settings.limits;
-        if self.bound { limits.message_bytes_after_bind } else { limits.message_bytes_before_bind }
+        match self.identity {
+            Identity::Anonymous => limits.message_bytes_before_bind,
+            Identity::Admin | Identity::Entry(_) => limits.message_bytes_after_bind,
+        }
     }
 }

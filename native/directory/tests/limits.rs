@@ -243,6 +243,8 @@ fn a_connection_on_which_nothing_moves_is_closed_when_that_is_asked_for() {
 fn messages_have_a_length_before_a_bind_and_another_after_it() {
     let (directory, mut client) =
         limited(r#""message_bytes_before_bind": 1000, "message_bytes_after_bind": 2000"#);
+    let person: &[(u8, &str, &[&str])] = &[(2, "userPassword", &["secret"])];
+    assert_eq!(client.modify(PERSON, person).code, ResultCode::SUCCESS);
     let message = |bytes: usize| {
         let mut out = Vec::new();
         // Beside the name: three bytes of the id, and four before each of name and message.
@@ -254,7 +256,7 @@ fn messages_have_a_length_before_a_bind_and_another_after_it() {
     for (bound, most) in [(false, 1000), (true, 2000)] {
         let enter = || {
             let mut client = Client::connect(directory.addr());
-            assert!(!bound || client.bind("", "").code == ResultCode::SUCCESS);
+            assert!(!bound || client.bind(PERSON, "secret").code == ResultCode::SUCCESS);
             client
         };
         let mut within = enter();

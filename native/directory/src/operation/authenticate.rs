@@ -18,8 +18,12 @@ pub(super) fn authenticate(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
     verify_entry(name, password, turn).map(Identity::Entry).ok_or_else(invalid_credentials)
 }
 
-/// The name of the entry, as it is stored, if `password` is one of its passwords.
+/// The name of the entry, as it is stored, if `password` is one of its passwords. One that is longer than
+/// allowed is wrong.
 pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Option<Box<[u8]>> {
+    if password.len() > turn.settings.limits.password_bytes {
+        return None;
+    }
     let now = turn.seconds();
     let store = turn.access.read();
     let id = store.find(name, &mut turn.scratch.store).ok()?;

@@ -17,11 +17,9 @@ pub(super) fn run(session: &mut Session, request: &Request<'_>, bind: &BindReque
     // client anonymous.
     session.searches.clear();
     session.identity = Identity::Anonymous;
-    session.bound = false;
     match controls::check(request.controls).and_then(|()| identify(session, bind, turn)) {
         Ok(identity) => {
             session.identity = identity;
-            session.bound = true;
             answer::success(turn.out, request.id, op::BIND_RESPONSE);
         }
         Err(refusal) => answer::refusal(turn.out, request.id, op::BIND_RESPONSE, &refusal),

@@ -24,6 +24,9 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         answer::refusal(turn.out, request.id, tag, &refusal);
         return Flow::Continue;
     }
+    if may_take_long(&request.operation) {
+        turn.slice.begin();
+    }
     match &request.operation {
         Operation::Search(operation) => search::start(session, &request, operation, turn),
         Operation::Bind(operation) => bind::run(session, &request, operation, turn),
@@ -47,6 +50,16 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         Operation::Extended(operation) => extended::run(session, &request, operation, turn),
     }
     Flow::Continue
+}
+
+/// Whether it may take as long as an entry has values, or a container entries: what its sender has sent behind
+/// it waits for another turn then.
+#[inline]
+const fn may_take_long(operation: &Operation<'_>) -> bool {
+    matches!(
+        operation,
+        Operation::Bind(_) | Operation::Modify(_) | Operation::ModifyDn(_) | Operation::Compare(_)
+    )
 }
 
 /// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its

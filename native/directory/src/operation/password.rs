@@ -41,7 +41,14 @@ pub(super) fn modify(
             "the administrator's password is set where the server is started",
         ));
     }
+    // Each password stored is hashed with the old one.
+    turn.slice.begin();
     authorize(session, user, &request, turn)?;
+    let most = turn.settings.limits.password_bytes;
+    if let Some(new) = request.new.filter(|new| new.len() > most) {
+        let diagnostic = format!("a password of {} bytes, over the limit of {most}", new.len());
+        return Err(Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, diagnostic));
+    }
     let (password, generated) = match request.new {
         Some(new) if !new.is_empty() => (new.to_vec(), false),
         _ => (auth::generate().map_err(no_entropy)?, true),

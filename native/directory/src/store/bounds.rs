@@ -14,6 +14,8 @@ pub struct Bounds {
     pub values: usize,
     /// Changes of one modify.
     pub changes: usize,
+    /// Bytes that a rename rewrites.
+    pub rename_bytes: usize,
 }
 
 impl Default for Bounds {
@@ -28,6 +30,7 @@ impl From<&Limits> for Bounds {
             attributes: limits.attributes_per_entry,
             values: limits.values_per_entry,
             changes: limits.changes_per_modify,
+            rename_bytes: limits.rename_bytes,
         }
     }
 }
@@ -60,6 +63,16 @@ impl Bounds {
     /// Refuses too many values of an entry, or for one.
     pub(super) fn check_values(&self, values: usize) -> Result<(), Refusal> {
         if values > self.values { Err(too_many("values", values, self.values)) } else { Ok(()) }
+    }
+
+    /// Refuses a rename that rewrites too much.
+    pub(super) fn check_rename(&self, bytes: usize) -> Result<(), Refusal> {
+        if bytes <= self.rename_bytes {
+            return Ok(());
+        }
+        let most = self.rename_bytes;
+        let diagnostic = format!("the entries below would take more than {most} bytes of rewriting");
+        Err(Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, diagnostic))
     }
 
     /// Refuses a modify of too many changes.

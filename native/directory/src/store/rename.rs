@@ -1,6 +1,6 @@
 //! Renaming and moving entries (RFC 4511 section 4.9).
 
-use wire::dn::{Dn, Rdn};
+use wire::dn::{Dn, MAX_DN_BYTES, MAX_RDNS, Rdn};
 use wire::ldap::{Attributes, ModifyDnRequest, ResultCode};
 
 use super::add::{first_rdn, write_body};
@@ -8,6 +8,9 @@ use super::draft::Draft;
 use super::slots::NONE;
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
 use crate::entry::body;
+
+/// What an entry counts for at least when it is rewritten: its name is normalised and hashed too.
+const ENTRY: usize = 1 << 10;
 
 /// Where an entry is going.
 struct Target {
@@ -78,6 +81,7 @@ impl Store {
             dn.push(b',');
             dn.extend_from_slice(above);
         }
+        self.check_names(id, &dn)?;
         let spot = self.spot(&dn, scratch)?;
         if spot.entry.is_some_and(|other| other != id) {
             return Err(Refusal::new(ResultCode::ENTRY_ALREADY_EXISTS, "an entry of the new name exists"));
@@ -89,6 +93,37 @@ impl Store {
             ));
         }
         Ok(Target { parent, dn })
+    }
+
+    /// Checks that the entry and all below it can be called by the names that come of its new one, and that
+    /// there are few enough of them.
+    fn check_names(&self, top: u32, dn: &[u8]) -> Result<(), Refusal> {
+        let too_long = |error: String| Refusal::new(ResultCode::ADMIN_LIMIT_EXCEEDED, error);
+        let depth = Dn::parse(dn).map_err(|error| too_long(error.to_string()))?.rdns().count();
+        let mut rewritten = 0;
+        // Entries, and the bytes and parts of their names.
+        let mut checked = vec![(top, dn.len(), depth)];
+        while let Some((above, name, depth)) = checked.pop() {
+            let Some(below) = self.children.get(&above) else { continue };
+            // Looked at in a time that grows with the limit, not with the container.
+            self.bounds
+                .check_rename(usize::try_from(below.len()).unwrap_or(usize::MAX).saturating_mul(ENTRY))?;
+            for id in below {
+                let body = self.slots.get(id).map(|slot| self.bodies.get(slot.place)).unwrap_or_default();
+                let old = body::dn(body);
+                let name = first_rdn(old).map_or(0, |rdn| rdn.as_bytes().len()) + 1 + name;
+                if name > MAX_DN_BYTES || depth >= MAX_RDNS {
+                    return Err(too_long(format!(
+                        "a name below it would have {name} bytes and {} parts; {MAX_DN_BYTES} and {MAX_RDNS} is the limit",
+                        depth + 1
+                    )));
+                }
+                rewritten += (body.len() - old.len() + name).max(ENTRY);
+                self.bounds.check_rename(rewritten)?;
+                checked.push((id, name, depth + 1));
+            }
+        }
+        Ok(())
     }
 
     fn change_rdn_values(

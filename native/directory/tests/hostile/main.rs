@@ -4,6 +4,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod reads;
+mod turns;
+mod writes;
 
 use common::Client;
 use wire::ldap::ResultCode;
@@ -16,4 +18,8 @@ fn add_group(client: &mut Client, attribute: &str, values: &[String]) {
     let attributes: &[(&str, &[&str])] =
         &[("objectClass", &["RTPerson"]), ("cn", &["Group"]), (attribute, &values)];
     assert_eq!(client.add(GROUP, attributes).code, ResultCode::SUCCESS);
+}
+
+fn members(count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("cn=Member {i},ou=Dynamic,o=Intranet")).collect()
 }

@@ -1,0 +1,100 @@
+//! Small requests by the hundred, each of which takes long: they are sent in one write, and others are
+//! answered between them.
+
+use wire::ldap::ResultCode;
+use wire::ldap::request::{write_bind, write_change, write_compare, write_modify, write_modify_dn};
+
+use crate::common::{self, Client, Search, lookup};
+use crate::{GROUP, add_group, members};
+
+/// Lookups of the client that waits.
+const LOOKUPS: usize = 12;
+
+/// A directory with a group of these, and somebody to look up.
+fn serve(attribute: &str, values: &[String]) -> directory::Running {
+    let directory = common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    add_group(&mut client, attribute, values);
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
+    directory
+}
+
+/// Sends `count` requests at once, numbered from `first` on, and says how many of them were answered before
+/// another client's lookups.
+fn answered_first(
+    directory: &directory::Running,
+    (first, count): (i32, i32),
+    write: impl Fn(&mut Vec<u8>, i32),
+) -> usize {
+    let mut other = Client::connect(directory.addr());
+    let mut hostile = Client::connect(directory.addr());
+    let search = Search { filter: lookup("Ann 1"), ..Search::default() };
+    assert_eq!(other.search(&search).0.len(), 1);
+    let mut out = Vec::new();
+    (first..first + count).for_each(|id| write(&mut out, id));
+    assert!(out.len() < 64 << 10, "{} bytes are more than one read", out.len());
+    hostile.send(&out);
+    for _ in 0..LOOKUPS {
+        assert_eq!(other.search(&search).0.len(), 1);
+    }
+    hostile.stream.set_nonblocking(true).unwrap();
+    let mut room = vec![0; 1 << 20];
+    let bytes = hostile.stream.peek(&mut room).unwrap_or(0);
+    // An answer without text has 14 bytes, one with a longer id a byte or two more.
+    bytes / 14
+}
+
+fn assert_served_between(directory: &directory::Running, count: i32, write: impl Fn(&mut Vec<u8>, i32)) {
+    // This thread may get the processor late; not each time.
+    let mut tries = (0..5).map(|at| answered_first(directory, (1 + at * count, count), &write));
+    let half = usize::try_from(count / 2).unwrap();
+    assert!(tries.any(|answered| answered < half), "they were answered before {LOOKUPS} lookups, each time");
+}
+
+#[test]
+fn others_are_served_between_modifies_of_a_large_group() {
+    let directory = serve("uniqueMember", &members(1_500));
+    assert_served_between(&directory, 300, |out, id| {
+        write_modify(out, id, GROUP.as_bytes(), |out| {
+            let value = format!("cn=New {id}");
+            write_change(out, 0, b"uniqueMember", [value.as_bytes()]);
+        });
+    });
+}
+
+#[test]
+fn others_are_served_between_comparisons_with_a_large_group() {
+    let directory = serve("uniqueMember", &members(5_000));
+    assert_served_between(&directory, 300, |out, id| {
+        write_compare(out, id, GROUP.as_bytes(), b"uniqueMember", b"cn=nobody");
+    });
+}
+
+#[test]
+fn others_are_served_between_binds_against_many_passwords() {
+    let hash = "A".repeat(88);
+    let stored: Vec<String> =
+        (0..2_000).map(|i| format!("{{SHA512}}{}", hash.replacen("AAAA", &format!("{i:04}"), 1))).collect();
+    let directory = serve("userPassword", &stored);
+    assert_served_between(&directory, 300, |out, id| write_bind(out, id, 3, GROUP.as_bytes(), b"x"));
+}
+
+#[test]
+fn others_are_served_between_renames_of_a_container() {
+    let directory = common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    client.add("ou=Many,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Many"])]);
+    assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
+    for i in 0..2_000 {
+        let name = format!("P {i}");
+        client.add(
+            &format!("cn={name},ou=Many,o=Intranet"),
+            &[("objectClass", &["RTPerson"]), ("cn", &[&name])],
+        );
+    }
+    assert_served_between(&directory, 100, |out, id| {
+        let (from, to) = if id % 2 == 1 { ("Many", "Lots") } else { ("Lots", "Many") };
+        let (from, to) = (format!("ou={from},o=Intranet"), format!("ou={to}"));
+        write_modify_dn(out, id, from.as_bytes(), to.as_bytes(), true, None);
+    });
+}
