@@ -7,6 +7,7 @@ use wire::ldap::Attributes;
 use wire::ldap::attributes::Values;
 
 use super::CompiledFilter;
+use super::effort::Effort;
 use super::node::{Item, Node, Target, Test};
 use crate::matching::{compare, pieces_match};
 use crate::schema::{Matching, Schema};
@@ -49,30 +50,30 @@ impl CompiledFilter {
     /// Whether the filter is true of an entry that no store holds, such as the root's.
     pub fn matches(&self, schema: &Schema, dn: &[u8], attributes: Attributes<'_>) -> bool {
         let subject = Subject { schema, dn, attributes, computed: None };
-        self.evaluate(&subject, &mut Vec::new()) == Truth::True
+        self.evaluate(&subject, &mut Effort::default()) == Truth::True
     }
 
     /// Holds the filter against an entry. An empty filter, never compiled, is undefined.
     #[inline]
-    pub(crate) fn evaluate(&self, subject: &Subject<'_>, buffer: &mut Vec<u8>) -> Truth {
-        self.node(0, subject, buffer).0
+    pub(crate) fn evaluate(&self, subject: &Subject<'_>, effort: &mut Effort) -> Truth {
+        self.node(0, subject, effort).0
     }
 
     /// The value of the node at `at`, and where the next one stands. Depth is bounded by
     /// [`wire::ldap::MAX_FILTER_DEPTH`].
-    fn node(&self, at: usize, subject: &Subject<'_>, buffer: &mut Vec<u8>) -> (Truth, usize) {
+    fn node(&self, at: usize, subject: &Subject<'_>, effort: &mut Effort) -> (Truth, usize) {
         match self.nodes.get(at) {
-            Some(Node::And { end }) => (self.combine(at, *end, Truth::False, subject, buffer), *end as usize),
-            Some(Node::Or { end }) => (self.combine(at, *end, Truth::True, subject, buffer), *end as usize),
+            Some(Node::And { end }) => (self.combine(at, *end, Truth::False, subject, effort), *end as usize),
+            Some(Node::Or { end }) => (self.combine(at, *end, Truth::True, subject, effort), *end as usize),
             Some(Node::Not { end }) => {
-                let truth = match self.node(at + 1, subject, buffer).0 {
+                let truth = match self.node(at + 1, subject, effort).0 {
                     Truth::True => Truth::False,
                     Truth::False => Truth::True,
                     Truth::Undefined => Truth::Undefined,
                 };
                 (truth, *end as usize)
             }
-            Some(Node::Item(item)) => (self.item_is_true(item, subject, buffer).into(), at + 1),
+            Some(Node::Item(item)) => (self.item_is_true(item, subject, effort).into(), at + 1),
             Some(Node::Undefined) | None => (Truth::Undefined, at + 1),
         }
     }
@@ -85,12 +86,16 @@ impl CompiledFilter {
         end: u32,
         decisive: Truth,
         subject: &Subject<'_>,
-        buffer: &mut Vec<u8>,
+        effort: &mut Effort,
     ) -> Truth {
         let mut result = if decisive == Truth::True { Truth::False } else { Truth::True };
         let mut next = at + 1;
         while next < end as usize {
-            let (truth, after) = self.node(next, subject, buffer);
+            if effort.left == 0 {
+                effort.cut = true;
+                return Truth::Undefined;
+            }
+            let (truth, after) = self.node(next, subject, effort);
             if truth == decisive {
                 return decisive;
             }
@@ -103,31 +108,34 @@ impl CompiledFilter {
     }
 
     #[inline]
-    fn item_is_true(&self, item: &Item, subject: &Subject<'_>, buffer: &mut Vec<u8>) -> bool {
+    fn item_is_true(&self, item: &Item, subject: &Subject<'_>, effort: &mut Effort) -> bool {
         for attribute in subject.attributes.iter().flatten() {
+            effort.charge(Effort::EACH);
             if self.is_target(&item.target, &item.test, attribute.name, subject.schema)
-                && self.any_value(&item.test, attribute.values, subject.schema, buffer)
+                && self.any_value(&item.test, attribute.values, subject.schema, effort)
             {
                 return true;
             }
         }
-        if item.target.computed.is_some() && self.computed_is_true(item, subject, buffer) {
+        if item.target.computed.is_some() && self.computed_is_true(item, subject, effort) {
             return true;
         }
-        item.target.dn_attributes && self.name_is_true(item, subject, buffer)
+        item.target.dn_attributes && self.name_is_true(item, subject, effort)
     }
 
     /// Looks for the asserted bytes before anything is normalised: what an index led to nearly always
     /// has them.
     #[inline]
-    fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, buffer: &mut Vec<u8>) -> bool {
+    fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, effort: &mut Effort) -> bool {
         if let Test::Equal { raw, .. } | Test::Class { raw, .. } = test {
+            // Comparing bytes takes little.
+            effort.charge(values.0.len() / 16);
             let raw = raw.of(&self.bytes);
             if values.iter().flatten().any(|value| value == raw) {
                 return true;
             }
         }
-        values.iter().flatten().any(|value| self.test(test, value, schema, buffer))
+        values.iter().flatten().any(|value| self.test(test, value, schema, effort))
     }
 
     #[inline]
@@ -148,21 +156,22 @@ impl CompiledFilter {
         is(known) || self.known.subtypes(target).any(is)
     }
 
-    fn computed_is_true(&self, item: &Item, subject: &Subject<'_>, buffer: &mut Vec<u8>) -> bool {
+    fn computed_is_true(&self, item: &Item, subject: &Subject<'_>, effort: &mut Effort) -> bool {
         let (Some(what), Some(computed)) = (item.target.computed, subject.computed) else {
             return false;
         };
         let mut value = Vec::new();
         let Computed { store, id, slot, now } = computed;
         store.write_operational(id, slot, what, now, &mut value)
-            && self.test(&item.test, &value, subject.schema, buffer)
+            && self.test(&item.test, &value, subject.schema, effort)
     }
 
     /// The parts of the name take part (RFC 4511 section 4.5.1.7.7, dnAttributes).
-    fn name_is_true(&self, item: &Item, subject: &Subject<'_>, buffer: &mut Vec<u8>) -> bool {
+    fn name_is_true(&self, item: &Item, subject: &Subject<'_>, effort: &mut Effort) -> bool {
         let Ok(dn) = Dn::parse(subject.dn) else {
             return false;
         };
+        effort.charge(subject.dn.len());
         let mut decoded = Vec::new();
         dn.rdns().flat_map(|rdn| rdn.pairs()).any(|pair| {
             let Some(id) = subject.schema.resolve(pair.attribute) else {
@@ -170,35 +179,45 @@ impl CompiledFilter {
             };
             let name = subject.schema.canonical_name(id).as_bytes();
             self.is_target(&item.target, &item.test, name, subject.schema)
-                && self.test(&item.test, pair.value.decode(&mut decoded), subject.schema, buffer)
+                && self.test(&item.test, pair.value.decode(&mut decoded), subject.schema, effort)
         })
     }
 
     #[inline]
-    fn test(&self, test: &Test, value: &[u8], schema: &Schema, buffer: &mut Vec<u8>) -> bool {
+    fn test(&self, test: &Test, value: &[u8], schema: &Schema, effort: &mut Effort) -> bool {
+        effort.charge(Effort::EACH + value.len());
         match *test {
             Test::Present => true,
-            Test::Equal { matching, raw, normal } => {
-                matching.matches(schema, value, raw.of(&self.bytes), normal.of(&self.bytes), buffer)
-            }
+            Test::Equal { matching, raw, normal } => matching.matches(
+                schema,
+                value,
+                raw.of(&self.bytes),
+                normal.of(&self.bytes),
+                &mut effort.buffer,
+            ),
             Test::Class { raw, class } => {
                 let raw = raw.of(&self.bytes);
                 value == raw || class_matches(schema, value, raw, class)
             }
             Test::Pieces { matching, pieces } => {
-                buffer.clear();
                 let pieces = pieces.of(&self.pieces).iter();
+                effort.charge(Effort::EACH * pieces.len());
+                let buffer = &mut effort.buffer;
+                buffer.clear();
                 matching.prepare_for_pieces(schema, value, buffer)
                     && pieces_match(buffer, pieces.map(|piece| (piece.kind, piece.text.of(&self.bytes))))
             }
             Test::AtLeast { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_ge)
+                order(matching, schema, value, normal.of(&self.bytes), &mut effort.buffer)
+                    .is_some_and(Ordering::is_ge)
             }
             Test::AtMost { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_le)
+                order(matching, schema, value, normal.of(&self.bytes), &mut effort.buffer)
+                    .is_some_and(Ordering::is_le)
             }
             Test::Before { matching, normal } => {
-                order(matching, schema, value, normal.of(&self.bytes), buffer).is_some_and(Ordering::is_lt)
+                order(matching, schema, value, normal.of(&self.bytes), &mut effort.buffer)
+                    .is_some_and(Ordering::is_lt)
             }
         }
     }

@@ -60,6 +60,8 @@ enum ScanStatus {
     PageFull,
     SizeLimit,
     TimeLimit,
+    /// One entry takes longer than a turn may.
+    TooCostly,
 }
 
 /// What a stride changes. Filter and projection are not in it because they stay in the thread's
@@ -131,7 +133,7 @@ impl Scan {
         let entries_sent = &mut turn.counters.entries_sent;
         let mut context = ScanContext { store, now, marks, matches, body, out: turn.out, entries_sent };
         let status = running.stride(filter, projection, &mut context);
-        if status == ScanStatus::More || marks.has_listed() {
+        if status == ScanStatus::More || marks.took_long() {
             turn.slice.begin();
         }
         if status == ScanStatus::Done && running.page.is_none() {
@@ -185,6 +187,10 @@ impl Scan {
             ScanStatus::TimeLimit => {
                 (ResultCode::TIME_LIMIT_EXCEEDED, "the search took longer than the time limit")
             }
+            ScanStatus::TooCostly => (
+                ResultCode::ADMIN_LIMIT_EXCEEDED,
+                "an entry has too many values for a filter of so many terms",
+            ),
             ScanStatus::Done | ScanStatus::More | ScanStatus::PageFull => (ResultCode::SUCCESS, ""),
         };
         let verdict = answer::verdict(code, diagnostic);
@@ -236,6 +242,7 @@ impl RunningSearch {
         }
         match progress {
             Progress::Done => ScanStatus::Done,
+            Progress::TooCostly => ScanStatus::TooCostly,
             Progress::More if self.page == Some(0) => ScanStatus::PageFull,
             Progress::More => ScanStatus::More,
         }

@@ -2,8 +2,11 @@
 
 use super::{Budget, Cursor, Progress, Reach};
 use crate::entry::body;
-use crate::filter::{CompiledFilter, Computed, Subject, Truth};
+use crate::filter::{CompiledFilter, Computed, Effort, Subject, Truth};
 use crate::store::{EntryId, Scratch, Store, UnixSeconds};
+
+/// Bytes looked at in one step: a millisecond's worth, or three where names are compared.
+const STEP_BYTES: usize = 512 << 10;
 
 /// Candidates that are fetched at a time.
 const BATCH: usize = 256;
@@ -24,8 +27,9 @@ impl Store {
             return Progress::Done;
         }
         let (mut candidates, mut matches) = (budget.candidates, budget.matches);
+        scratch.looked_at = 0;
         loop {
-            if candidates == 0 || matches == 0 {
+            if candidates == 0 || matches == 0 || scratch.looked_at >= STEP_BYTES {
                 return Progress::More;
             }
             let mut batch = std::mem::take(&mut scratch.candidates);
@@ -33,12 +37,20 @@ impl Store {
             let limit = candidates.min(BATCH);
             let exhausted = cursor.source.collect(self, cursor.next, limit, &mut batch);
             let mut rest = batch.as_slice();
-            while let (Some((&id, after)), true) = (rest.split_first(), matches > 0) {
+            while let (Some((&id, after)), true) =
+                (rest.split_first(), matches > 0 && scratch.looked_at < STEP_BYTES)
+            {
                 rest = after;
                 cursor.next = id.saturating_add(1);
-                if self.is_match(&cursor.reach, id, filter, now, &mut scratch.value) {
+                scratch.effort.allow(self.bounds.filter_work);
+                if self.is_match(&cursor.reach, id, filter, now, &mut scratch.effort) {
                     out.push(EntryId(id));
                     matches -= 1;
+                }
+                scratch.looked_at += self.bounds.filter_work - scratch.effort.left();
+                if scratch.effort.was_cut() {
+                    scratch.candidates = batch;
+                    return Progress::TooCostly;
                 }
             }
             candidates = candidates.saturating_sub(batch.len());
@@ -65,7 +77,7 @@ impl Store {
         id: u32,
         filter: &CompiledFilter,
         now: UnixSeconds,
-        buffer: &mut Vec<u8>,
+        effort: &mut Effort,
     ) -> bool {
         let Some(slot) = self.slots.get(id) else {
             return false;
@@ -77,6 +89,6 @@ impl Store {
         let (dn, attributes) = body::split(self.body_of(slot));
         let computed = Some(Computed { store: self, id, slot, now });
         let subject = Subject { schema: &self.schema, dn, attributes, computed };
-        filter.evaluate(&subject, buffer) == Truth::True
+        filter.evaluate(&subject, effort) == Truth::True
     }
 }

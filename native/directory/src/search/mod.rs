@@ -65,4 +65,8 @@ pub enum Progress {
     More,
     /// Every match has been yielded.
     Done,
+    /// The filter has too many terms for an entry's values ([`Bounds::filter_work`]).
+    ///
+    /// [`Bounds::filter_work`]: crate::store::Bounds::filter_work
+    TooCostly,
 }

@@ -14,6 +14,8 @@ pub struct Bounds {
     pub values: usize,
     /// Changes of one modify.
     pub changes: usize,
+    /// Bytes of an entry that a filter looks at.
+    pub filter_work: usize,
     /// Bytes that a rename rewrites.
     pub rename_bytes: usize,
 }
@@ -30,6 +32,7 @@ impl From<&Limits> for Bounds {
             attributes: limits.attributes_per_entry,
             values: limits.values_per_entry,
             changes: limits.changes_per_modify,
+            filter_work: limits.filter_work,
             rename_bytes: limits.rename_bytes,
         }
     }

@@ -107,7 +107,7 @@ pub struct Store {
     pub(crate) children: HashMap<u32, RoaringBitmap>,
     pub(crate) indexes: Indexes,
     wheel: Wheel,
-    bounds: Bounds,
+    pub(crate) bounds: Bounds,
     dynamic: u64,
     sequence: u32,
     /// `None` while a write uses it.

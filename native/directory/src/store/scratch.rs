@@ -1,12 +1,16 @@
 //! Buffers that reads use over and over.
 
 use super::slots::NONE;
+use crate::filter::Effort;
 use crate::index::MOST;
 
 /// Entries that one plan may list, in all and however many terms ask for it: a search holds no more
 /// than half a mebibyte of them, and the thread lists for some milliseconds at most. Two lists of the
 /// length from which going through all entries is no slower.
 pub(crate) const LISTED: usize = 2 * MOST;
+
+/// Bytes that are looked at in some ten microseconds; a lookup of a person looks at a thousand.
+const LOOKED_AT: usize = 8 << 10;
 
 /// One per thread, made with `default()`. Nothing in it outlives a call but its capacity, and a guess
 /// where the next name will be.
@@ -18,6 +22,10 @@ pub struct Scratch {
     pub(crate) other: Vec<u8>,
     /// A value on its way to another form.
     pub(crate) value: Vec<u8>,
+    /// What holding filters against entries takes.
+    pub(crate) effort: Effort,
+    /// Bytes that the last step of a search has looked at.
+    pub(crate) looked_at: usize,
     /// Entries to look at.
     pub(crate) candidates: Vec<u32>,
     /// Entries that the last plan might still have listed.
@@ -32,6 +40,8 @@ impl Default for Scratch {
             normal: Vec::new(),
             other: Vec::new(),
             value: Vec::new(),
+            effort: Effort::default(),
+            looked_at: 0,
             candidates: Vec::new(),
             listable: LISTED,
             container: NONE,
@@ -40,9 +50,9 @@ impl Default for Scratch {
 }
 
 impl Scratch {
-    /// Whether the last plan took looking at many entries.
+    /// Whether the last plan took looking at many entries, or the last step looking at many bytes.
     #[inline]
-    pub(crate) const fn has_listed(&self) -> bool {
-        self.listable < LISTED
+    pub(crate) const fn took_long(&self) -> bool {
+        self.listable < LISTED || self.looked_at > LOOKED_AT
     }
 }

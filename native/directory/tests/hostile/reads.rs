@@ -2,10 +2,10 @@
 
 use directory::limits::Limits;
 use wire::ldap::ResultCode;
-use wire::ldap::filter::{Extensible, Piece, write_equality, write_extensible, write_substrings};
+use wire::ldap::filter::{Extensible, Piece, write_equality, write_extensible, write_or, write_substrings};
 
-use crate::add_group;
 use crate::common::{self, Client, Found, Search, filter, lookup};
+use crate::{GROUP, add_group, members};
 
 fn search(client: &mut Client, filter: Vec<u8>) -> (Vec<Found>, ResultCode) {
     let (found, done) = client.search(&Search { filter, ..Search::default() });
@@ -90,4 +90,24 @@ fn an_empty_piece_is_none() {
     let mut client = Client::connect(directory.addr());
     let empty = filter(|out| write_substrings(out, b"cn", [Piece::Any(b"")]));
     assert_eq!(search(&mut client, empty).1, ResultCode::PROTOCOL_ERROR);
+}
+
+#[test]
+fn thousands_of_terms_over_thousands_of_values_are_refused() {
+    let directory = common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    add_group(&mut client, "uniqueMember", &members(2_000));
+    let terms = |count: usize| {
+        filter(|out| {
+            write_or(out, |out| {
+                (0..count).for_each(|i| write_equality(out, b"uniqueMember", format!("cn=X{i}").as_bytes()));
+            });
+        })
+    };
+    let mut base = |count: usize| {
+        let filter = terms(count);
+        client.search(&Search { base: GROUP, filter, ..Search::default() }).1.code
+    };
+    assert_eq!(base(20), ResultCode::SUCCESS);
+    assert_eq!(base(2_000), ResultCode::ADMIN_LIMIT_EXCEEDED);
 }

@@ -2,9 +2,10 @@
 //! answered between them.
 
 use wire::ldap::ResultCode;
+use wire::ldap::filter::write_equality;
 use wire::ldap::request::{write_bind, write_change, write_compare, write_modify, write_modify_dn};
 
-use crate::common::{self, Client, Search, lookup};
+use crate::common::{self, Client, Search, filter, lookup};
 use crate::{GROUP, add_group, members};
 
 /// Lookups of the client that waits.
@@ -67,6 +68,15 @@ fn others_are_served_between_comparisons_with_a_large_group() {
     let directory = serve("uniqueMember", &members(5_000));
     assert_served_between(&directory, 300, |out, id| {
         write_compare(out, id, GROUP.as_bytes(), b"uniqueMember", b"cn=nobody");
+    });
+}
+
+#[test]
+fn others_are_served_between_searches_of_a_large_group() {
+    let directory = serve("uniqueMember", &members(5_000));
+    assert_served_between(&directory, 300, |out, id| {
+        let filter = filter(|out| write_equality(out, b"uniqueMember", b"cn=nobody"));
+        Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }.write(out, id);
     });
 }
 
