@@ -5,6 +5,7 @@ mod store_common;
 
 use directory::entry::Naming;
 use directory::store::{Scratch, Store, UnixSeconds};
+use rustix::time::{ClockId, clock_gettime};
 use store_common::*;
 use wire::ldap::{AddRequest, Attributes, ResultCode, attributes};
 
@@ -358,4 +359,62 @@ fn stored_lists_can_be_read_back_by_anyone() {
     let entry = store.entry(find(&store, "cn=A,o=Intranet").unwrap()).unwrap();
     let list: Vec<attributes::Attribute<'_>> = entry.attributes().iter().map(Result::unwrap).collect();
     assert_eq!(list.len(), 2);
+}
+
+#[test]
+fn many_values_are_deleted_in_a_time_that_grows_with_their_number() {
+    let mut store = store();
+    let used = || {
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+    };
+    let mut least_ns = |count: usize| {
+        let dn = format!("cn=Group {count},o=Intranet");
+        add_person(&mut store, &dn);
+        let members: Vec<String> = (0..count).map(|i| format!("cn=Member {i},o=Intranet")).collect();
+        let members: Vec<&str> = members.iter().map(String::as_str).collect();
+        let backwards: Vec<&str> = members.iter().rev().copied().collect();
+        let mut take = || {
+            let before = used();
+            modify(&mut store, &dn, &[(2, "uniqueMember", &members), (1, "uniqueMember", &backwards)])
+                .unwrap();
+            used() - before
+        };
+        (0..3).map(|_| take()).min().unwrap()
+    };
+    let (few, many) = (least_ns(250), least_ns(4_000));
+    assert!(many < 64 * few, "16 times the values took {many} ns after {few} ns");
+}
+
+#[test]
+fn values_of_a_long_list_come_and_go_within_one_modify() {
+    let mut store = store();
+    let dn = "cn=Group,o=Intranet";
+    let texts: Vec<String> = (0..100).map(|i| format!("Text {i}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    add(&mut store, dn, &[("objectClass", &["RTPerson"]), ("description", &texts)]).unwrap();
+    let change = |store: &mut Store, changes: Changes<'_>| modify(store, dn, changes).map_err(|e| e.code);
+    let exists = Err(ResultCode::ATTRIBUTE_OR_VALUE_EXISTS);
+    let missing = Err(ResultCode::NO_SUCH_ATTRIBUTE);
+    assert_eq!(change(&mut store, &[(0, "description", &["TEXT  7"])]).map(drop), exists);
+    assert_eq!(change(&mut store, &[(1, "description", &["text 7", "text 7"])]).map(drop), missing);
+    assert_eq!(
+        change(&mut store, &[(0, "description", &["new"]), (0, "description", &["NEW"])]).map(drop),
+        exists
+    );
+    let changes: Changes<'_> = &[
+        (1, "description", &["text 7"]),
+        (0, "description", &["Text seven", "TEXT 7"]),
+        (1, "description", &["text SEVEN", "text 8"]),
+        (0, "description", &["last"]),
+    ];
+    change(&mut store, changes).unwrap();
+    let lines = lines(&store, dn);
+    let found = lines.iter().filter(|line| line.starts_with("description")).count();
+    assert_eq!(found, 100);
+    for (text, is_there) in
+        [("TEXT 7", true), ("Text 7", false), ("Text 8", false), ("Text seven", false), ("last", true)]
+    {
+        assert_eq!(lines.contains(&format!("description: {text}")), is_there, "{text}");
+    }
 }

@@ -1,6 +1,7 @@
 //! An entry's attributes while they are being changed.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use wire::ldap::attributes::Values;
 use wire::ldap::{Attributes, ResultCode, request::write_attribute};
@@ -19,13 +20,92 @@ struct DraftAttribute<'a> {
     id: AttributeId,
     /// Canonically spelled.
     name: Cow<'a, [u8]>,
-    values: Vec<Cow<'a, [u8]>>,
+    /// In their order; nothing where one has been deleted.
+    values: Vec<Option<Cow<'a, [u8]>>>,
+    /// How many there are.
+    count: usize,
+    /// Where each stands by its [`key`], once one has been looked for in a long list.
+    places: Option<HashMap<Vec<u8>, usize>>,
+}
+
+/// Longer lists are looked through once, not for every value.
+const SHORT: usize = 16;
+
+impl<'a> DraftAttribute<'a> {
+    fn new(id: AttributeId, name: Cow<'a, [u8]>) -> Self {
+        Self { id, name, values: Vec::new(), count: 0, places: None }
+    }
+
+    fn values(&self) -> impl Iterator<Item = &[u8]> {
+        self.values.iter().flatten().map(Cow::as_ref)
+    }
+
+    fn set(&mut self, values: Values<'a>) {
+        self.values = values.iter().flatten().map(|value| Some(Cow::Borrowed(value))).collect();
+        self.count = self.values.len();
+        self.places = None;
+    }
+
+    /// Where a value stands, however it is spelled.
+    fn position(&mut self, schema: &Schema, value: &[u8]) -> Option<usize> {
+        let matching = matching(schema, self.id);
+        if self.values.len() > SHORT {
+            let Self { values, places, .. } = self;
+            let places = places.get_or_insert_with(|| {
+                let there = values.iter().enumerate().filter_map(|(at, known)| Some((at, known.as_ref()?)));
+                there.map(|(at, known)| (key(schema, matching, known), at)).collect()
+            });
+            return places.get(&key(schema, matching, value)).copied();
+        }
+        let mut normal = Vec::new();
+        let is_normal = matching.normalise(schema, value, &mut normal);
+        let mut buffer = Vec::new();
+        self.values.iter().position(|known| match known {
+            Some(known) if is_normal => matching.matches(schema, known, value, &normal, &mut buffer),
+            Some(known) => **known == *value,
+            None => false,
+        })
+    }
+
+    fn push(&mut self, schema: &Schema, value: Cow<'a, [u8]>) {
+        if let Some(places) = &mut self.places {
+            places.insert(key(schema, matching(schema, self.id), &value), self.values.len());
+        }
+        self.values.push(Some(value));
+        self.count += 1;
+    }
+
+    /// Deletes a value; false if it is not there.
+    fn remove(&mut self, schema: &Schema, value: &[u8]) -> bool {
+        let Some(at) = self.position(schema, value) else { return false };
+        if let Some(places) = &mut self.places {
+            places.remove(&key(schema, matching(schema, self.id), value));
+        }
+        let found = self.values.get_mut(at).and_then(Option::take).is_some();
+        self.count -= usize::from(found);
+        found
+    }
+}
+
+fn matching(schema: &Schema, id: AttributeId) -> Matching {
+    schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching)
+}
+
+/// What equal values share: the normal form, or the value itself if it has none.
+fn key(schema: &Schema, matching: Matching, value: &[u8]) -> Vec<u8> {
+    let mut key = vec![1];
+    if !matching.normalise(schema, value, &mut key) {
+        key.clear();
+        key.push(0);
+        key.extend_from_slice(value);
+    }
+    key
 }
 
 impl<'a> Draft<'a> {
     /// How many values there are in all.
     pub(super) fn value_count(&self) -> usize {
-        self.attributes.iter().map(|attribute| attribute.values.len()).sum()
+        self.attributes.iter().map(|attribute| attribute.count).sum()
     }
 
     /// Takes over a list, canonically spelled; descriptions that name no type are refused.
@@ -33,8 +113,9 @@ impl<'a> Draft<'a> {
         let mut draft = Self::default();
         for attribute in list.iter().flatten() {
             let (id, name) = canonical(schema, attribute.name)?;
-            let values = attribute.values.iter().flatten().map(Cow::Borrowed).collect();
-            draft.attributes.push(DraftAttribute { id, name, values });
+            let mut taken = DraftAttribute::new(id, name);
+            taken.set(attribute.values);
+            draft.attributes.push(taken);
         }
         Ok(draft)
     }
@@ -42,7 +123,7 @@ impl<'a> Draft<'a> {
     /// Removes an attribute whatever its options; gives its first value.
     pub(super) fn take(&mut self, id: AttributeId) -> Option<Cow<'a, [u8]>> {
         let at = self.attributes.iter().position(|attribute| attribute.id == id)?;
-        self.attributes.remove(at).values.into_iter().next()
+        self.attributes.remove(at).values.into_iter().flatten().next()
     }
 
     /// The types that are there.
@@ -54,40 +135,39 @@ impl<'a> Draft<'a> {
     pub(super) fn values(&self, id: AttributeId) -> impl Iterator<Item = &[u8]> {
         let found =
             self.attributes.iter().find(|attribute| attribute.id == id && !attribute.name.contains(&b';'));
-        found.into_iter().flat_map(|attribute| attribute.values.iter().map(Cow::as_ref))
+        found.into_iter().flat_map(DraftAttribute::values)
     }
 
     /// Adds a value unless it is there.
     pub(super) fn ensure(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
         let (id, name) = canonical(schema, name)?;
         let attribute = self.attribute(id, &name);
-        if position(schema, id, &attribute.values, value).is_none() {
-            attribute.values.push(Cow::Owned(value.to_vec()));
+        if attribute.position(schema, value).is_none() {
+            attribute.push(schema, Cow::Owned(value.to_vec()));
         }
         Ok(())
     }
 
-    /// RFC 4511 section 4.6, add: what is there already cannot be added. Long lists are left to the
-    /// inspection, which sorts them.
+    /// RFC 4511 section 4.6, add: what is there already cannot be added.
     pub(super) fn add(&mut self, schema: &Schema, name: &[u8], values: Values<'a>) -> Result<(), Refusal> {
         let (id, name) = canonical(schema, name)?;
         let attribute = self.attribute(id, &name);
         for (at, value) in values.iter().flatten().enumerate() {
-            if at < 16 && position(schema, id, &attribute.values, value).is_some() {
+            if attribute.position(schema, value).is_some() {
                 let name = String::from_utf8_lossy(&name).into_owned();
                 return Err(Refusal::new(
                     ResultCode::ATTRIBUTE_OR_VALUE_EXISTS,
                     format!("{name}: value #{at} is there already"),
                 ));
             }
-            attribute.values.push(Cow::Borrowed(value));
+            attribute.push(schema, Cow::Borrowed(value));
         }
         Ok(())
     }
 
     /// RFC 4511 section 4.6, delete: the listed values, or all if none is listed.
     pub(super) fn delete(&mut self, schema: &Schema, name: &[u8], values: Values<'_>) -> Result<(), Refusal> {
-        let (id, name) = canonical(schema, name)?;
+        let (_, name) = canonical(schema, name)?;
         let missing = |what: &str| {
             let name = String::from_utf8_lossy(&name).into_owned();
             Refusal::new(ResultCode::NO_SUCH_ATTRIBUTE, format!("{name}: no such {what}"))
@@ -98,12 +178,13 @@ impl<'a> Draft<'a> {
             self.attributes.remove(at);
             return Ok(());
         }
-        let kept = &mut self.attributes[at].values;
+        let kept = &mut self.attributes[at];
         for value in values.iter().flatten() {
-            let place = position(schema, id, kept, value).ok_or_else(|| missing("value"))?;
-            kept.remove(place);
+            if !kept.remove(schema, value) {
+                return Err(missing("value"));
+            }
         }
-        if kept.is_empty() {
+        if kept.count == 0 {
             self.attributes.remove(at);
         }
         Ok(())
@@ -111,13 +192,11 @@ impl<'a> Draft<'a> {
 
     /// Deletes a value if it is there.
     pub(super) fn discard(&mut self, schema: &Schema, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
-        let (id, name) = canonical(schema, name)?;
+        let (_, name) = canonical(schema, name)?;
         for attribute in self.attributes.iter_mut().filter(|attribute| attribute.name == name) {
-            if let Some(at) = position(schema, id, &attribute.values, value) {
-                attribute.values.remove(at);
-            }
+            attribute.remove(schema, value);
         }
-        self.attributes.retain(|attribute| !attribute.values.is_empty());
+        self.attributes.retain(|attribute| attribute.count > 0);
         Ok(())
     }
 
@@ -133,7 +212,7 @@ impl<'a> Draft<'a> {
             self.attributes.retain(|attribute| attribute.name != name);
             return Ok(());
         }
-        self.attribute(id, &name).values = values.iter().flatten().map(Cow::Borrowed).collect();
+        self.attribute(id, &name).set(values);
         Ok(())
     }
 
@@ -151,7 +230,8 @@ impl<'a> Draft<'a> {
         let attribute = self.attributes.iter_mut().find(|attribute| attribute.name == name);
         let attribute =
             attribute.ok_or_else(|| refuse(ResultCode::NO_SUCH_ATTRIBUTE, "no such attribute"))?;
-        for value in &mut attribute.values {
+        attribute.places = None;
+        for value in attribute.values.iter_mut().flatten() {
             let sum = number(value).and_then(|number| number.checked_add(amount)).ok_or_else(|| {
                 refuse(ResultCode::CONSTRAINT_VIOLATION, "a value is no number, or would grow out of bounds")
             })?;
@@ -163,14 +243,13 @@ impl<'a> Draft<'a> {
     /// Appends the attributes as a list.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         for attribute in &self.attributes {
-            write_attribute(out, &attribute.name, attribute.values.iter().map(Cow::as_ref));
+            write_attribute(out, &attribute.name, attribute.values());
         }
     }
 
     fn attribute(&mut self, id: AttributeId, name: &[u8]) -> &mut DraftAttribute<'a> {
         let at = self.attributes.iter().position(|attribute| attribute.name == name).unwrap_or_else(|| {
-            let name = Cow::Owned(name.to_vec());
-            self.attributes.push(DraftAttribute { id, name, values: Vec::new() });
+            self.attributes.push(DraftAttribute::new(id, Cow::Owned(name.to_vec())));
             self.attributes.len() - 1
         });
         &mut self.attributes[at]
@@ -179,16 +258,6 @@ impl<'a> Draft<'a> {
 
 fn number(value: &[u8]) -> Option<i64> {
     std::str::from_utf8(value).ok()?.trim().parse().ok()
-}
-
-fn position(schema: &Schema, id: AttributeId, values: &[Cow<'_, [u8]>], value: &[u8]) -> Option<usize> {
-    let matching = schema.attribute(id).equality.map_or(Matching::OctetString, |rule| rule.matching);
-    let mut normal = Vec::new();
-    if !matching.normalise(schema, value, &mut normal) {
-        return values.iter().position(|known| **known == *value);
-    }
-    let mut buffer = Vec::new();
-    values.iter().position(|known| matching.matches(schema, known, value, &normal, &mut buffer))
 }
 
 /// The type of a description, and the one way it is spelled here: the canonical name, then the options
