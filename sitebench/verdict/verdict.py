@@ -64,7 +64,7 @@ class Verdict:
             "valid": self.valid,
             "evidence": self.evidence,
             "bottlenecks": [asdict(each) for each in self.findings],
-            "warnings": [asdict(each) for each in self.warnings],
+            "warnings": [each.to_json() for each in self.warnings],
         }
 
     @classmethod

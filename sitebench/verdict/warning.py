@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class WarningKind(StrEnum):
@@ -40,3 +41,10 @@ class PointWarning:
     remedy: str
     spoils: bool = False
     """The figure is not one of what was to be measured: the point is not valid."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the warning as a point keeps it; `spoils` only where it does."""
+        found = asdict(self)
+        if not self.spoils:
+            del found["spoils"]
+        return found

@@ -16,7 +16,7 @@ import pytest
 from sitebench.cli.export import as_text
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
-from tests.support.cli import in_process
+from tests.support.cli import in_process, sitebench
 from tests.support.runs import STORED
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -99,7 +99,7 @@ def test_report_reads_it(path: Path) -> None:
 
 
 def test_resume_reads_it_and_measures_nothing_that_is_done(path: Path) -> None:
-    ran = in_process("resume", str(path))
+    ran = sitebench("resume", str(path))
     assert ran.code == 0, ran.err
     assert "ok add at 500: 80.1/s, 0 failures" in ran.err
     with RunFile(path) as now, RunFile(STORED) as before:

@@ -46,6 +46,7 @@ def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
     on_sigterm = signal.getsignal(signal.SIGTERM)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["sitebench", *map(str, argv)])
+        patch.setattr(os, "execv", _becomes_another)
         for name, value in {"COLUMNS": "160", **env}.items():
             patch.setenv(name, value)
         if cwd is not None:
@@ -54,6 +55,10 @@ def in_process(*argv: object, cwd: Path | None = None, **env: str) -> Ran:
             main()
     signal.signal(signal.SIGTERM, on_sigterm)
     return Ran(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def _becomes_another(*_: object) -> None:
+    raise AssertionError("this command becomes another process: run it with `sitebench`")
 
 
 def python_module(
