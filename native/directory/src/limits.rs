@@ -28,9 +28,9 @@ net::limits! {
         filter_depth: usize = MAX_FILTER_DEPTH, in 1..=MAX_FILTER_DEPTH;
         /// See [`FILTER_TERMS`].
         filter_terms: usize = FILTER_TERMS;
-        /// A filter's bytes: 30 for each of as many terms. It is compiled in one piece, which takes up to
-        /// 25 ns a byte: U+FDFA becomes eleven times as long (NFKC).
-        filter_bytes: usize = 128 << 10;
+        /// A filter's bytes: 16 for each of as many terms. It is compiled in one piece, which takes up to a
+        /// microsecond a byte: U+FDFA becomes eleven times as long (NFKC).
+        filter_bytes: usize = 64 << 10;
         /// Bytes of one entry that a filter looks at, each as often as a term does and 16 more for each attribute
         /// and value: 2 ns each, 6 where names are compared. A group of 10,000 has room for 13 terms on its
         /// members; an entry of 25 attributes, for as many terms as a filter may have.

@@ -92,6 +92,8 @@ pub fn pieces_match<'p>(value: &[u8], pieces: impl Iterator<Item = (PieceKind, &
     for (kind, piece) in pieces {
         let found = match kind {
             PieceKind::Initial => rest.strip_prefix(piece),
+            // Preparing to look for a piece takes as long as the piece.
+            PieceKind::Any if piece.len() > rest.len() => None,
             PieceKind::Any => memchr::memmem::find(rest, piece).map(|at| &rest[at + piece.len()..]),
             PieceKind::Final => rest.strip_suffix(piece).map(|_| [].as_slice()),
         };
@@ -106,9 +108,17 @@ pub fn pieces_match<'p>(value: &[u8], pieces: impl Iterator<Item = (PieceKind, &
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "this is a test")]
 mod tests {
+    use std::hint::black_box;
+
     use rustix::time::{ClockId, clock_gettime};
 
     use super::*;
+
+    /// Nanoseconds of the processor that this thread has used.
+    fn used() -> u64 {
+        let used = clock_gettime(ClockId::ThreadCPUTime);
+        used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+    }
 
     fn matches(matching: Matching, value: &str, pattern: &str) -> bool {
         let schema = Schema::default();
@@ -130,11 +140,24 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_words_is_prepared_in_a_time_that_grows_with_its_length() {
-        let used = || {
-            let used = clock_gettime(ClockId::ThreadCPUTime);
-            used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
+    fn a_piece_that_is_too_long_costs_no_more_than_a_short_one() {
+        let least_ns = |bytes: usize| {
+            let piece = vec![b'x'; bytes];
+            let take = |_| {
+                let before = used();
+                (0..1_000).for_each(|_| {
+                    assert!(!pieces_match(black_box(b" ann "), [(PieceKind::Any, &*piece)].into_iter()));
+                });
+                used() - before
+            };
+            (0..5).map(take).min().unwrap()
         };
+        let (short, long) = (least_ns(8), least_ns(64 << 10));
+        assert!(long < 20 * short, "{long} ns after {short} ns");
+    }
+
+    #[test]
+    fn a_text_of_words_is_prepared_in_a_time_that_grows_with_its_length() {
         let least_ns = |words: usize| {
             let text = "a ".repeat(words);
             let take = |_| {
