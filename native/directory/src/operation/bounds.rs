@@ -61,7 +61,7 @@ pub(crate) fn filter(filter: Filter<'_>, limits: &Limits) -> Option<Refusal> {
 #[inline]
 fn selection(attributes: Selection<'_>, limits: &Limits) -> Option<Refusal> {
     let most = limits.requested_attributes;
-    if attributes.encoded_len() <= 2 * most {
+    if attributes.encoded_len() <= most.saturating_mul(2) {
         return None;
     }
     let count = attributes.iter().count();
