@@ -106,7 +106,7 @@ fn accept<S: Stream>(next: impl Fn() -> io::Result<S>) {
             thread::sleep(RETRY);
             continue;
         };
-        // A client for whom there is no thread finds its connection closed.
+        // A client for which there is no thread finds its connection closed.
         let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
             let _place = place;
             let (from, to) = client.halves();
