@@ -194,9 +194,11 @@ fn a_filter_nested_too_deep_is_refused() {
 }
 
 #[test]
-fn large_messages_are_taken_after_a_bind_only() {
-    let directory =
-        serve(r#"{"limits": {"message_bytes_before_bind": 1000, "message_bytes_after_bind": 300000}}"#);
+fn large_messages_are_taken_after_a_bind_with_a_name_only() {
+    let directory = serve(
+        r#"{"admin_dn": "cn=admin", "admin_password": "secret",
+            "limits": {"message_bytes_before_bind": 1000, "message_bytes_after_bind": 300000}}"#,
+    );
     let long = "x".repeat(200_000);
     let add = |client: &mut Client| {
         let mut out = Vec::new();
@@ -206,11 +208,16 @@ fn large_messages_are_taken_after_a_bind_only() {
         // The server may have hung up before the last of it is sent.
         let _ = std::io::Write::write_all(&mut client.stream, &out);
     };
-    let mut stranger = Client::connect(directory.addr());
-    add(&mut stranger);
-    assert_noticed(&mut stranger);
+    for binds in [false, true] {
+        let mut stranger = Client::connect(directory.addr());
+        if binds {
+            assert_eq!(stranger.bind("", "").code, ResultCode::SUCCESS);
+        }
+        add(&mut stranger);
+        assert_noticed(&mut stranger);
+    }
     let mut client = Client::connect(directory.addr());
-    client.bind("", "");
+    assert_eq!(client.bind("cn=admin", "secret").code, ResultCode::SUCCESS);
     add(&mut client);
     assert_eq!(client.done().code, ResultCode::SUCCESS);
     let (found, _) = client.search(&Search { filter: lookup("long"), ..Search::default() });
