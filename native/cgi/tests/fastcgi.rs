@@ -11,6 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use socket2::{Domain, SockAddr, Socket, Type};
+
 const BEGIN_REQUEST: u8 = 1;
 const ABORT_REQUEST: u8 = 2;
 const END_REQUEST: u8 = 3;
@@ -38,8 +40,11 @@ impl Program {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("a socket");
-        // As a killed process leaves it.
-        drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+        // As a killed process leaves it. One that had listened could still take a connection: each test that
+        // starts a program has a copy of its descriptor for a moment.
+        let stale = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+        stale.bind(&SockAddr::unix(&socket).unwrap()).unwrap();
+        drop(stale);
         let process = program(&socket.to_string_lossy()).spawn().unwrap();
         Self { process, socket, _folder: folder }
     }

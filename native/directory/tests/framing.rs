@@ -218,6 +218,7 @@ fn large_messages_are_taken_after_a_bind_with_a_name_only() {
     }
     let mut client = Client::connect(directory.addr());
     assert_eq!(client.bind("cn=admin", "secret").code, ResultCode::SUCCESS);
+    client.add("ou=Dynamic,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])]);
     add(&mut client);
     assert_eq!(client.done().code, ResultCode::SUCCESS);
     let (found, _) = client.search(&Search { filter: lookup("long"), ..Search::default() });
