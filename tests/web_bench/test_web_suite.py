@@ -93,11 +93,14 @@ def test_a_sweep_measures_each_workload_at_each_number_of_clients(swept: tuple[R
 
 def test_the_mix_is_exact_but_for_the_decks_at_the_ends(swept: tuple[Ran, Path]) -> None:
     ran, _ = swept
-    mix = ran.objects[-1]["figures"]["mix"]["webbench1-heavy"]
+    heavy = ran.objects[-1]
+    mix = heavy["figures"]["mix"]["webbench1-heavy"]
     counts = {name: each["count"] for name, each in mix.items()}
     share = counts["cgi-env"] / sum(counts.values())
-    # At most one deck of a hundred is cut at either end.
-    assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= 10, (share, counts)
+    # A deck of a hundred is cut at either end, where a part of it may be all ten files, 9 programs
+    # short, and each client may hold a card.
+    cut = 2 * 9 + heavy["users"]
+    assert abs(counts["cgi-env"] - 0.9 * sum(counts.values())) <= cut, (share, counts)
 
 
 def test_a_connection_serves_one_request_as_in_the_papers_unless_it_is_kept(
