@@ -153,7 +153,7 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
             "webbench1-static", server, users=2, warmup_s=0, measure_s=1, threads=1
         )
         # The damaged file has 1 % of the requests.
-        assert 0.005 < result.failures / result.ops_per_s < 0.02
+        assert 0 < result.failures / result.ops_per_s < 0.05
         assert (result.valid, result.bound) == (False, "failed")
         assert "were not what was asked for (wrong-answer x " in result.point.verdict.evidence
         programs = "cgi=/cgi-bin/sitebench-cgi?kind={content}&size={size}"
