@@ -57,6 +57,15 @@ def family(pid: int) -> list[psutil.Process]:
     return [root, *root.children(recursive=True)]
 
 
+def names(pid: int) -> list[str]:
+    """Return the names of a process and all that it has begun, in alphabetical order."""
+    found = []
+    for each in family(pid):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            found.append(each.name())
+    return sorted(found)
+
+
 def today() -> str:
     """Return the date of this machine, as pages show it."""
     return time.strftime("%Y-%m-%d")

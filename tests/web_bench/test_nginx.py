@@ -8,7 +8,7 @@ import pytest
 from sitebench.errors import BadInput, ProgramMissing
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
-from tests.web_bench.started import ask, family
+from tests.web_bench.started import ask, family, names
 from web_bench.targets import nginx
 
 
@@ -23,9 +23,7 @@ def test_its_master_is_the_parent_of_all_programs() -> None:
     expected = {"nginx": 3, "fcgiwrap": 17, "sitebench-cgi": 1}
     with nginx.serving(None, threads=2) as started:
         # A program that has answered may still be ending, and fcgiwrap starting its processes.
-        assert eventually(
-            lambda: Counter(each.name() for each in family(started.pid)) == expected, 20
-        )
+        assert eventually(lambda: Counter(names(started.pid)) == expected, 20)
 
 
 def test_only_what_is_needed_is_started() -> None:
