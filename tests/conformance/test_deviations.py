@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ldap3 import BASE, LEVEL, MODIFY_DELETE, MODIFY_REPLACE
+from ldap3 import BASE, DEREF_ALWAYS, LEVEL, MODIFY_DELETE, MODIFY_REPLACE
 
 from tests.conformance.ldap3_client import Clients
 from tests.conformance.pair import Pair
@@ -126,6 +126,28 @@ def test_a_bind_name_that_is_no_name_is_just_wrong(server: Served, clients: Clie
     assert not connection.rebind("not a dn", "engine")
     expected = "invalidCredentials" if server.is_embedded else "invalidDNSyntax"
     assert connection.result["description"] == expected
+
+
+def test_a_referral_is_an_entry_like_any_other(pair: Pair) -> None:
+    base, answers = pair.new_container(), {}
+    for kind, connection in pair.connections.items():
+        values = {"cn": "far", "ref": "ldap://127.0.0.1:1/o=far"}
+        assert connection.add(f"cn=far,{base}", ["referral", "extensibleObject"], values)
+        connection.search(base, "(objectClass=referral)", LEVEL, attributes=["1.1"])
+        answers[kind] = [answer["type"] for answer in connection.response]
+    assert answers == {"embedded": ["searchResEntry"], "openldap": ["searchResRef"]}
+
+
+def test_an_alias_is_not_dereferenced(pair: Pair) -> None:
+    base, answers = pair.new_container(), {}
+    for kind, connection in pair.connections.items():
+        assert connection.add(f"cn=ann,{base}", ["person"], {"sn": "A"})
+        values = {"cn": "other", "aliasedObjectName": f"cn=ann,{base}"}
+        assert connection.add(f"cn=other,{base}", ["alias", "extensibleObject"], values)
+        asked = {"dereference_aliases": DEREF_ALWAYS, "attributes": ["1.1"]}
+        connection.search(f"cn=other,{base}", "(objectClass=*)", BASE, **asked)
+        answers[kind] = [answer["dn"].partition(",")[0] for answer in connection.response]
+    assert answers == {"embedded": ["cn=other"], "openldap": ["cn=ann"]}
 
 
 def test_every_difference_of_the_page_has_its_test() -> None:

@@ -8,6 +8,7 @@ from ldap3 import MODIFY_REPLACE
 from tests.conformance.ldap3_client import Clients
 from tests.conformance.served import Served
 from tests.support.dynamic import refresh, there, ttl_s
+from tests.support.waiting import eventually
 
 CLASSES = ["inetOrgPerson", "dynamicObject"]
 
@@ -29,7 +30,8 @@ def test_an_entry_is_there_until_its_time_and_gone_after(
     assert refresh(connection, dn, 3)
     answered = asked = time.monotonic()
     while there(connection, dn):
-        assert asked < answered + 3 + SWEPT_WITHIN_S
+        # A busy machine asks, and sweeps, late.
+        assert asked < answered + 3 + 10
         time.sleep(0.05)
         asked = time.monotonic()
     # slapd counts in whole seconds and so may be one early.
@@ -43,11 +45,11 @@ def test_refreshing_again_gives_more_time(server: Served, scratch: str, clients:
     dn = f"cn=Kept,{scratch}"
     assert connection.add(dn, CLASSES, {"sn": "x"})
     began = time.monotonic()
-    assert refresh(connection, dn, 3)
+    assert refresh(connection, dn, 10)
     sleep_until(began + 1)
-    assert refresh(connection, dn, 30)
-    sleep_until(began + 3 + SWEPT_WITHIN_S)
-    assert 20 <= ttl_s(connection, dn) <= 30
+    assert refresh(connection, dn, 600)
+    sleep_until(began + 10 + SWEPT_WITHIN_S)
+    assert 500 <= ttl_s(connection, dn) <= 600
 
 
 def test_entries_without_a_life_stay(server: Served, scratch: str, clients: Clients) -> None:
@@ -68,8 +70,7 @@ def test_a_name_is_free_again_once_its_entry_is_gone(
     for _ in range(2):
         assert connection.add(dn, CLASSES, {"sn": "x"}), connection.result
         assert refresh(connection, dn, 1)
-        time.sleep(1 + SWEPT_WITHIN_S)
-    assert not there(connection, dn)
+        assert eventually(lambda: not there(connection, dn))
 
 
 @pytest.mark.parametrize("server", ["embedded"], indirect=True)
@@ -82,5 +83,4 @@ def test_the_life_can_be_set_by_modifying_entry_ttl(
     assert connection.add(dn, CLASSES, {"sn": "x"})
     assert connection.modify(dn, {"entryTtl": [(MODIFY_REPLACE, ["2"])]}), connection.result
     assert ttl_s(connection, dn) <= 2
-    time.sleep(2 + SWEPT_WITHIN_S)
-    assert not there(connection, dn)
+    assert eventually(lambda: not there(connection, dn))

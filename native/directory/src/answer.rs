@@ -35,13 +35,22 @@ pub(crate) fn outcome<T>(out: &mut Vec<u8>, id: i32, tag: u8, outcome: Result<T,
 }
 
 /// A result without a matched DN.
-pub(crate) const fn verdict(code: ResultCode, diagnostic: &str) -> Verdict<'_> {
-    Verdict { code, matched_dn: b"", diagnostic: diagnostic.as_bytes() }
+pub(crate) fn verdict(code: ResultCode, diagnostic: &str) -> Verdict<'_> {
+    Verdict { code, matched_dn: b"", diagnostic: shortened(diagnostic).as_bytes() }
 }
 
 /// A refusal as it goes out.
 pub(crate) fn refused(refusal: &Refusal) -> Verdict<'_> {
-    Verdict { code: refusal.code, matched_dn: &refusal.matched_dn, diagnostic: refusal.diagnostic.as_bytes() }
+    Verdict { matched_dn: &refusal.matched_dn, ..verdict(refusal.code, &refusal.diagnostic) }
+}
+
+/// What a diagnostic has room for: it may say again what a client has sent.
+const DIAGNOSTIC_BYTES: usize = 256;
+
+/// The beginning of a text.
+fn shortened(text: &str) -> &str {
+    let end = (0..=DIAGNOSTIC_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// Appends the notice that precedes the end of a connection whose client does not speak LDAP

@@ -42,6 +42,13 @@ net::limits! {
         /// Values of an entry. Every write of it looks at all of them, under the store's lock: ten milliseconds
         /// for a group of 10,000 members.
         values_per_entry: usize = 10_000;
+        /// Bytes of an entry, its name among them: as many as a message may bring. An answer that is not read holds
+        /// one entry at most.
+        entry_bytes: usize = 4 << 20, in 1..=1 << 30;
+        /// What one connection makes the server hold: room for its longest message and for an entry that it does
+        /// not read, and the rest for the searches that are running or paged. Their filters and lists of candidates
+        /// are small as a rule; the largest takes two mebibytes.
+        connection_bytes: usize = 16 << 20;
         /// Changes of one modify, which is done as a whole under the store's lock.
         changes_per_modify: usize = 1_000;
         /// Bytes that renaming a container may rewrite, which is done as a whole under the store's lock: those
@@ -72,12 +79,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_on_trust_says_every_default() {
-        let page = include_str!("../../../docs/trust.md");
+    fn the_page_on_limits_says_every_default() {
+        let page = include_str!("../../../docs/limits.md");
         let limits = serde_json::to_value(Limits::default()).unwrap();
         for (name, value) in limits.as_object().unwrap() {
             let row = format!("| `ils` | `{name}` | {value} |");
-            assert!(page.contains(&row), "docs/trust.md lacks the row {row}");
+            assert!(page.contains(&row), "docs/limits.md lacks the row {row}");
         }
     }
 }

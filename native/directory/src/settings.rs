@@ -8,6 +8,7 @@ use wire::dn::{Dn, Plain};
 use crate::config::{Config, Secret};
 use crate::ils;
 use crate::limits::Limits;
+use crate::store::UnixSeconds;
 
 /// See the module.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
     /// Present in the ILS profile.
     pub(crate) ils: Option<ils::Names>,
+    /// When it was started.
+    pub(crate) started: UnixSeconds,
     /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
     /// need not be searched for passwords to remove.
     pub(crate) passwords: AtomicBool,
@@ -47,7 +50,7 @@ pub(crate) struct Admin {
 
 impl Settings {
     /// The names in `config` have been checked.
-    pub(crate) fn new(config: &Config, ils: Option<ils::Names>) -> Self {
+    pub(crate) fn new(config: &Config, ils: Option<ils::Names>, started: UnixSeconds) -> Self {
         let admin = config.admin_dn.as_ref().map(|dn| Admin {
             dn: dn.clone(),
             normal: normal(dn.as_bytes()).unwrap_or_default(),
@@ -60,6 +63,7 @@ impl Settings {
             admin,
             tls: None,
             ils,
+            started,
             passwords: AtomicBool::new(false),
         }
     }

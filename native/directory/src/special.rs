@@ -7,7 +7,9 @@ use wire::ldap::filter::{Filter, Filters, Kind};
 use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
+use crate::matching::write_timestamp;
 use crate::schema::Schema;
+use crate::settings::normal;
 use crate::store::{Refusal, SUBSCHEMA_DN};
 use crate::turn::Turn;
 
@@ -37,7 +39,7 @@ pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Optio
     match search.base {
         [] if search.scope == Scope::Base => Some(root_dse(turn)),
         [] => None,
-        dn if is_subschema(dn) => Some(subschema(turn.access.read().schema())),
+        dn if is_subschema(dn) => Some(subschema(turn)),
         _ => None,
     }
 }
@@ -46,7 +48,7 @@ pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Optio
 pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
     match dn {
         [] => Some(root_dse(turn)),
-        dn if is_subschema(dn) => Some(subschema(turn.access.read().schema())),
+        dn if is_subschema(dn) => Some(subschema(turn)),
         _ => None,
     }
 }
@@ -54,6 +56,7 @@ pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
     dn.eq_ignore_ascii_case(SUBSCHEMA_DN.as_bytes())
+        || normal(dn).is_some_and(|dn| dn == b"cn=subschema" || dn == b"2.5.4.3=subschema")
 }
 
 fn root_dse(turn: &mut Turn<'_>) -> Special {
@@ -88,11 +91,22 @@ fn root_dse(turn: &mut Turn<'_>) -> Special {
     root
 }
 
-fn subschema(schema: &Schema) -> Special {
+fn subschema(turn: &mut Turn<'_>) -> Special {
+    let created = turn.settings.started;
+    let store = turn.access.read();
+    let (schema, modified) = (store.schema(), store.schema_modified().unwrap_or(created));
     let mut attributes = vec![
         user("objectClass", vec![b"top".to_vec(), b"subentry".to_vec(), b"subschema".to_vec()]),
         user("cn", vec![b"Subschema".to_vec()]),
     ];
+    // It holds for all entries (RFC 3672 section 2.1).
+    attributes.push(operational("subtreeSpecification", vec![b"{}".to_vec()]));
+    // Clients keep the schema until its time changes (RFC 4512 section 4.4).
+    for (name, time) in [("createTimestamp", created), ("modifyTimestamp", modified)] {
+        let mut value = Vec::new();
+        write_timestamp(time.0.into(), &mut value);
+        attributes.push(operational(name, vec![value]));
+    }
     for (name, values) in schema.subschema() {
         attributes.push(operational(name, values.into_iter().map(String::into_bytes).collect()));
     }
@@ -111,7 +125,7 @@ impl Special {
     /// Answers a search of which it is the base.
     pub(crate) fn answer(&self, id: i32, search: &SearchRequest<'_>, turn: &mut Turn<'_>) {
         // Nothing lies below either of them.
-        if search.scope != Scope::One && self.matches(search.filter) {
+        if search.scope != Scope::One && self.matches(turn.access.read().schema(), search.filter) {
             let mut body = Vec::new();
             self.write(search, &mut body);
             write_entry(turn.out, id, &body);
@@ -133,29 +147,29 @@ impl Special {
     }
 
     /// What clients ask of these entries is presence and equality; the rest is Undefined.
-    fn matches(&self, filter: Filter<'_>) -> bool {
-        self.evaluate(filter) == Some(true)
+    fn matches(&self, schema: &Schema, filter: Filter<'_>) -> bool {
+        self.evaluate(schema, filter) == Some(true)
     }
 
     /// Three-valued logic (RFC 4511 section 4.5.1.7).
-    fn evaluate(&self, filter: Filter<'_>) -> Option<bool> {
+    fn evaluate(&self, schema: &Schema, filter: Filter<'_>) -> Option<bool> {
         match filter.kind() {
-            Kind::And(filters) => self.combine(filters, false),
-            Kind::Or(filters) => self.combine(filters, true),
-            Kind::Not(filter) => self.evaluate(filter).map(|is| !is),
-            Kind::Present(name) => Some(self.find(name).is_some()),
-            Kind::Equality(assertion) | Kind::Approx(assertion) => {
-                Some(self.find(assertion.attribute).is_some_and(|found| found.holds(assertion.value)))
-            }
+            Kind::And(filters) => self.combine(schema, filters, false),
+            Kind::Or(filters) => self.combine(schema, filters, true),
+            Kind::Not(filter) => self.evaluate(schema, filter).map(|is| !is),
+            Kind::Present(name) => schema.resolve(name).map(|_| self.find(name).is_some()),
+            Kind::Equality(assertion) | Kind::Approx(assertion) => schema
+                .resolve(assertion.attribute)
+                .map(|_| self.find(assertion.attribute).is_some_and(|found| found.holds(assertion.value))),
             _ => None,
         }
     }
 
     /// `decisive` as soon as one filter is; Undefined if none is and one is Undefined.
-    fn combine(&self, filters: Filters<'_>, decisive: bool) -> Option<bool> {
+    fn combine(&self, schema: &Schema, filters: Filters<'_>, decisive: bool) -> Option<bool> {
         let mut outcome = Some(!decisive);
         for filter in filters.iter() {
-            match self.evaluate(filter) {
+            match self.evaluate(schema, filter) {
                 Some(is) if is == decisive => return Some(decisive),
                 Some(_) => {}
                 None => outcome = None,

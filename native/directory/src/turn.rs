@@ -38,6 +38,23 @@ pub(crate) struct Scratch {
     pub(crate) prefetch: Prefetch,
 }
 
+impl Scratch {
+    /// Gives back what few requests need.
+    pub(crate) fn trim(&mut self) {
+        self.store.trim();
+        store::trim(&mut self.matches);
+        for buffer in [&mut self.body, &mut self.name, &mut self.request] {
+            store::trim(buffer);
+        }
+        if self.filter.bytes() > store::KEPT {
+            self.filter = CompiledFilter::default();
+        }
+        if self.projection.bytes() > store::KEPT {
+            self.projection = Projection::default();
+        }
+    }
+}
+
 impl Turn<'_> {
     /// The time in the store's units.
     pub(crate) fn seconds(&self) -> UnixSeconds {

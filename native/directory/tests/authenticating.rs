@@ -6,6 +6,7 @@ mod common;
 use common::{Client, Search, filter, serve};
 use directory::Running;
 use wire::ber::{self, Reader, tag};
+use wire::ldap::control::{Control, PagedResults, write_control};
 use wire::ldap::{ResultCode, oid, op};
 
 const ANN: &str = "cn=Ann,ou=Dynamic,o=Intranet";
@@ -94,10 +95,9 @@ fn a_password_is_changed_by_who_knows_it_and_made_up_on_request() {
     let change = |client: &mut Client, user, old, new| {
         client.extended(oid::PASSWORD_MODIFY, Some(&password_modify(user, old, new)))
     };
+    client.bind(ANN, "secret");
     let refused = change(&mut client, Some(ANN), Some("wrong"), Some("new"));
     assert_eq!(refused.code, ResultCode::UNWILLING_TO_PERFORM);
-    assert_eq!(change(&mut client, None, None, Some("new")).code, ResultCode::UNWILLING_TO_PERFORM);
-    client.bind(ANN, "secret");
     let changed = change(&mut client, None, Some("secret"), Some("new"));
     assert_eq!((changed.code, changed.value), (ResultCode::SUCCESS, None));
     assert_eq!(client.bind(ANN, "secret").code, ResultCode::INVALID_CREDENTIALS);
@@ -125,7 +125,8 @@ fn with_an_administrator_passwords_of_others_are_its_business() {
     let stored = found[0].values("userPassword")[0];
     assert!(stored.starts_with("{SSHA256}"), "the administrator sees the hash");
     client.bind("", "");
-    assert_eq!(set(&mut client, None, "two"), ResultCode::INSUFFICIENT_ACCESS_RIGHTS);
+    assert_eq!(set(&mut client, Some("one"), "two"), ResultCode::STRONGER_AUTH_REQUIRED);
+    client.bind(ann, "one");
     assert_eq!(set(&mut client, Some("one"), "two"), ResultCode::SUCCESS);
     assert_eq!(client.bind(ann, "two").code, ResultCode::SUCCESS);
     assert_eq!(set(&mut client, Some("one"), "three"), ResultCode::UNWILLING_TO_PERFORM);
@@ -147,4 +148,101 @@ fn unknown_extended_operations_are_protocol_errors() {
 fn no_configuration_shows_its_password() {
     let config = common::config(r#"{"admin_dn": "cn=a", "admin_password": "hush"}"#);
     assert!(!format!("{config:?}").contains("hush"));
+}
+
+/// A page of one entry; the cookie of the next.
+fn page(client: &mut Client, cookie: &[u8]) -> (common::Found, Vec<u8>) {
+    let mut value = Vec::new();
+    PagedResults { size: 1, cookie }.encode(&mut value);
+    let mut controls = Vec::new();
+    write_control(&mut controls, &Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) });
+    let (mut found, done) = client.search(&Search { controls, ..Search::default() });
+    assert_eq!(done.code, ResultCode::SUCCESS);
+    let value = &done.controls[0].1;
+    (found.remove(0), PagedResults::decode(value).unwrap().cookie.to_vec())
+}
+
+#[test]
+fn a_search_that_began_before_the_first_password_shows_none() {
+    let directory = serve("{}");
+    let mut client = Client::connect(directory.addr());
+    client.add_person("Bob");
+    let (_, cookie) = page(&mut client, b"");
+    let mut other = Client::connect(directory.addr());
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &["person"]), ("cn", &["Ann"]), ("sn", &["A"]), ("userPassword", &["secret"])];
+    assert_eq!(other.add(ANN, attributes).code, ResultCode::SUCCESS);
+    let (_, cookie) = page(&mut client, &cookie);
+    let (ann, _) = page(&mut client, &cookie);
+    assert_eq!((ann.dn.as_str(), ann.values("userPassword").len()), (ANN, 0));
+}
+
+#[test]
+fn a_password_that_came_with_a_name_is_not_given_out() {
+    for renamed in [false, true] {
+        let directory = serve("{}");
+        let mut client = Client::connect(directory.addr());
+        let (dn, rdn) = ("cn=Eve,ou=Dynamic,o=Intranet", "userPassword=secret");
+        let named = format!("{rdn},ou=Dynamic,o=Intranet");
+        if renamed {
+            client.add(dn, &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])]);
+            client.request(|out| {
+                wire::ldap::request::write_modify_dn(out, 9, dn.as_bytes(), rdn.as_bytes(), false, None);
+            });
+        } else {
+            client.add(&named, &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])]);
+        }
+        let (found, _) = client.search(&Search::default());
+        assert_eq!(
+            found.iter().map(|entry| entry.values("userPassword").len()).sum::<usize>(),
+            0,
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_password_is_changed_by_nobody_who_is_nobody() {
+    for json in ["{}", r#"{"require_bind": true}"#, r#"{"admin_dn": "cn=admin", "admin_password": "root"}"#] {
+        let directory = directory::start(common::config(json), None).unwrap();
+        let mut client = Client::connect(directory.addr());
+        let set = |client: &mut Client, old| {
+            let value = password_modify(Some("o=Intranet"), old, Some("new"));
+            client.extended(oid::PASSWORD_MODIFY, Some(&value)).code
+        };
+        // RFC 3062 section 2: not to be used anonymously.
+        assert_eq!(set(&mut client, None), ResultCode::STRONGER_AUTH_REQUIRED, "{json}");
+        assert_eq!(set(&mut client, Some("x")), ResultCode::STRONGER_AUTH_REQUIRED, "{json}");
+        assert_eq!(client.bind("o=Intranet", "new").code, ResultCode::INVALID_CREDENTIALS);
+    }
+}
+
+#[test]
+fn a_wrong_old_password_changes_nothing_for_the_administrator_either() {
+    let json = r#"{"admin_dn": "cn=admin", "admin_password": "root"}"#;
+    let directory = directory::start(common::config(json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    client.bind("cn=admin", "root");
+    let mut set = |old, new| {
+        let value = password_modify(Some("o=Intranet"), old, Some(new));
+        client.extended(oid::PASSWORD_MODIFY, Some(&value)).code
+    };
+    assert_eq!(set(None, "one"), ResultCode::SUCCESS);
+    assert_eq!(set(Some("bogus"), "two"), ResultCode::UNWILLING_TO_PERFORM);
+    assert_eq!(set(Some("one"), "two"), ResultCode::SUCCESS);
+}
+
+#[test]
+fn a_password_is_changed_under_the_name_that_the_profile_knows() {
+    let json = r#"{"profile": "ils", "admin_dn": "cn=admin", "admin_password": "root"}"#;
+    let directory = directory::start(common::config(json), None).unwrap();
+    let mut client = Client::connect(directory.addr());
+    client.bind("cn=admin", "root");
+    let ann = "c=-,o=Microsoft,cn=ann@example.com,objectClass=RTPerson";
+    let added = client.add(ann, &[("objectClass", &["RTPerson"]), ("cn", &["ann@example.com"])]);
+    assert_eq!(added.code, ResultCode::SUCCESS, "{added:?}");
+    let value = password_modify(Some(ann), None, Some("new"));
+    assert_eq!(client.extended(oid::PASSWORD_MODIFY, Some(&value)).code, ResultCode::SUCCESS);
+    let stored = "cn=ann@example.com,ou=Dynamic,o=Intranet";
+    assert_eq!(client.bind(stored, "new").code, ResultCode::SUCCESS);
 }

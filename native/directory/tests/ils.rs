@@ -303,3 +303,17 @@ fn text_of_old_clients_is_not_refused() {
     let entry = client.raw().unwrap();
     assert!(entry.windows(5).any(|bytes| bytes == b"Malm\xf6"));
 }
+
+#[test]
+fn what_a_client_of_1997_leaves_empty_is_left_out() {
+    let (_directory, mut client, _) = ils();
+    let attributes: &[(&str, &[&str])] = &[
+        ("objectClass", &["RTPerson"]),
+        ("cn", &["ann@example.com"]),
+        ("comment", &[""]),
+        ("sn", &["", "A"]),
+    ];
+    assert_eq!(client.add(ANN, attributes).code, ResultCode::SUCCESS);
+    let (found, _) = client.search(&Search { base: ANN, ..Search::default() });
+    assert_eq!((found[0].values("comment").len(), found[0].values("sn")), (0, vec!["A"]));
+}

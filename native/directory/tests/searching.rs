@@ -269,3 +269,69 @@ fn a_page_control_that_cannot_be_read_is_a_protocol_error() {
     let (_, done) = client.search(&Search { controls, ..Search::default() });
     assert_eq!(done.code, ResultCode::PROTOCOL_ERROR);
 }
+
+#[test]
+fn a_later_page_has_limits_of_its_own_and_the_same_question() {
+    let (_directory, mut client) = people(5);
+    let ask = |client: &mut Client, cookie: &[u8], size_limit, filter| {
+        let controls = paged(2, cookie, true);
+        let search = Search { size_limit, filter, controls, ..Search::default() };
+        client.search(&search)
+    };
+    let persons = || filter(|out| f::write_equality(out, b"objectClass", b"RTPerson"));
+    // RFC 4511 section 4.5.1.4: the limit is one of a search operation, which each page is.
+    let (found, done) = ask(&mut client, b"", 3, persons());
+    assert_eq!((found.len(), done.code), (2, ResultCode::SUCCESS));
+    let (found, done) = ask(&mut client, &cookie(&done), 3, persons());
+    assert_eq!((found.len(), done.code), (2, ResultCode::SUCCESS));
+    let another = filter(|out| f::write_equality(out, b"cn", b"nobody"));
+    let (_, done) = ask(&mut client, &cookie(&done), 3, another);
+    assert_eq!(done.code, ResultCode::UNWILLING_TO_PERFORM, "another question with the same cookie");
+}
+
+#[test]
+fn a_first_page_of_no_entries_is_answered_with_the_control() {
+    let (_directory, mut client) = people(1);
+    let (_, done) = client.search(&Search { controls: paged(0, b"", true), ..Search::default() });
+    assert_eq!((done.code, cookie(&done)), (ResultCode::SUCCESS, Vec::new()));
+}
+
+#[test]
+fn the_subschema_is_found_under_every_spelling_and_unknown_types_are_undefined() {
+    let (_directory, mut client) = people(0);
+    let negated = filter(|out| {
+        f::write_not(out, |out| f::write_equality(out, b"noSuchType", b"x"));
+    });
+    let present = || filter(|out| f::write_present(out, b"objectClass"));
+    for (base, filter, count) in [
+        ("cn=Subschema", present(), 1),
+        ("CN = subschema", present(), 1),
+        ("2.5.4.3=subschema", present(), 1),
+        ("cn=Subschema", negated.clone(), 0),
+        ("", negated, 0),
+    ] {
+        let search = Search { base, scope: Scope::Base, filter, ..Search::default() };
+        assert_eq!(client.search(&search).0.len(), count, "{base:?}");
+    }
+}
+
+#[test]
+fn the_subschema_says_since_when_it_is_as_it_is() {
+    let (_directory, mut client) = people(0);
+    let attributes = &["createTimestamp", "modifyTimestamp"];
+    let search = Search { base: "cn=Subschema", scope: Scope::Base, attributes, ..Search::default() };
+    let (found, _) = client.search(&search);
+    assert_eq!(found[0].names(), *attributes);
+}
+
+#[test]
+fn what_is_no_uuid_is_undefined() {
+    let (_directory, mut client) = people(1);
+    let unlike = |value: &'static [u8]| {
+        filter(|out| f::write_not(out, |out| f::write_equality(out, b"entryUUID", value)))
+    };
+    for (value, count) in [(b"nonsense".as_slice(), 0), (b"12345678-1234-1234-1234-1234567890AB", 2)] {
+        let (found, _) = client.search(&Search { filter: unlike(value), ..Search::default() });
+        assert_eq!(found.len(), count);
+    }
+}

@@ -155,3 +155,29 @@ fn each_side_learns_that_the_other_speaks_otherwise() {
     let error = stream.shake().unwrap_err();
     assert_eq!(stream.fault(&error), Some(Fault::NotTls));
 }
+
+/// The authority of the certificates that clients need; none of them has one here.
+fn mutual() -> Running {
+    let mut ca = tempfile::NamedTempFile::new().unwrap();
+    ca.write_all(started(OFFERED).made_ca().unwrap().as_bytes()).unwrap();
+    started(&format!(r#"{{"tls": {{"start": true, "certificate": {{"client_ca": {:?}}}}}}}"#, ca.path()))
+}
+
+#[test]
+fn where_clients_need_a_certificate_nothing_is_done_in_the_clear() {
+    let directory = mutual();
+    let mut client = Client::connect(directory.addr());
+    let refused = ResultCode::CONFIDENTIALITY_REQUIRED;
+    assert_eq!(client.bind("", "").code, refused);
+    assert_eq!(client.bind("cn=Ann,o=Intranet", "secret").code, refused);
+    assert_eq!(client.add("ou=X,o=Intranet", &[("objectClass", &["organizationalUnit"])]).code, refused);
+    assert_eq!(client.delete("o=Intranet").code, refused);
+    assert_eq!(client.modify("o=Intranet", &[(0, "description", &["x"])]).code, refused);
+    assert_eq!(client.compare("o=Intranet", "o", "Intranet"), refused);
+    assert_eq!(client.extended(oid::WHO_AM_I, None).code, refused);
+    assert_eq!(client.search(&Search { base: "o=Intranet", ..Search::default() }).1.code, refused);
+    assert_eq!(client.search(&Search { base: "", ..Search::default() }).1.code, refused);
+    let root = Search { base: "", scope: wire::ldap::Scope::Base, ..Search::default() };
+    assert_eq!(client.search(&root).0.len(), 1, "how to go on stands in the root DSE");
+    assert_eq!(client.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+}

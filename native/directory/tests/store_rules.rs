@@ -7,7 +7,7 @@ use directory::entry::Naming;
 use directory::store::{Scratch, Store, UnixSeconds};
 use rustix::time::{ClockId, clock_gettime};
 use store_common::*;
-use wire::ldap::{AddRequest, Attributes, ResultCode, attributes};
+use wire::ldap::{AddRequest, Attributes, CompareRequest, ResultCode, attributes};
 
 #[test]
 fn an_entry_stays_as_it_was_added() {
@@ -417,4 +417,94 @@ fn values_of_a_long_list_come_and_go_within_one_modify() {
     {
         assert_eq!(lines.contains(&format!("description: {text}")), is_there, "{text}");
     }
+}
+
+#[test]
+fn no_name_sets_what_only_the_server_sets() {
+    let mut store = store();
+    add_person(&mut store, "cn=Ann,o=Intranet");
+    for rdn in [
+        "createTimestamp=20000101000000Z",
+        "entryUUID=12345678-1234-1234-1234-123456789012",
+        "entryTtl=5",
+        "cn=Eve+structuralObjectClass=person",
+    ] {
+        let added = add(&mut store, &format!("{rdn},o=Intranet"), &[("objectClass", &["RTPerson"])]);
+        assert_eq!(added.unwrap_err().code, ResultCode::NAMING_VIOLATION, "{rdn}");
+        let renamed = rename(&mut store, "cn=Ann,o=Intranet", rdn, false, None);
+        assert_eq!(renamed.unwrap_err().code, ResultCode::NAMING_VIOLATION, "{rdn}");
+    }
+    assert_eq!(lines(&store, "cn=Ann,o=Intranet"), ["objectClass: RTPerson", "cn: Ann"]);
+}
+
+#[test]
+fn an_entry_without_a_class_is_refused_whatever_was_refused_before() {
+    let mut store = store();
+    let no_class: &[&str] = &[];
+    let none = |store: &mut Store| {
+        add(store, "cn=Eve,o=Intranet", &[("objectClass", no_class), ("cn", &["Eve"])]).unwrap_err().code
+    };
+    assert_eq!(none(&mut store), ResultCode::PROTOCOL_ERROR);
+    let twice: List<'_> = &[("objectClass", &["person", "person"]), ("cn", &["Ann"])];
+    assert_eq!(
+        add(&mut store, "cn=Ann,o=Intranet", twice).unwrap_err().code,
+        ResultCode::ATTRIBUTE_OR_VALUE_EXISTS
+    );
+    assert_eq!(none(&mut store), ResultCode::PROTOCOL_ERROR);
+}
+
+#[test]
+fn numbers_alone_are_incremented() {
+    let mut store = store();
+    add(
+        &mut store,
+        "cn=Ann,o=Intranet",
+        &[("objectClass", &["RTPerson"]), ("employeeNumber", &["7"]), ("uidNumber", &["7"])],
+    )
+    .unwrap();
+    // RFC 4525 section 3: of a syntax that integers have.
+    let text = modify(&mut store, "cn=Ann,o=Intranet", &[(3, "employeeNumber", &["1"])]);
+    assert_eq!(text.unwrap_err().code, ResultCode::CONSTRAINT_VIOLATION);
+}
+
+#[test]
+fn increments_are_as_many_as_an_entry_has_values() {
+    let mut store = store();
+    store.set_bounds(directory::store::Bounds { values: 100, ..directory::store::Bounds::default() });
+    let values: Vec<String> = (0..30).map(|n| n.to_string()).collect();
+    let values: Vec<&str> = values.iter().map(String::as_str).collect();
+    let ports: List<'_> = &[("objectClass", &["RTPerson"]), ("sport", &values)];
+    add(&mut store, "cn=Ann,o=Intranet", ports).unwrap();
+    let times = |store: &mut Store, count: usize| {
+        modify(store, "cn=Ann,o=Intranet", &vec![(3, "sport", ["1"].as_slice()); count])
+    };
+    times(&mut store, 3).unwrap();
+    assert_eq!(times(&mut store, 4).unwrap_err().code, ResultCode::ADMIN_LIMIT_EXCEEDED);
+}
+
+#[test]
+fn an_overdue_entry_is_not_there() {
+    let mut store = store();
+    let later = UnixSeconds(NOW.0 + 100);
+    let dynamic: List<'_> =
+        &[("objectClass", &["RTPerson", "dynamicObject"]), ("cn", &["Ann"]), ("entryTtl", &["10"])];
+    let id = add(&mut store, "cn=Ann,o=Intranet", dynamic).unwrap();
+    assert_eq!(store.refresh(id, 60, later).unwrap_err().code, ResultCode::NO_SUCH_OBJECT);
+    let request = CompareRequest { dn: b"cn=Ann,o=Intranet", attribute: b"cn", value: b"Ann" };
+    let compared = store.compare(&request, later, &mut Scratch::default());
+    assert_eq!(compared.unwrap_err().code, ResultCode::NO_SUCH_OBJECT);
+    let anew: List<'_> = &[("objectClass", &["RTPerson"]), ("cn", &["Ann"])];
+    add_at(&mut store, "cn=Ann,o=Intranet", anew, later).unwrap();
+    assert_eq!(expired(&mut store, later.0), 0);
+}
+
+#[test]
+fn an_entry_that_is_dynamic_no_longer_stays() {
+    let mut store = store();
+    let dynamic: List<'_> =
+        &[("objectClass", &["RTPerson", "dynamicObject"]), ("cn", &["Ann"]), ("entryTtl", &["10"])];
+    add(&mut store, "cn=Ann,o=Intranet", dynamic).unwrap();
+    modify(&mut store, "cn=Ann,o=Intranet", &[(1, "objectClass", &["dynamicObject"])]).unwrap();
+    assert_eq!(expired(&mut store, NOW.0 + 100), 0);
+    assert!(find(&store, "cn=Ann,o=Intranet").is_some());
 }

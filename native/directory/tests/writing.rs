@@ -162,3 +162,27 @@ fn a_value_in_a_foreign_encoding_is_kept_as_it_is() {
     let entry = client.raw().unwrap();
     assert!(entry.windows(5).any(|bytes| bytes == b"Bj\xf6rn"));
 }
+
+#[test]
+fn what_is_wrong_with_a_request_itself_is_told_first() {
+    let (_directory, mut client) = with_ann("{}");
+    assert_eq!(client.add(ANN, &[]).code, ResultCode::PROTOCOL_ERROR);
+    assert_eq!(client.delete("").code, ResultCode::UNWILLING_TO_PERFORM);
+}
+
+#[test]
+fn diagnostics_are_short() {
+    let (_directory, mut client) = with_ann("{}");
+    let name = "x".repeat(10_000);
+    let answer = client.extended(name.as_bytes(), None);
+    assert!(answer.diagnostic.len() < 300, "{} bytes", answer.diagnostic.len());
+}
+
+#[test]
+fn an_attribute_has_a_number_of_options() {
+    let (_directory, mut client) = with_ann("{}");
+    let with =
+        |count: usize| format!("description{}", (0..count).map(|n| format!(";x-{n:02}")).collect::<String>());
+    assert_eq!(client.modify(ANN, &[(0, &with(32), &["x"])]).code, ResultCode::SUCCESS);
+    assert_eq!(client.modify(ANN, &[(0, &with(33), &["x"])]).code, ResultCode::UNDEFINED_ATTRIBUTE_TYPE);
+}

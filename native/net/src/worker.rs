@@ -66,6 +66,7 @@ impl Reactor {
             acceptor: Acceptor { listener: self.listener, waiting: false, exhausted: false },
             connections: Slab::default(),
             queue: VecDeque::new(),
+            heavy: VecDeque::new(),
             ready: Vec::with_capacity(EVENTS),
             received: Vec::with_capacity(S::GROUP),
             input: vec![0; group_bytes].into_boxed_slice(),
@@ -93,6 +94,8 @@ struct Worker<S: Service> {
     connections: Slab<Connection<S>>,
     /// Connections that have more to do without the kernel saying so.
     queue: VecDeque<usize>,
+    /// Those that have something to do and have used up a slice lately.
+    heavy: VecDeque<usize>,
     /// Connections that the last poll reported.
     ready: Vec<usize>,
     /// Those of the group that is being served.
@@ -141,7 +144,11 @@ impl<S: Service> Worker<S> {
 
     /// How long the poll may wait.
     fn timeout(&self) -> Duration {
-        if !self.queue.is_empty() || self.busy || (self.acceptor.waiting && !self.acceptor.exhausted) {
+        if !self.queue.is_empty()
+            || !self.heavy.is_empty()
+            || self.busy
+            || (self.acceptor.waiting && !self.acceptor.exhausted)
+        {
             Duration::ZERO
         } else if self.acceptor.exhausted {
             ACCEPT_PAUSE
@@ -162,7 +169,8 @@ impl<S: Service> Worker<S> {
         }
         self.serve_ready();
         self.deliver_outcomes();
-        self.serve_queue();
+        self.serve_queue(|worker| &mut worker.queue);
+        self.serve_queue(|worker| &mut worker.heavy);
         if self.acceptor.waiting {
             self.accept();
         }
@@ -190,16 +198,19 @@ impl<S: Service> Worker<S> {
     /// Serves those that the poll has reported.
     fn serve_ready(&mut self) {
         let ready = std::mem::take(&mut self.ready);
-        for group in ready.chunks(S::GROUP) {
-            self.serve(group);
+        let mut rest = ready.as_slice();
+        while !rest.is_empty() {
+            let taken = self.serve(rest);
+            rest = rest.get(taken..).unwrap_or_default();
         }
         self.ready = ready;
         self.ready.clear();
     }
 
-    /// Reads from all of a group, answers all of them, writes to all of them.
-    fn serve(&mut self, group: &[usize]) {
-        self.receive(group);
+    /// Reads from all of a group, answers all of them, writes to all of them. The group is those at the start
+    /// of `ready` that there is room for; says how many.
+    fn serve(&mut self, ready: &[usize]) -> usize {
+        let taken = self.receive(ready);
         let mut received = std::mem::take(&mut self.received);
         let mut start = 0;
         if received.len() > 1 {
@@ -215,7 +226,11 @@ impl<S: Service> Worker<S> {
             let bytes = self.input.get(start..one.input_end).unwrap_or_default();
             start = one.input_end;
             if let Some(connection) = self.connections.get_mut(one.slot) {
-                one.failed |= connection.answer(bytes, &mut self.turn).is_err();
+                if may_be_answered(connection, &mut self.turn) {
+                    one.failed |= connection.answer(bytes, &mut self.turn).is_err();
+                } else {
+                    connection.postpone(bytes);
+                }
             }
             one.answers_end = self.turn.service.out().len();
         }
@@ -232,17 +247,19 @@ impl<S: Service> Worker<S> {
         self.turn.service.out().clear();
         received.clear();
         self.received = received;
+        taken
     }
 
-    /// Reads once from each of a group that has nothing else under way; the others are served by
-    /// themselves.
-    fn receive(&mut self, group: &[usize]) {
-        let mut start = 0;
-        for &slot in group {
-            let Some(connection) = self.connections.get_mut(slot) else { continue };
+    /// Reads once from each of a group that has nothing else under way and may be answered; the others are
+    /// served by themselves.
+    fn receive(&mut self, ready: &[usize]) -> usize {
+        let (mut start, mut taken) = (0, 0);
+        for &slot in ready.iter().take(S::GROUP) {
             let room = self.input.get_mut(start..).unwrap_or_default();
-            if connection.is_calm() && room.len() >= READ_BYTES {
-                let room = room.get_mut(..READ_BYTES).unwrap_or_default();
+            let Some(room) = room.get_mut(..READ_BYTES) else { break };
+            taken += 1;
+            let Some(connection) = self.connections.get_mut(slot) else { continue };
+            if connection.is_calm() && may_be_answered(connection, &mut self.turn) {
                 let received = connection.receive(room, &mut self.turn);
                 start += *received.as_ref().unwrap_or(&0);
                 let failed = received.is_err();
@@ -251,6 +268,7 @@ impl<S: Service> Worker<S> {
                 self.queue_up(slot);
             }
         }
+        taken
     }
 
     fn queue_up(&mut self, slot: usize) {
@@ -258,7 +276,8 @@ impl<S: Service> Worker<S> {
             && !connection.queued
         {
             connection.queued = true;
-            self.queue.push_back(slot);
+            let queue = if connection.is_heavy(self.turn.now_ms) { &mut self.heavy } else { &mut self.queue };
+            queue.push_back(slot);
         }
     }
 
@@ -275,16 +294,16 @@ impl<S: Service> Worker<S> {
 
     /// Goes on with those that had more to do when this began, as far as the time slice
     /// reaches; those left come first in the next turn.
-    fn serve_queue(&mut self) {
-        // However long it took to answer those that the poll reported.
+    fn serve_queue(&mut self, queue: fn(&mut Self) -> &mut VecDeque<usize>) {
+        // However long it took to answer others.
         *self.turn.service.slice() = TimeSlice::default();
-        for _ in 0..self.queue.len() {
+        for _ in 0..queue(self).len() {
             let slice = self.turn.service.slice();
             slice.begin();
             if slice.is_over() {
                 break;
             }
-            let Some(slot) = self.queue.pop_front() else { break };
+            let Some(slot) = queue(self).pop_front() else { break };
             let Some(connection) = self.connections.get_mut(slot) else { continue };
             connection.queued = false;
             let failed = connection.drive(&mut self.input, &mut self.turn).is_err();
@@ -388,6 +407,13 @@ impl<S: Service> Worker<S> {
             self.arrange(slot, overdue);
         }
     }
+}
+
+/// Whether a connection that the poll has reported is answered in this turn: one that has used up a slice lately waits
+/// behind its like, and once the turn's is used up, only those are answered that are known to need none.
+#[inline]
+fn may_be_answered<S: Service>(connection: &Connection<S>, turn: &mut TurnContext<S>) -> bool {
+    !connection.is_heavy(turn.now_ms) && (connection.is_light(turn.now_ms) || !turn.service.slice().is_over())
 }
 
 /// The client has gone between its connect and our accept (accept(2)).

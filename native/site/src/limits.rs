@@ -49,12 +49,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_on_trust_says_every_default() {
-        let page = include_str!("../../../docs/trust.md");
+    fn the_page_on_limits_says_every_default() {
+        let page = include_str!("../../../docs/limits.md");
         let limits = serde_json::to_value(Limits::default()).unwrap();
         for (name, value) in limits.as_object().unwrap() {
             let row = format!("| `ps` | `{name}` | {value} |");
-            assert!(page.contains(&row), "docs/trust.md lacks the row {row}");
+            assert!(page.contains(&row), "docs/limits.md lacks the row {row}");
         }
     }
 }

@@ -49,6 +49,16 @@ fn http_1_0_closes_unless_it_asks_to_stay() {
 }
 
 #[test]
+fn who_says_close_and_keep_alive_closes() {
+    for lines in ["Connection: close, keep-alive", "Connection: close\r\nConnection: keep-alive"] {
+        for version in ["1.0", "1.1"] {
+            let bytes = format!("GET / HTTP/{version}\r\n{lines}\r\n\r\n");
+            assert!(!RequestHead::decode(bytes.as_bytes()).unwrap().unwrap().keep_alive, "{bytes:?}");
+        }
+    }
+}
+
+#[test]
 fn a_response_without_length_lasts_until_the_connection_closes() {
     let head = ResponseHead::decode(b"HTTP/1.1 200 OK\r\n\r\n").unwrap().unwrap();
     assert_eq!((head.framing, head.keep_alive), (Framing::UntilClose, false));
@@ -74,7 +84,9 @@ fn lengths_that_smuggle_requests_are_refused() {
     };
     assert_eq!(refused("Content-Length: 3\r\nContent-Length: 4"), HeadError::BadLength);
     assert_eq!(refused("Content-Length: +3"), HeadError::BadLength);
+    // RFC 9110 section 8.6 allows either; a proxy in front may take only one of them for the length.
     assert_eq!(refused("Content-Length: 3, 3"), HeadError::BadLength);
+    assert_eq!(refused("Content-Length: 3\r\nContent-Length: 3"), HeadError::BadLength);
     assert_eq!(refused("Content-Length: 3\r\nTransfer-Encoding: chunked"), HeadError::LengthAndCoding);
     assert_eq!(refused("Transfer-Encoding: gzip, chunked"), HeadError::BadCoding);
 }
@@ -123,6 +135,16 @@ fn a_chunk_line_ends_in_cr_lf_and_in_nothing_else() {
             let refused = receive(Framing::Chunked, bytes, step);
             assert_eq!(refused, Err(BodyError::BadLineEnd), "{:?}", String::from_utf8_lossy(bytes));
         }
+    }
+}
+
+#[test]
+fn behind_the_size_of_a_chunk_stands_an_extension_or_nothing() {
+    for bytes in [&b"2 x\r\nab\r\n0\r\n\r\n"[..], b"2\tx;y\r\nab\r\n0\r\n\r\n", b"2 2\r\nab\r\n"] {
+        assert_eq!(receive(Framing::Chunked, bytes, 64), Err(BodyError::BadChunkSize), "{bytes:?}");
+    }
+    for bytes in [&b"2 \t\r\nab\r\n0\r\n\r\n"[..], b"2 ;x=y z\r\nab\r\n0\r\n\r\n"] {
+        assert_eq!(receive(Framing::Chunked, bytes, 1).unwrap().0, b"ab");
     }
 }
 

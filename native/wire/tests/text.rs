@@ -1,7 +1,7 @@
 //! Which strings match each other.
 
 use proptest::prelude::*;
-use wire::text::{Preparation, prepare, prepare_numeric, prepare_telephone};
+use wire::text::{NORMALISED_BYTES, Preparation, prepare, prepare_numeric, prepare_telephone};
 
 fn prepared(value: impl AsRef<[u8]>, how: Preparation) -> Vec<u8> {
     let mut out = Vec::new();
@@ -115,4 +115,13 @@ proptest! {
         prepare(text.as_bytes(), Preparation::IGNORE_CASE, &mut out);
         prop_assert_eq!(&out[7..], ignoring_case(&text));
     }
+}
+
+/// U+FDFA is eighteen letters in NFKC: a message of 4 MiB would become 48 MB, within seconds.
+#[test]
+fn what_a_huge_text_is_made_of_is_not_taken_apart() {
+    let growth = |letters: usize| ignoring_case("\u{fdfa}".repeat(letters)).len() / (3 * letters);
+    assert_eq!((growth(NORMALISED_BYTES / 3), growth(NORMALISED_BYTES / 3 + 1)), (11, 1));
+    let huge = "\u{1fd3}".repeat(NORMALISED_BYTES);
+    assert_eq!(ignoring_case(ignoring_case(&huge)), ignoring_case(&huge));
 }

@@ -66,6 +66,17 @@ impl Projection {
         }
     }
 
+    /// What it takes beside itself.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.wanted.as_slice()) + self.names.len()
+    }
+
+    /// Gives back what it has more than it needs.
+    pub(crate) fn shrink(&mut self) {
+        self.wanted.shrink_to_fit();
+        self.names.shrink_to_fit();
+    }
+
     /// How many descriptions are listed.
     #[inline]
     pub(crate) fn listed(&self) -> usize {

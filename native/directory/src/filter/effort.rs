@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(crate) struct Effort {
     /// A value on its way to another form.
-    pub(super) buffer: Vec<u8>,
+    pub(crate) buffer: Vec<u8>,
     /// What one entry may still take.
     pub(super) left: usize,
     /// Whether that was too little.

@@ -22,6 +22,21 @@ pub(super) struct Known {
 }
 
 impl Known {
+    /// What it takes beside itself.
+    pub(super) fn bytes(&self) -> usize {
+        let (descriptions, classes) =
+            (size_of_val(self.descriptions.as_slice()), size_of_val(self.classes.as_slice()));
+        descriptions + classes + size_of_val(self.names.as_slice()) + self.bytes.len()
+    }
+
+    /// Gives back what it has more than it needs.
+    pub(super) fn shrink(&mut self) {
+        self.descriptions.shrink_to_fit();
+        self.classes.shrink_to_fit();
+        self.names.shrink_to_fit();
+        self.bytes.shrink_to_fit();
+    }
+
     /// Forgets what belongs to another schema.
     #[inline]
     pub(super) fn start(&mut self, schema: &Schema) {

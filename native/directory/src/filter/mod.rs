@@ -30,6 +30,20 @@ impl CompiledFilter {
         self.nodes.get(at)
     }
 
+    /// What it takes beside itself.
+    pub(crate) fn bytes(&self) -> usize {
+        let (nodes, pieces) = (size_of_val(self.nodes.as_slice()), size_of_val(self.pieces.as_slice()));
+        nodes + pieces + self.bytes.len() + self.known.bytes()
+    }
+
+    /// Gives back what it has more than it needs.
+    pub(crate) fn shrink(&mut self) {
+        self.nodes.shrink_to_fit();
+        self.bytes.shrink_to_fit();
+        self.pieces.shrink_to_fit();
+        self.known.shrink();
+    }
+
     /// How many terms it has, those that hold others and the pieces of substrings among them.
     #[inline]
     pub(crate) fn terms(&self) -> usize {

@@ -1,6 +1,5 @@
 //! Registering a user: an add in which the class and the time to live may be missing.
 
-use wire::ber::{self, tag};
 use wire::ldap::attributes::Attribute;
 use wire::ldap::request::write_attribute;
 use wire::ldap::{AddRequest, Attributes};
@@ -34,6 +33,8 @@ struct RegistrationAttributes {
     class: bool,
     dynamic: bool,
     entry_ttl: bool,
+    /// Whether a value is empty, as clients of 1997 send them for what they do not know.
+    empty: bool,
     /// The life in seconds that is given in minutes.
     sttl_s: Option<u32>,
 }
@@ -42,6 +43,7 @@ impl RegistrationAttributes {
     fn of(attributes: Attributes<'_>) -> Self {
         let mut found = Self::default();
         for attribute in attributes.iter().flatten() {
+            found.empty |= attribute.values.iter().flatten().any(<[u8]>::is_empty);
             if is(&attribute, b"objectClass") {
                 found.class = true;
                 found.dynamic |= attribute
@@ -60,7 +62,7 @@ impl RegistrationAttributes {
 
     /// Whether nothing has to be added: it has a class, and if it is dynamic, a life in seconds.
     const fn is_complete(&self) -> bool {
-        self.class && self.sttl_s.is_none() && (self.entry_ttl || !self.dynamic)
+        self.class && !self.empty && self.sttl_s.is_none() && (self.entry_ttl || !self.dynamic)
     }
 }
 
@@ -68,18 +70,19 @@ fn is(attribute: &Attribute<'_>, name: &[u8]) -> bool {
     attribute.name.eq_ignore_ascii_case(name)
 }
 
-/// Appends the attributes with what is missing.
+/// Appends the attributes with what is missing, and without what is empty.
 fn complete(attributes: Attributes<'_>, given: &RegistrationAttributes, ttl_s: u32, out: &mut Vec<u8>) {
     if !given.class {
         write_attribute(out, b"objectClass", CLASSES);
     }
     for attribute in attributes.iter().flatten().filter(|attribute| !is(attribute, STTL)) {
-        ber::write_nested(out, tag::SEQUENCE, |out| {
-            ber::write_octets(out, attribute.name);
-            ber::write_element(out, tag::SET, attribute.values.0);
-        });
+        let values = attribute.values.iter().flatten();
+        let empty = values.clone().all(<[u8]>::is_empty) && values.clone().next().is_some();
+        if !empty {
+            write_attribute(out, attribute.name, values.filter(|value| !value.is_empty()));
+        }
     }
-    if !given.entry_ttl {
+    if !given.entry_ttl && (given.dynamic || !given.class || given.sttl_s.is_some()) {
         let ttl_s = given.sttl_s.unwrap_or(ttl_s).to_string();
         write_attribute(out, ENTRY_TTL, [ttl_s.as_bytes()]);
     }

@@ -35,6 +35,7 @@ impl Matching {
             Self::GeneralizedTime => return time::normalise(value, out),
             Self::ObjectIdentifier => return normalise_identifier(schema, value, out),
             Self::DistinguishedName => return normalise_name(schema, value, out),
+            Self::Uuid => return normalise_uuid(value, out),
         }
         true
     }
@@ -82,6 +83,19 @@ fn normalise_boolean(value: &[u8], out: &mut Vec<u8>) -> bool {
     let known = [b"TRUE".as_slice(), b"FALSE"].into_iter().find(|known| value.eq_ignore_ascii_case(known));
     out.extend_from_slice(known.unwrap_or_default());
     known.is_some()
+}
+
+/// RFC 4122 section 3: thirty-two hexadecimal digits in five groups, in either case.
+fn normalise_uuid(value: &[u8], out: &mut Vec<u8>) -> bool {
+    let is_uuid = value.len() == 36
+        && value.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        });
+    if is_uuid {
+        write_lower(value, out);
+    }
+    is_uuid
 }
 
 /// RFC 4517 section 4.2.26: a descriptor is the same as the identifier it stands for.

@@ -1,11 +1,12 @@
 //! From one message to the operation that answers it.
 
 use wire::ber::{Reader, tag};
-use wire::ldap::{DecodeError, Operation, Request, ResultCode, oid};
+use wire::ldap::{DecodeError, Operation, Request, ResultCode, Scope, oid};
 
 use super::{bind, bounds, compare, extended, search, start_tls, write};
 use crate::answer;
 use crate::session::{Flow, Session};
+use crate::store::Refusal;
 use crate::turn::Turn;
 
 /// Answers one message; a search that takes longer is only begun.
@@ -19,6 +20,12 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         // RFC 4511 section 4.1.1.1: zero is for the server's own notices.
         answer::notice_of_disconnection(turn.out, "a request with message id 0");
         return Flow::Disconnect;
+    }
+    if let Some(refusal) = in_the_clear(session, &request.operation, turn) {
+        if let Some((id, tag)) = answer_address(message) {
+            answer::refusal(turn.out, id, tag, &refusal);
+        }
+        return Flow::Continue;
     }
     if let Some((tag, refusal)) = bounds::refusal(&request.operation, &turn.settings.limits) {
         answer::refusal(turn.out, request.id, tag, &refusal);
@@ -52,14 +59,30 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
     Flow::Continue
 }
 
+/// The refusal of what is asked in the clear where clients have to show a certificate, which they do by StartTLS. How
+/// that goes stands in the root DSE.
+#[inline]
+fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -> Option<Refusal> {
+    let tls = turn.settings.tls.as_ref().filter(|tls| tls.mutual)?;
+    let allowed = match operation {
+        Operation::Search(search) => search.base.is_empty() && search.scope == Scope::Base,
+        Operation::Extended(extended) => extended.name == oid::START_TLS,
+        Operation::Unbind | Operation::Abandon(_) => true,
+        _ => false,
+    };
+    (tls.start && session.secured.is_none() && !allowed).then(|| {
+        Refusal::new(
+            ResultCode::CONFIDENTIALITY_REQUIRED,
+            "this directory serves clients with a certificate; begin with StartTLS",
+        )
+    })
+}
+
 /// Whether it may take as long as an entry has values, or a container entries: what its sender has sent behind
-/// it waits for another turn then.
+/// it waits for another turn then. Searches know for themselves.
 #[inline]
 const fn may_take_long(operation: &Operation<'_>) -> bool {
-    matches!(
-        operation,
-        Operation::Bind(_) | Operation::Modify(_) | Operation::ModifyDn(_) | Operation::Compare(_)
-    )
+    !matches!(operation, Operation::Search(_) | Operation::Unbind | Operation::Abandon(_))
 }
 
 /// RFC 4511 section 4.1.1: a message that cannot be parsed ends the connection. If only a part of its

@@ -34,7 +34,19 @@ pub(super) fn modify(
     let request = read(extended.value).map_err(|error| {
         Refusal::new(ResultCode::PROTOCOL_ERROR, format!("not a password modify request: {error}"))
     })?;
+    // RFC 3062 section 2: not to be used anonymously.
+    if matches!(session.identity, Identity::Anonymous) {
+        return Err(Refusal::new(
+            ResultCode::STRONGER_AUTH_REQUIRED,
+            "a password is changed by a client that has bound; bind with a name and a password",
+        ));
+    }
     let user = user(session, &request)?;
+    let mut translated = Vec::new();
+    let user = match &turn.settings.ils {
+        Some(names) if names.translate(user, &mut translated) => &translated,
+        _ => user,
+    };
     if turn.settings.admin_named(user).is_some() {
         return Err(Refusal::new(
             ResultCode::UNWILLING_TO_PERFORM,
@@ -80,7 +92,7 @@ fn user<'a>(session: &'a Session, request: &PasswordModifyRequest<'a>) -> Result
         (_, Identity::Entry(dn)) => Ok(dn),
         _ => Err(Refusal::new(
             ResultCode::UNWILLING_TO_PERFORM,
-            "the request names no user and the client is anonymous; name a user, or bind as one",
+            "the request names no user and the client is bound as none; name a user",
         )),
     }
 }
@@ -95,11 +107,10 @@ fn authorize(
 ) -> Result<(), Refusal> {
     match request.old {
         Some(old) if verify_entry(user, old, turn).is_some() => Ok(()),
-        Some(_) if !matches!(session.identity, Identity::Admin) => {
-            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong"))
-        }
-        _ if is_own(session, user) => Ok(()),
-        _ => access::may_write(turn.settings, &session.identity),
+        // The administrator's too (RFC 3062 section 2).
+        Some(_) => Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the old password is wrong")),
+        None if is_own(session, user) => Ok(()),
+        None => access::may_write(turn.settings, &session.identity),
     }
 }
 

@@ -1,16 +1,20 @@
 //! A running search. It can be suspended after every few entries and resumed, also when entries have
 //! been added and removed in between.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use net::FLUSH_BYTES;
 use wire::ldap::answer::{write_entry, write_result, write_result_with};
 use wire::ldap::control::{Control, PagedResults};
 use wire::ldap::{ResultCode, SearchRequest, oid, op};
 
 use super::render;
+use crate::access;
 use crate::answer;
 use crate::clock::Now;
 use crate::entry::{Naming, Projection};
 use crate::filter::CompiledFilter;
+use crate::limits::Limits;
 use crate::search::{Budget, Cursor, Progress};
 use crate::store::{self, Entry, EntryId, Refusal, Store};
 use crate::turn::{Scratch, Turn};
@@ -21,6 +25,9 @@ const CANDIDATES: usize = 256;
 /// Terms of filters held against entries between two looks at the clock, at most: under a
 /// millisecond's worth, so that a filter of thousands looks at a few entries at a time.
 const EVALUATIONS: usize = 8_192;
+
+/// Longer filters are compiled without the lock on the store: this many bytes take a few milliseconds at most.
+const LONG: usize = 2 << 10;
 
 /// Entries answered between two looks at what has gathered.
 const MATCHES: usize = 8;
@@ -37,9 +44,12 @@ pub(crate) struct Terms<'t> {
     pub(crate) form: NameForm,
     /// The name of the attribute, if it is asked for, that holds the time to live in minutes.
     pub(crate) minutes: Option<&'t [u8]>,
-    pub(crate) hides_passwords: bool,
+    /// Whether the client may see passwords.
+    pub(crate) sees_passwords: bool,
     /// Entries a page.
     pub(crate) page: Option<u32>,
+    /// What a paged search asks, as [`question`] has it.
+    pub(crate) question: u64,
 }
 
 /// How entries are named in the answers.
@@ -62,6 +72,8 @@ enum ScanStatus {
     TimeLimit,
     /// One entry takes longer than a turn may.
     TooCostly,
+    /// It asks about passwords, which there were none of when it began.
+    Probes,
 }
 
 /// What a stride changes. Filter and projection are not in it because they stay in the thread's
@@ -76,9 +88,12 @@ struct RunningSearch {
     deadline_ms: u64,
     form: NameForm,
     minutes: Option<Box<[u8]>>,
-    hides_passwords: bool,
+    sees_passwords: bool,
+    /// Whether its filter asks about passwords.
+    probes: bool,
     /// Entries that still go on this page.
     page: Option<u32>,
+    question: u64,
 }
 
 /// A search under way.
@@ -94,6 +109,8 @@ pub(super) struct Scan {
 struct ScanContext<'d> {
     store: &'d Store,
     now: Now,
+    /// Whether there are passwords.
+    passwords: bool,
     marks: &'d mut store::Scratch,
     matches: &'d mut Vec<EntryId>,
     body: &'d mut Vec<u8>,
@@ -111,41 +128,64 @@ impl Scan {
     ) -> Result<Option<Self>, Refusal> {
         let settings = turn.settings;
         let now = turn.now;
+        if search.filter.element().value.len() > LONG {
+            // Others write meanwhile: what is made known since the schema was taken is Undefined.
+            let schema = turn.access.read().shared_schema();
+            turn.access.release();
+            turn.slice.begin();
+            turn.scratch.filter.compile(&schema, search.filter);
+        } else {
+            turn.scratch.filter.compile(turn.access.read().schema(), search.filter);
+        }
         let store = turn.access.read();
         let Scratch { store: marks, filter, projection, matches, body, .. } = &mut *turn.scratch;
         let base = match search.base {
             [] => None,
-            dn => Some(store.find(dn, marks)?),
+            dn => Some(store.find_live(dn, now.seconds(), marks)?),
         };
-        filter.compile(store.schema(), search.filter);
+        let passwords = settings.has_passwords() || store.has_rdn_passwords();
+        if passwords && !terms.sees_passwords && access::probes_password(search.filter) {
+            return Err(access::password_refusal());
+        }
         projection.compile(store.schema(), search.attributes, search.types_only, terms.naming);
         let mut running = RunningSearch {
             id: terms.id,
             cursor: store.search(base, search.scope, filter, marks),
-            left: smaller(search.size_limit, settings.limits.search_entries),
-            deadline_ms: smaller(search.time_limit_s, settings.limits.search_s)
-                .map_or(u64::MAX, |limit_s| now.ms + u64::from(limit_s) * 1000),
+            left: entries(search, &settings.limits),
+            deadline_ms: deadline_ms(search, &settings.limits, now),
             form: terms.form,
             minutes: terms.minutes.map(Box::from),
-            hides_passwords: terms.hides_passwords,
+            sees_passwords: terms.sees_passwords,
+            probes: false,
             page: terms.page,
+            question: terms.question,
         };
         let entries_sent = &mut turn.counters.entries_sent;
-        let mut context = ScanContext { store, now, marks, matches, body, out: turn.out, entries_sent };
+        let mut context =
+            ScanContext { store, now, passwords, marks, matches, body, out: turn.out, entries_sent };
         let status = running.stride(filter, projection, &mut context);
         if status == ScanStatus::More || marks.took_long() {
-            turn.slice.begin();
+            turn.slice.begin_before(marks.spent());
         }
         if status == ScanStatus::Done && running.page.is_none() {
             answer::success(turn.out, running.id, op::SEARCH_DONE);
             return Ok(None);
         }
-        Ok(Some(Self {
-            search: running,
-            filter: std::mem::take(filter),
-            projection: std::mem::take(projection),
-            status,
-        }))
+        running.probes = access::probes_password(search.filter);
+        let (mut filter, mut projection) = (std::mem::take(filter), std::mem::take(projection));
+        filter.shrink();
+        projection.shrink();
+        Ok(Some(Self { search: running, filter, projection, status }))
+    }
+
+    /// What the server holds for it.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.search.cursor.bytes() + self.filter.bytes() + self.projection.bytes()
+    }
+
+    /// What a paged search asks, as [`question`] has it.
+    pub(super) const fn question(&self) -> u64 {
+        self.search.question
     }
 
     /// The message id of its answers.
@@ -165,9 +205,11 @@ impl Scan {
 
     /// Makes a stride; true if there are more to make.
     pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
+        let store = turn.access.read();
         let mut context = ScanContext {
-            store: turn.access.read(),
+            store,
             now: turn.now,
+            passwords: turn.settings.has_passwords() || store.has_rdn_passwords(),
             marks: &mut turn.scratch.store,
             matches: &mut turn.scratch.matches,
             body: &mut turn.scratch.body,
@@ -191,6 +233,10 @@ impl Scan {
                 ResultCode::ADMIN_LIMIT_EXCEEDED,
                 "an entry has too many values for a filter of so many terms",
             ),
+            ScanStatus::Probes => (
+                ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
+                "only the administrator may search for passwords, and meanwhile there are some",
+            ),
             ScanStatus::Done | ScanStatus::More | ScanStatus::PageFull => (ResultCode::SUCCESS, ""),
         };
         let verdict = answer::verdict(code, diagnostic);
@@ -203,9 +249,12 @@ impl Scan {
         write_result_with(out, self.search.id, op::SEARCH_DONE, &verdict, &[control]);
     }
 
-    /// The same search, with a new page to fill.
-    pub(super) fn next_page(self, id: i32, size: u32) -> Self {
-        let search = RunningSearch { id, page: Some(size), ..self.search };
+    /// The same search, with a new page to fill. Each page is a search operation, with limits of its own
+    /// (RFC 4511 sections 4.5.1.4 and 4.5.1.5).
+    pub(super) fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
+        let limits = &turn.settings.limits;
+        let (left, deadline_ms) = (entries(search, limits), deadline_ms(search, limits, turn.now));
+        let search = RunningSearch { id, page: Some(size), left, deadline_ms, ..self.search };
         Self { search, status: ScanStatus::Done, ..self }
     }
 }
@@ -222,6 +271,9 @@ impl RunningSearch {
         if context.now.ms >= self.deadline_ms {
             return ScanStatus::TimeLimit;
         }
+        if self.probes && context.passwords && !self.sees_passwords {
+            return ScanStatus::Probes;
+        }
         let budget = Budget { candidates: candidates(filter), matches: self.wanted(projection) };
         let now = context.now.seconds();
         let start = context.out.len();
@@ -233,6 +285,11 @@ impl RunningSearch {
                 return ScanStatus::SizeLimit;
             }
             let Some(&entry) = context.matches.get(at) else { break };
+            if self.page == Some(0) {
+                // The next page begins with it; without it there would be none.
+                self.cursor.back_to(entry);
+                return ScanStatus::PageFull;
+            }
             if context.out.len() >= start + FLUSH_BYTES {
                 // Large entries: those behind wait until these have been written.
                 self.cursor.back_to(entry);
@@ -243,25 +300,30 @@ impl RunningSearch {
         match progress {
             Progress::Done => ScanStatus::Done,
             Progress::TooCostly => ScanStatus::TooCostly,
-            Progress::More if self.page == Some(0) => ScanStatus::PageFull,
             Progress::More => ScanStatus::More,
         }
     }
 
-    /// How many matches to look for: one more than may be sent, to know whether the limit is exceeded.
+    /// How many matches to look for: one more than may be sent, to know whether the limit is exceeded and
+    /// whether there is another page.
     #[inline]
     fn wanted(&self, projection: &Projection) -> usize {
         // Each description of a long list is compared with each attribute of an entry.
         let most = if projection.listed() > FEW { 1 } else { MATCHES };
         let left = self.left.map_or(most, |left| left.saturating_add(1) as usize);
-        let page = self.page.map_or(most, |page| page as usize);
+        let page = self.page.map_or(most, |page| page.saturating_add(1) as usize);
         most.min(left).min(page)
+    }
+
+    #[inline]
+    const fn hides_passwords(&self, context: &ScanContext<'_>) -> bool {
+        context.passwords && !self.sees_passwords
     }
 
     #[inline]
     fn send(&mut self, id: EntryId, projection: &Projection, context: &mut ScanContext<'_>) {
         let Some(entry) = context.store.entry(id) else { return };
-        if projection.is_verbatim() && self.form == NameForm::Stored && !self.hides_passwords {
+        if projection.is_verbatim() && self.form == NameForm::Stored && !self.hides_passwords(context) {
             write_entry(context.out, self.id, entry.body);
         } else {
             self.render(id, entry, projection, context);
@@ -280,7 +342,7 @@ impl RunningSearch {
         } else {
             context.store.write_projected(id, projection, context.now.seconds(), context.body);
         }
-        if self.hides_passwords {
+        if self.hides_passwords(context) {
             render::without_password(context.body);
         }
         if let (Some(name), Some(end)) = (&self.minutes, entry.expires) {
@@ -290,6 +352,28 @@ impl RunningSearch {
             render::under_ils_name(context.body);
         }
     }
+}
+
+/// Entries of one search operation.
+fn entries(search: &SearchRequest<'_>, limits: &Limits) -> Option<u32> {
+    smaller(search.size_limit, limits.search_entries)
+}
+
+/// When its time is over.
+fn deadline_ms(search: &SearchRequest<'_>, limits: &Limits, now: Now) -> u64 {
+    smaller(search.time_limit_s, limits.search_s)
+        .map_or(u64::MAX, |limit_s| now.ms.saturating_add(u64::from(limit_s) * 1000))
+}
+
+/// What stays the same in all requests of a paged search (RFC 2696 section 3).
+pub(super) fn question(search: &SearchRequest<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (search.base, search.scope as u8, search.types_only).hash(&mut hasher);
+    search.filter.element().value.hash(&mut hasher);
+    for asked in search.attributes.iter() {
+        asked.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// The lower of two limits; zero stands for no limit.

@@ -2,11 +2,12 @@
 
 use wire::ldap::{Request, SearchRequest, op};
 
-use super::scan::{NameForm, Terms};
+use super::scan::{NameForm, Terms, question};
 use crate::access;
 use crate::answer;
 use crate::controls;
 use crate::entry::Naming;
+use crate::identity::Identity;
 use crate::ils;
 use crate::session::Session;
 use crate::special;
@@ -42,21 +43,18 @@ fn begin(
         return Ok(());
     }
     access::may_read(turn.settings, &session.identity)?;
-    let hides_passwords = access::hides_passwords(turn.settings, &session.identity);
-    if hides_passwords && access::probes_password(search.filter) {
-        return Err(access::password_refusal());
-    }
     if let Some(page) = page.filter(|page| !page.cookie.is_empty()) {
-        return session.searches.resume(request.id, page, turn);
+        return session.searches.resume(request.id, page, search, turn);
     }
     let terms = Terms {
         id: request.id,
         naming: Naming::Canonical,
         form: NameForm::Stored,
         minutes: None,
-        hides_passwords,
-        // A first page of size zero is answered like a search that is not paged.
-        page: page.map(|page| page.size).filter(|size| *size > 0),
+        sees_passwords: matches!(session.identity, Identity::Admin),
+        // A first page of size zero has everybody.
+        page: page.map(|page| if page.size == 0 { u32::MAX } else { page.size }),
+        question: page.map_or(0, |_| question(search)),
     };
     match &turn.settings.ils {
         None => session.searches.begin(search, terms, turn),

@@ -3,9 +3,10 @@
 use net::FLUSH_BYTES;
 use wire::ldap::{ResultCode, SearchRequest, op};
 
-use super::scan::{Scan, Terms};
+use super::scan::{Scan, Terms, question};
 use crate::answer;
 use crate::controls::Page;
+use crate::limits::Limits;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -52,14 +53,26 @@ impl Searches {
 
     /// Goes on with a paged search (RFC 2696 section 3): the cookie tells which one, and a page of no
     /// entries ends it.
-    pub(super) fn resume(&mut self, id: i32, page: Page<'_>, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+    pub(super) fn resume(
+        &mut self,
+        id: i32,
+        page: Page<'_>,
+        search: &SearchRequest<'_>,
+        turn: &mut Turn<'_>,
+    ) -> Result<(), Refusal> {
         let Some(at) = self.paged.iter().position(|paged| paged.cookie.to_be_bytes() == page.cookie) else {
             return Err(Refusal::new(
                 ResultCode::UNWILLING_TO_PERFORM,
                 "no search of this connection has this cookie; begin again without one",
             ));
         };
-        let scan = self.paged.remove(at).scan.next_page(id, page.size);
+        if self.paged.get(at).is_some_and(|paged| paged.scan.question() != question(search)) {
+            return Err(Refusal::new(
+                ResultCode::UNWILLING_TO_PERFORM,
+                "the search of this cookie asked something else; begin again without one",
+            ));
+        }
+        let scan = self.paged.remove(at).scan.next_page(id, page.size, search, turn);
         if page.size == 0 {
             self.finish(scan, turn);
         } else {
@@ -101,12 +114,36 @@ impl Searches {
     }
 
     fn admit(&mut self, scan: Scan, turn: &mut Turn<'_>) {
-        if self.running.len() < turn.settings.limits.running_searches {
-            self.running.push(scan);
-        } else {
+        if self.running.len() >= turn.settings.limits.running_searches {
             let diagnostic = "too many searches are running on this connection; wait for some of them to end";
             answer::result(turn.out, scan.id(), op::SEARCH_DONE, ResultCode::BUSY, diagnostic);
+        } else if self.has_room_for(&scan, turn) {
+            self.running.push(scan);
         }
+    }
+
+    /// Makes room in the account of the connection, or refuses the search.
+    fn has_room_for(&mut self, scan: &Scan, turn: &mut Turn<'_>) -> bool {
+        let (bytes, room) = (scan.bytes(), room(&turn.settings.limits));
+        let mut held: usize = self.scans().map(Scan::bytes).sum();
+        while held + bytes > room && bytes <= room && !self.paged.is_empty() {
+            held -= self.paged.remove(0).scan.bytes();
+        }
+        if held + bytes <= room {
+            return true;
+        }
+        let (code, diagnostic) = match bytes > room {
+            true => (ResultCode::ADMIN_LIMIT_EXCEEDED, "the search takes more memory than a connection has"),
+            false => {
+                (ResultCode::BUSY, "the searches of this connection take too much memory; wait for some")
+            }
+        };
+        answer::result(turn.out, scan.id(), op::SEARCH_DONE, code, diagnostic);
+        false
+    }
+
+    fn scans(&self) -> impl Iterator<Item = &Scan> {
+        self.running.iter().chain(self.paged.iter().map(|paged| &paged.scan))
     }
 
     /// Sends the final answer, and keeps a search that has filled a page for the next one.
@@ -117,8 +154,24 @@ impl Searches {
         if self.paged.len() >= turn.settings.limits.paged_searches.max(1) {
             self.paged.remove(0);
         }
+        if !self.has_room_for(&scan, turn) {
+            return;
+        }
         self.last_cookie += 1;
         scan.write_done(&self.last_cookie.to_be_bytes(), turn.out);
         self.paged.push(Paged { cookie: self.last_cookie, scan });
     }
+}
+
+/// What a connection's account has for searches, beside the longest message that it may have begun, and an answer
+/// that it does not read: what is written at a time, and an entry.
+const fn room(limits: &Limits) -> usize {
+    let longest = if limits.message_bytes_before_bind > limits.message_bytes_after_bind {
+        limits.message_bytes_before_bind
+    } else {
+        limits.message_bytes_after_bind
+    };
+    limits
+        .connection_bytes
+        .saturating_sub(longest.saturating_add(limits.entry_bytes).saturating_add(2 * FLUSH_BYTES))
 }

@@ -1,6 +1,6 @@
 //! Add, delete, modify and modifyDN (RFC 4511 sections 4.6 to 4.9).
 
-use wire::ldap::{AddRequest, ModifyDnRequest, ModifyRequest, Request, op};
+use wire::ldap::{AddRequest, ModifyDnRequest, ModifyRequest, Request, ResultCode, op};
 
 use crate::access;
 use crate::answer;
@@ -20,6 +20,10 @@ fn allow(session: &Session, request: &Request<'_>, turn: &Turn<'_>) -> Result<()
 pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>, turn: &mut Turn<'_>) {
     turn.counters.adds += 1;
     let outcome = allow(session, request, turn).and_then(|()| {
+        if add.attributes.0.is_empty() {
+            // Before anything about the name is said, as other servers do.
+            return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "an entry has attributes"));
+        }
         if access::includes_password(add.attributes) {
             turn.settings.note_password();
         }
@@ -34,6 +38,9 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
 pub(super) fn delete(session: &Session, request: &Request<'_>, dn: &[u8], turn: &mut Turn<'_>) {
     turn.counters.deletes += 1;
     let outcome = allow(session, request, turn).and_then(|()| match &turn.settings.ils {
+        _ if dn.is_empty() => {
+            Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the root DSE cannot be deleted"))
+        }
         Some(names) if names.translate(dn, &mut turn.scratch.name) => {
             turn.access.write().remove(&turn.scratch.name)
         }

@@ -1,6 +1,8 @@
 //! The matching rules (RFC 4517 section 4) by name and identifier, as the subschema lists them. What they do
 //! with values is in [`crate::matching`].
 
+use super::syntax::UUID;
+
 /// The ways values are made comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named after the rules of RFC 4517 section 4.2")]
@@ -15,6 +17,7 @@ pub enum Matching {
     GeneralizedTime,
     OctetString,
     ObjectIdentifier,
+    Uuid,
 }
 
 /// What a rule is for.
@@ -51,12 +54,21 @@ pub fn rule(name: &[u8]) -> Option<&'static MatchingRule> {
         .find(|rule| name.eq_ignore_ascii_case(rule.name.as_bytes()) || name == rule.oid.as_bytes())
 }
 
+macro_rules! syntax {
+    (uuid) => {
+        UUID
+    };
+    ($last:literal) => {
+        concat!("1.3.6.1.4.1.1466.115.121.1.", $last)
+    };
+}
+
 macro_rules! rules {
-    ($($oid:literal $name:ident $syntax:literal $role:ident $matching:ident;)*) => {
+    ($($oid:literal $name:ident $syntax:tt $role:ident $matching:ident;)*) => {
         &[$(MatchingRule {
             oid: $oid,
             name: stringify!($name),
-            syntax: concat!("1.3.6.1.4.1.1466.115.121.1.", $syntax),
+            syntax: syntax!($syntax),
             matching: Matching::$matching,
             role: Role::$role,
         },)*]
@@ -95,6 +107,6 @@ pub const MATCHING_RULES: &[MatchingRule] = rules! {
     "1.3.6.1.4.1.1466.109.114.1" caseExactIA5Match 26 Equality CaseExact;
     "1.3.6.1.4.1.1466.109.114.2" caseIgnoreIA5Match 26 Equality CaseIgnore;
     "1.3.6.1.4.1.1466.109.114.3" caseIgnoreIA5SubstringsMatch 58 Substrings CaseIgnore;
-    "1.3.6.1.1.16.2" UUIDMatch 40 Equality CaseIgnore;
-    "1.3.6.1.1.16.3" UUIDOrderingMatch 40 Ordering CaseIgnore;
+    "1.3.6.1.1.16.2" UUIDMatch uuid Equality Uuid;
+    "1.3.6.1.1.16.3" UUIDOrderingMatch uuid Ordering Uuid;
 };

@@ -93,7 +93,11 @@ impl Schema {
     /// The type a description names, by name, alias or OID; options are left aside.
     #[inline]
     pub fn resolve(&self, description: &[u8]) -> Option<AttributeId> {
-        self.type_names.get(base(description)).map(AttributeId)
+        let name = base(description);
+        if name.len() < description.len() && has_too_many_options(description) {
+            return None;
+        }
+        self.type_names.get(name).map(AttributeId)
     }
 
     /// The type of this number.
@@ -199,7 +203,7 @@ impl Schema {
             return Some(id);
         }
         let name = std::str::from_utf8(base(description)).ok().filter(|name| is_descriptor(name))?;
-        if self.undeclared == MAX_UNDECLARED {
+        if self.undeclared == MAX_UNDECLARED || has_too_many_options(description) {
             return None;
         }
         self.undeclared += 1;
@@ -342,6 +346,15 @@ impl Schema {
 pub(crate) fn base(description: &[u8]) -> &[u8] {
     let end = description.iter().position(|&byte| byte == b';').unwrap_or(description.len());
     &description[..end]
+}
+
+/// Options of one description. Each that is asked for is looked for among those that are there; a language and a
+/// transfer option are all that is known to be used.
+const MAX_OPTIONS: usize = 32;
+
+/// Whether a description has more options than [`MAX_OPTIONS`].
+fn has_too_many_options(description: &[u8]) -> bool {
+    description.iter().filter(|byte| **byte == b';').nth(MAX_OPTIONS).is_some()
 }
 
 /// RFC 4512 section 1.4, and underscores, which are common in the wild.

@@ -60,6 +60,7 @@ pub const SYNTAXES: &[(u32, &str)] = &[
     (40, "Octet String"),
     (41, "Postal Address"),
     (44, "Printable String"),
+    (45, "Subtree Specification"),
     (50, "Telephone Number"),
     (51, "Teletex Terminal Identifier"),
     (52, "Telex Number"),

@@ -25,6 +25,11 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// What its candidates take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.source.bytes()
+    }
+
     /// Goes back to a match that it has yielded, which comes next.
     pub(crate) const fn back_to(&mut self, id: EntryId) {
         self.next = id.0;

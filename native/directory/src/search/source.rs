@@ -27,6 +27,15 @@ impl Source {
         Self::Few([id, 0, 0, 0, 0, 0, 0, 0], 1)
     }
 
+    /// What it takes beside itself.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Sorted(ids) => size_of_val(&**ids),
+            Self::Union(sources) => size_of_val(&**sources) + sources.iter().map(Self::bytes).sum::<usize>(),
+            _ => 0,
+        }
+    }
+
     /// Appends up to `limit` candidates from `from` on, in ascending order; true if there are no more
     /// after them.
     #[inline]

@@ -8,6 +8,7 @@ mod upkeep;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use net::Server;
 use people::Population;
@@ -80,7 +81,8 @@ pub fn start_at(
         Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
     let mut schema = Schema::standard();
     schema.load(people::RTPERSON_SCHEMA)?;
-    let mut settings = Settings::new(&config, load::ils_names(&config, people.as_deref()));
+    let mut settings =
+        Settings::new(&config, load::ils_names(&config, people.as_deref()), clock.now().seconds());
     settings.tls = secure;
     let mut store = Store::new(schema);
     store.set_bounds(Bounds::from(&config.limits));
@@ -136,7 +138,13 @@ impl Running {
     }
 
     /// Closes every connection and ends.
-    pub fn stop(mut self) {
+    pub fn stop(self) {}
+}
+
+impl Drop for Running {
+    /// Each thread ends after the message that it is at, however many others are waiting.
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Relaxed);
         self.server.stop();
     }
 }

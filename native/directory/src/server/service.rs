@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::sync::atomic::Ordering::Relaxed;
 
 use net::{ConnectionId, OUT_BYTES, Rejection, Service, Step, TimeSlice};
 use tls::Acceptor;
@@ -13,6 +14,7 @@ use crate::answer;
 use crate::operation;
 use crate::session::{Flow, Secured, Session};
 use crate::stats::{Counters, Published};
+use crate::store;
 use crate::turn::{Access, Scratch, Turn};
 
 /// Buffers of a thread, used again for every message.
@@ -88,6 +90,8 @@ impl Service for LdapService<'_> {
     fn end_turn(&mut self) -> bool {
         let busy = self.upkeep.run(&mut self.turn);
         self.turn.access.release();
+        self.turn.scratch.trim();
+        store::trim(self.turn.out);
         self.published.take(self.turn.counters);
         busy
     }
@@ -139,6 +143,9 @@ impl Service for LdapService<'_> {
 
     #[inline]
     fn feed(&mut self, session: &mut Session, bytes: &[u8]) -> (usize, Step) {
+        if self.shared.stopping.load(Relaxed) {
+            return (bytes.len(), Step::Close);
+        }
         let length = match message_length(bytes, session.message_limit(&self.turn)) {
             Ok(Some(length)) => length,
             Ok(None) => return (0, Step::More),
@@ -164,6 +171,9 @@ impl Service for LdapService<'_> {
     }
 
     fn poll_output(&mut self, session: &mut Session) -> Step {
+        if self.shared.stopping.load(Relaxed) {
+            return Step::Close;
+        }
         session.searches.step(&mut self.turn);
         Step::Next
     }

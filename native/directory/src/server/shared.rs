@@ -1,6 +1,7 @@
 //! What the threads of a directory share.
 
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
 
 use crossbeam_utils::sync::ShardedLock;
 use net::Traffic;
@@ -16,6 +17,8 @@ pub(crate) struct Shared {
     pub(crate) store: ShardedLock<Store>,
     pub(crate) settings: Settings,
     pub(super) clock: Clock,
+    /// The server ends: no further message is looked at.
+    pub(super) stopping: AtomicBool,
     /// One for each thread.
     pub(super) published: Box<[Published]>,
 }
@@ -23,7 +26,8 @@ pub(crate) struct Shared {
 impl Shared {
     pub(super) fn new(store: Store, settings: Settings, clock: Clock, threads: usize) -> Self {
         let published = (0..threads).map(|_| Published::default()).collect();
-        Self { store: ShardedLock::new(store), settings, clock, published }
+        let stopping = AtomicBool::new(false);
+        Self { store: ShardedLock::new(store), settings, clock, stopping, published }
     }
 
     pub(super) fn stats(&self, traffic: Traffic) -> Stats {

@@ -1,5 +1,7 @@
 //! Adding entries (RFC 4511 section 4.7).
 
+use std::sync::Arc;
+
 use hashbrown::hash_map::Entry as Place;
 use roaring::RoaringBitmap;
 use wire::ber::{self, tag};
@@ -11,6 +13,7 @@ use super::inspect::Inspection;
 use super::naming::Spot;
 use super::slots::{NONE, Slot};
 use super::{DEFAULT_TTL_S, EntryId, Refusal, Store, UnixSeconds, Writer};
+use crate::access::is_password;
 use crate::schema::{AttributeId, Schema};
 
 impl Store {
@@ -19,8 +22,7 @@ impl Store {
     pub fn add(&mut self, request: &AddRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
         let mut writer = self.writer.take().unwrap_or_default();
         let result = self.add_with(request, now, &mut writer);
-        self.writer = Some(writer);
-        result
+        self.end_write(writer, result)
     }
 
     fn add_with(
@@ -29,7 +31,7 @@ impl Store {
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<EntryId, Refusal> {
-        let spot = self.vacant_spot(request.dn, writer)?;
+        let spot = self.vacant_spot(request.dn, now, writer)?;
         let list = request.attributes;
         self.bounds.check(list)?;
         writer.body.clear();
@@ -39,14 +41,25 @@ impl Store {
                 write_body(request.dn, list.0, &mut writer.body);
                 dynamic.then_some(DEFAULT_TTL_S)
             }
-            _ => self.rewrite(request, writer)?,
+            _ => self.rewrite(request, now, writer)?,
         };
+        self.bounds.check_entry(writer.body.len())?;
         Ok(self.insert(spot, ttl_s, now, writer))
     }
 
     /// Where the entry goes, if its name is free and its parent is there.
-    fn vacant_spot<'d>(&self, dn: &'d [u8], writer: &mut Writer) -> Result<Spot<'d>, Refusal> {
-        let spot = self.spot(dn, &mut writer.scratch)?;
+    fn vacant_spot<'d>(
+        &mut self,
+        dn: &'d [u8],
+        now: UnixSeconds,
+        writer: &mut Writer,
+    ) -> Result<Spot<'d>, Refusal> {
+        let mut spot = self.spot(dn, &mut writer.scratch)?;
+        if let Some(id) = spot.entry.filter(|id| self.is_overdue(*id, now) && !self.children.contains_key(id))
+        {
+            self.remove_leaf(id, writer);
+            spot.entry = None;
+        }
         if spot.entry.is_some() {
             return Err(Refusal::new(ResultCode::ENTRY_ALREADY_EXISTS, "an entry of this name exists"));
         }
@@ -79,12 +92,17 @@ impl Store {
     }
 
     /// Writes the body anew, canonically and with what is missing; gives the time to live.
-    fn rewrite(&mut self, request: &AddRequest<'_>, writer: &mut Writer) -> Result<Option<u32>, Refusal> {
-        self.declare(request.attributes.iter().flatten().map(|attribute| attribute.name));
+    fn rewrite(
+        &mut self,
+        request: &AddRequest<'_>,
+        now: UnixSeconds,
+        writer: &mut Writer,
+    ) -> Result<Option<u32>, Refusal> {
+        self.declare(now, request.attributes.iter().flatten().map(|attribute| attribute.name));
         let mut draft = Draft::new(&self.schema, request.attributes)?;
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
         refuse_operational(&self.schema, &draft)?;
-        add_rdn_values(&self.schema, request.dn, &mut draft)?;
+        self.rdn_passwords |= add_rdn_values(&self.schema, request.dn, &mut draft)?;
         writer.list.clear();
         draft.encode(&mut writer.list);
         let list = Attributes(&writer.list);
@@ -97,9 +115,14 @@ impl Store {
     }
 
     /// Makes types known that are not.
-    pub(super) fn declare<'n>(&mut self, descriptions: impl Iterator<Item = &'n [u8]>) {
+    pub(super) fn declare<'n>(&mut self, now: UnixSeconds, descriptions: impl Iterator<Item = &'n [u8]>) {
         for description in descriptions {
-            self.schema.resolve_or_declare(description);
+            if self.schema.resolve(description).is_none() {
+                self.declared_from.get_or_insert_with(|| Arc::clone(&self.schema));
+                if Arc::make_mut(&mut self.schema).resolve_or_declare(description).is_some() {
+                    self.schema_modified = Some(now);
+                }
+            }
         }
     }
 
@@ -194,14 +217,29 @@ fn refuse_operational(schema: &Schema, draft: &Draft<'_>) -> Result<(), Refusal>
     Err(Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it")))
 }
 
-/// RFC 4511 section 4.7: values of the name that are not among the attributes are added.
-fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<(), Refusal> {
-    let Some(rdn) = first_rdn(dn) else {
-        return Ok(());
-    };
-    let mut buffer = Vec::new();
+/// RFC 4511 section 4.7: values of the name that are not among the attributes are added. Says whether a password is
+/// among them.
+fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<bool, Refusal> {
+    first_rdn(dn).map_or(Ok(false), |rdn| ensure_rdn_values(schema, rdn, draft))
+}
+
+/// Adds the values of a name that are not there. Says whether a password is among them.
+pub(super) fn ensure_rdn_values(
+    schema: &Schema,
+    rdn: Rdn<'_>,
+    draft: &mut Draft<'_>,
+) -> Result<bool, Refusal> {
+    let (mut buffer, mut password) = (Vec::new(), false);
     for pair in rdn.pairs() {
+        if let Some(id) = schema.resolve(pair.attribute).filter(|&id| schema.attribute(id).computed) {
+            let name = schema.canonical_name(id);
+            return Err(Refusal::new(
+                ResultCode::NAMING_VIOLATION,
+                format!("{name}: the server sets it, so that it names no entry"),
+            ));
+        }
+        password |= is_password(pair.attribute);
         draft.ensure(schema, pair.attribute, pair.value.decode(&mut buffer))?;
     }
-    Ok(())
+    Ok(password)
 }

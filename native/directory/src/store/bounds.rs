@@ -12,6 +12,8 @@ pub struct Bounds {
     pub attributes: usize,
     /// Values of an entry.
     pub values: usize,
+    /// Bytes of an entry.
+    pub entry_bytes: usize,
     /// Changes of one modify.
     pub changes: usize,
     /// Bytes of an entry that a filter looks at.
@@ -31,6 +33,7 @@ impl From<&Limits> for Bounds {
         Self {
             attributes: limits.attributes_per_entry,
             values: limits.values_per_entry,
+            entry_bytes: limits.entry_bytes,
             changes: limits.changes_per_modify,
             filter_work: limits.filter_work,
             rename_bytes: limits.rename_bytes,
@@ -66,6 +69,12 @@ impl Bounds {
     /// Refuses too many values of an entry, or for one.
     pub(super) fn check_values(&self, values: usize) -> Result<(), Refusal> {
         if values > self.values { Err(too_many("values", values, self.values)) } else { Ok(()) }
+    }
+
+    /// Refuses an entry that would be too long.
+    #[inline]
+    pub(super) fn check_entry(&self, bytes: usize) -> Result<(), Refusal> {
+        if bytes > self.entry_bytes { Err(too_many("bytes", bytes, self.entry_bytes)) } else { Ok(()) }
     }
 
     /// Refuses a rename that rewrites too much.

@@ -14,7 +14,7 @@ impl Store {
         now: UnixSeconds,
         scratch: &mut Scratch,
     ) -> Result<bool, Refusal> {
-        let id = self.find(request.dn, scratch)?;
+        let id = self.find_live(request.dn, now, scratch)?;
         let asked = request.attribute;
         let refuse =
             |code, what: &str| Refusal::new(code, format!("{}: {what}", String::from_utf8_lossy(asked)));

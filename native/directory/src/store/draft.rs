@@ -216,9 +216,14 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// RFC 4525: adds a number to every value.
-    pub(super) fn increment(&mut self, schema: &Schema, name: &[u8], by: Values<'_>) -> Result<(), Refusal> {
-        let (_, name) = canonical(schema, name)?;
+    /// RFC 4525: adds a number to every value; says how many there are.
+    pub(super) fn increment(
+        &mut self,
+        schema: &Schema,
+        name: &[u8],
+        by: Values<'_>,
+    ) -> Result<usize, Refusal> {
+        let (id, name) = canonical(schema, name)?;
         let refuse = |code, what: &str| {
             let name = String::from_utf8_lossy(&name).into_owned();
             Refusal::new(code, format!("{name}: {what}"))
@@ -230,6 +235,10 @@ impl<'a> Draft<'a> {
         let attribute = self.attributes.iter_mut().find(|attribute| attribute.name == name);
         let attribute =
             attribute.ok_or_else(|| refuse(ResultCode::NO_SUCH_ATTRIBUTE, "no such attribute"))?;
+        let declared = schema.attribute(id).declared;
+        if declared && !matches!(matching(schema, id), Matching::Integer | Matching::NumericString) {
+            return Err(refuse(ResultCode::CONSTRAINT_VIOLATION, "its values are no numbers"));
+        }
         attribute.places = None;
         for value in attribute.values.iter_mut().flatten() {
             let sum = number(value).and_then(|number| number.checked_add(amount)).ok_or_else(|| {
@@ -237,7 +246,7 @@ impl<'a> Draft<'a> {
             })?;
             *value = Cow::Owned(sum.to_string().into_bytes());
         }
-        Ok(())
+        Ok(attribute.count)
     }
 
     /// Appends the attributes as a list.
@@ -268,7 +277,7 @@ pub(super) fn canonical<'d>(
 ) -> Result<(AttributeId, Cow<'d, [u8]>), Refusal> {
     let Some(id) = schema.resolve(description) else {
         let name = String::from_utf8_lossy(description);
-        let diagnostic = format!("{name}: no attribute description, or too many undeclared types");
+        let diagnostic = format!("{name}: no attribute description, or too many options or undeclared types");
         return Err(Refusal::new(ResultCode::UNDEFINED_ATTRIBUTE_TYPE, diagnostic));
     };
     if super::inspect::is_canonical(schema, id, description) {

@@ -4,7 +4,7 @@ use wire::ber::{self, BerError};
 use wire::ldap::attributes::{Attribute, Values};
 use wire::ldap::{Attributes, ResultCode};
 
-use super::Refusal;
+use super::{Refusal, trim};
 use crate::index::{Indexes, Key, OBJECT_CLASS, Part};
 use crate::schema::{AttributeId, AttributeType, Matching, Schema, base};
 
@@ -101,6 +101,15 @@ impl Inspector {
         }
     }
 
+    /// Gives back what few entries need.
+    pub(super) fn trim(&mut self) {
+        trim(&mut self.keys);
+        trim(&mut self.buffer);
+        trim(&mut self.other);
+        trim(&mut self.classes.encoded);
+        trim(&mut self.classes.keys);
+    }
+
     fn start(&mut self, schema: &Schema) {
         self.keys.clear();
         let types = schema.len();
@@ -150,9 +159,10 @@ impl Inspector {
         id: AttributeId,
         attribute: Attribute<'_>,
     ) -> Result<usize, Refusal> {
-        if self.classes.encoded != attribute.values.0 {
+        // No values are the same as none that were looked at.
+        if attribute.values.0.is_empty() || self.classes.encoded != attribute.values.0 {
             self.classes.encoded.clear();
-            self.classes.size = self.check_values(schema, id, attribute)?;
+            return self.check_values(schema, id, attribute);
         }
         Ok(self.classes.size)
     }
@@ -226,10 +236,11 @@ impl Inspector {
 
     /// An entry belongs to the classes that its classes derive from as well (RFC 4512 section 2.4.2).
     fn add_classes(&mut self, schema: &Schema, indexes: &Indexes, values: Values<'_>) -> bool {
-        let Classes { encoded, keys, dynamic, .. } = &mut self.classes;
+        let Classes { encoded, size, keys, dynamic } = &mut self.classes;
         if encoded.as_slice() != values.0 {
             encoded.clear();
             encoded.extend_from_slice(values.0);
+            *size = values.iter().flatten().map(|value| ber::element_size(value.len())).sum();
             keys.clear();
             *dynamic = false;
             for value in values.iter().flatten() {

@@ -22,6 +22,8 @@ mod scratch;
 mod slots;
 mod time;
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 use wire::dn::Dn;
@@ -31,6 +33,7 @@ pub use bounds::Bounds;
 pub use operational::Operational;
 pub use refusal::Refusal;
 pub use scratch::Scratch;
+pub(crate) use scratch::{KEPT, trim};
 pub use time::UnixSeconds;
 
 pub(crate) use compare::has_options;
@@ -95,7 +98,14 @@ pub const DEFAULT_TTL_S: u32 = 86_400;
 /// See the module.
 #[derive(Debug)]
 pub struct Store {
-    pub(crate) schema: Schema,
+    /// Shared with those that compile a long filter, which they do without the lock.
+    pub(crate) schema: Arc<Schema>,
+    /// What it was before the write under way, if that has declared types.
+    declared_from: Option<Arc<Schema>>,
+    /// When types were declared last, by entries.
+    schema_modified: Option<UnixSeconds>,
+    /// Whether the name of an entry has ever had a password in it.
+    rdn_passwords: bool,
     suffixes: Vec<Suffix>,
     pub(crate) slots: Slots,
     bodies: Bodies,
@@ -138,7 +148,10 @@ impl Store {
     pub fn new(schema: Schema) -> Self {
         Self {
             indexes: Indexes::new(&schema),
-            schema,
+            schema: Arc::new(schema),
+            declared_from: None,
+            schema_modified: None,
+            rdn_passwords: false,
             suffixes: Vec::new(),
             slots: Slots::default(),
             bodies: Bodies::default(),
@@ -158,9 +171,40 @@ impl Store {
         self.bounds = bounds;
     }
 
+    /// Ends a write: what a refused one has declared is forgotten, and so is memory that few writes need.
+    fn end_write<T>(&mut self, mut writer: Box<Writer>, result: Result<T, Refusal>) -> Result<T, Refusal> {
+        if let (Some(before), true) = (self.declared_from.take(), result.is_err()) {
+            self.schema = before;
+            writer.inspector = Inspector::default();
+        }
+        trim(&mut writer.body);
+        trim(&mut writer.list);
+        trim(&mut writer.buffer);
+        writer.inspector.trim();
+        writer.scratch.trim();
+        self.writer = Some(writer);
+        result
+    }
+
+    /// Whether the name of an entry has ever had a password in it.
+    #[inline]
+    pub(crate) const fn has_rdn_passwords(&self) -> bool {
+        self.rdn_passwords
+    }
+
     /// The schema, with the types that were met undeclared.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// When entries have last brought types along.
+    pub(crate) const fn schema_modified(&self) -> Option<UnixSeconds> {
+        self.schema_modified
+    }
+
+    /// The same, to go on with when the lock on the store has been let go.
+    pub(crate) fn shared_schema(&self) -> Arc<Schema> {
+        Arc::clone(&self.schema)
     }
 
     /// Declares a naming context: the entry of this name needs no parent.
@@ -168,7 +212,7 @@ impl Store {
         let name =
             Dn::parse(dn).map_err(|error| Refusal::new(ResultCode::INVALID_DN_SYNTAX, error.to_string()))?;
         let mut normal = Vec::new();
-        name.write_normal(&self.schema, &mut normal);
+        name.write_normal(&*self.schema, &mut normal);
         if !self.suffixes.iter().any(|known| known.normal == normal) {
             self.suffixes.push(Suffix { dn: dn.to_vec(), normal });
         }
@@ -218,7 +262,7 @@ impl Store {
             return false;
         };
         scratch.normal.clear();
-        name.write_normal(&self.schema, &mut scratch.normal);
+        name.write_normal(&*self.schema, &mut scratch.normal);
         self.suffixes.iter().any(|suffix| suffix.normal == scratch.normal)
     }
 }

@@ -23,10 +23,9 @@ impl Store {
         let result = self
             .bounds
             .check_changes(changes.len())
-            .and_then(|()| self.find(dn, &mut writer.scratch))
+            .and_then(|()| self.find_live(dn, now, &mut writer.scratch))
             .and_then(|id| self.modify_with(id.0, &changes, now, &mut writer).map(|()| id));
-        self.writer = Some(writer);
-        result
+        self.end_write(writer, result)
     }
 
     fn modify_with(
@@ -36,16 +35,18 @@ impl Store {
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<(), Refusal> {
-        self.declare(changes.iter().map(|change| change.attribute.name));
+        self.declare(now, changes.iter().map(|change| change.attribute.name));
         let Some(slot) = self.slots.get(id) else {
             return Ok(());
         };
         let (dn, before) = body::split(self.bodies.get(slot.place));
         let mut draft = Draft::new(&self.schema, before)?;
+        let mut incremented = 0;
         for change in changes {
             // Each before the next: what one change adds, another may take its time to look through.
             self.bounds.check_values(change.attribute.values.iter().count())?;
-            apply(&self.schema, &mut draft, change)?;
+            incremented += apply(&self.schema, &mut draft, change)?;
+            self.bounds.check_values(incremented)?;
             self.bounds.check_values(draft.value_count())?;
         }
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
@@ -57,10 +58,12 @@ impl Store {
         write_body(dn, &writer.list, &mut writer.body);
         let list = Attributes(&writer.list);
         self.bounds.check(list)?;
+        self.bounds.check_entry(writer.body.len())?;
         // Inspected before anything changes: all or nothing.
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
+        let was_dynamic = slot.expires != 0 && is_dynamic(&self.schema, before);
         self.replace_body(id, now, writer);
-        self.settle_ttl(id, inspection, ttl_s, now);
+        self.settle_ttl(id, (was_dynamic, inspection), ttl_s, now);
         Ok(())
     }
 
@@ -83,20 +86,29 @@ impl Store {
         }
     }
 
-    /// An entry with the class dynamicObject is dynamic, and so is one that was given a time to live.
-    fn settle_ttl(&mut self, id: u32, inspection: Inspection, ttl_s: Option<u32>, now: UnixSeconds) {
+    /// An entry with the class dynamicObject is dynamic, and so is one that was given a time to live. One that loses
+    /// the class stays (RFC 2589 section 3).
+    fn settle_ttl(
+        &mut self,
+        id: u32,
+        (was_dynamic, inspection): (bool, Inspection),
+        ttl_s: Option<u32>,
+        now: UnixSeconds,
+    ) {
         let is_dynamic = self.slots.get(id).is_some_and(|slot| slot.expires != 0);
         match (ttl_s, inspection) {
             (Some(ttl_s), _) => self.set_ttl(id, ttl_s, now),
             (None, Inspection::Canonical { dynamic: true }) if !is_dynamic => {
                 self.set_ttl(id, DEFAULT_TTL_S, now);
             }
+            (None, Inspection::Canonical { dynamic: false }) if was_dynamic => self.clear_ttl(id),
             _ => {}
         }
     }
 }
 
-fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Result<(), Refusal> {
+/// Makes a change; says how many values it has incremented.
+fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Result<usize, Refusal> {
     let (name, values) = (change.attribute.name, change.attribute.values);
     let (id, _) = canonical(schema, name)?;
     if schema.attribute(id).read_only {
@@ -116,8 +128,17 @@ fn apply<'c>(schema: &Schema, draft: &mut Draft<'c>, change: &Change<'c>) -> Res
         0 => draft.add(schema, name, values),
         1 => draft.delete(schema, name, values),
         2 => draft.replace(schema, name, values),
-        _ => draft.increment(schema, name, values),
+        _ => return draft.increment(schema, name, values),
     }
+    .map(|()| 0)
+}
+
+/// Whether dynamicObject is among the classes.
+fn is_dynamic(schema: &Schema, list: Attributes<'_>) -> bool {
+    let classes = list.iter().flatten().filter(|attribute| attribute.name == b"objectClass");
+    classes
+        .flat_map(|attribute| attribute.values.iter().flatten())
+        .any(|class| schema.class_chain(class).iter().any(|class| class.name() == "dynamicObject"))
 }
 
 /// The values of the name stay (RFC 4511 section 4.6).

@@ -9,7 +9,7 @@ use wire::dn::{Dn, Rdn, normal};
 use wire::ldap::ResultCode;
 
 use super::slots::NONE;
-use super::{EntryId, Refusal, Scratch, Store};
+use super::{EntryId, Refusal, Scratch, Store, UnixSeconds};
 use crate::entry::body;
 
 /// The hash of the root's name.
@@ -42,6 +42,18 @@ impl Store {
         }
     }
 
+    /// The same, of entries whose life is not over (RFC 2589 section 6).
+    #[inline]
+    pub(crate) fn find_live(
+        &self,
+        dn: &[u8],
+        now: UnixSeconds,
+        scratch: &mut Scratch,
+    ) -> Result<EntryId, Refusal> {
+        let id = self.find(dn, scratch)?;
+        if self.is_overdue(id.0, now) { Err(self.no_such_object(dn, scratch)) } else { Ok(id) }
+    }
+
     /// noSuchObject for a name, with the deepest existing ancestor (RFC 4511 section 4.1.9).
     pub(super) fn no_such_object(&self, dn: &[u8], scratch: &mut Scratch) -> Refusal {
         let mut refusal = Refusal::new(ResultCode::NO_SUCH_OBJECT, "there is no entry of this name");
@@ -49,7 +61,7 @@ impl Store {
             return refusal;
         };
         scratch.normal.clear();
-        dn.write_normal(&self.schema, &mut scratch.normal);
+        dn.write_normal(&*self.schema, &mut scratch.normal);
         let normal = std::mem::take(&mut scratch.normal);
         let mut ancestors = std::iter::successors(normal::parent(&normal), |name| normal::parent(name));
         if let Some(id) = ancestors.find_map(|name| self.find_normal(name, &mut scratch.other)) {
@@ -80,7 +92,7 @@ impl Store {
     #[inline]
     fn spot_below<'d>(&self, parent: u32, rdn: Rdn<'d>, dn: &[u8], scratch: &mut Scratch) -> Spot<'d> {
         scratch.normal.clear();
-        rdn.write_normal(&self.schema, &mut scratch.normal);
+        rdn.write_normal(&*self.schema, &mut scratch.normal);
         let above = self.slots.get(parent).map_or(ROOT, |slot| slot.hash);
         let hash = self.indexes.chain(above, &scratch.normal);
         let is_it = |&id: &u32| {
@@ -96,7 +108,7 @@ impl Store {
         buffer.clear();
         let first = Dn::parse(self.dn_of(id).unwrap_or_default()).ok().and_then(Dn::split_first);
         first.is_some_and(|(rdn, _)| {
-            rdn.write_normal(&self.schema, buffer);
+            rdn.write_normal(&*self.schema, buffer);
             buffer == normal
         })
     }
@@ -105,7 +117,7 @@ impl Store {
         let name =
             Dn::parse(dn).map_err(|error| Refusal::new(ResultCode::INVALID_DN_SYNTAX, error.to_string()))?;
         scratch.normal.clear();
-        name.write_normal(&self.schema, &mut scratch.normal);
+        name.write_normal(&*self.schema, &mut scratch.normal);
         let (hash, entry) = self.look_up(&scratch.normal, &mut scratch.other);
         let parent = match entry.and_then(|id| self.slots.get(id)) {
             Some(slot) => slot.parent,
@@ -147,7 +159,7 @@ impl Store {
     pub(super) fn same_name(&self, left: &[u8], right: &[u8]) -> bool {
         let (mut normal, mut buffer) = (Vec::new(), Vec::new());
         match Dn::parse(left) {
-            Ok(dn) => dn.write_normal(&self.schema, &mut normal),
+            Ok(dn) => dn.write_normal(&*self.schema, &mut normal),
             Err(_) => return false,
         }
         self.is_name(right, &normal, &mut buffer)
@@ -157,7 +169,7 @@ impl Store {
     pub(super) fn is_name(&self, dn: &[u8], normal: &[u8], buffer: &mut Vec<u8>) -> bool {
         buffer.clear();
         Dn::parse(dn).is_ok_and(|dn| {
-            dn.write_normal(&self.schema, buffer);
+            dn.write_normal(&*self.schema, buffer);
             buffer == normal
         })
     }

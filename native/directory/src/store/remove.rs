@@ -20,13 +20,15 @@ impl Store {
             self.remove_leaf(id.0, &mut writer);
             Ok(())
         });
-        self.writer = Some(writer);
-        result
+        self.end_write(writer, result)
     }
 
     /// Gives a dynamic entry this many seconds from now on (RFC 2589 section 4).
     pub fn refresh(&mut self, id: EntryId, ttl_s: u32, now: UnixSeconds) -> Result<(), Refusal> {
         match self.slots.get(id.0) {
+            _ if self.is_overdue(id.0, now) => {
+                Err(Refusal::new(ResultCode::NO_SUCH_OBJECT, "the entry's life is over"))
+            }
             None => Err(Refusal::new(ResultCode::NO_SUCH_OBJECT, "the entry is gone")),
             Some(slot) if slot.expires == 0 => Err(Refusal::new(
                 ResultCode::OBJECT_CLASS_VIOLATION,
@@ -37,6 +39,11 @@ impl Store {
                 Ok(())
             }
         }
+    }
+
+    /// Whether an entry's life is over, though it has not been removed yet.
+    pub(super) fn is_overdue(&self, id: u32, now: UnixSeconds) -> bool {
+        self.slots.get(id).is_some_and(|slot| slot.expires != 0 && slot.expires <= now.0)
     }
 
     /// Removes up to `budget` entries whose time to live has ended; returns how many. Call it at least once a

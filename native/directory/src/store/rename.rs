@@ -1,10 +1,12 @@
 //! Renaming and moving entries (RFC 4511 section 4.9).
 
+use wire::ber;
 use wire::dn::{Dn, MAX_DN_BYTES, MAX_RDNS, Rdn};
 use wire::ldap::{Attributes, ModifyDnRequest, ResultCode};
 
-use super::add::{first_rdn, write_body};
+use super::add::{ensure_rdn_values, first_rdn, write_body};
 use super::draft::Draft;
+use super::inspect::Inspection;
 use super::slots::NONE;
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
 use crate::entry::body;
@@ -23,8 +25,7 @@ impl Store {
     pub fn rename(&mut self, request: &ModifyDnRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
         let mut writer = self.writer.take().unwrap_or_default();
         let result = self.rename_with(request, now, &mut writer);
-        self.writer = Some(writer);
-        result
+        self.end_write(writer, result)
     }
 
     fn rename_with(
@@ -33,21 +34,26 @@ impl Store {
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<EntryId, Refusal> {
-        let id = self.find(request.dn, &mut writer.scratch)?.0;
+        let id = self.find_live(request.dn, now, &mut writer.scratch)?.0;
         let target = self.target(id, request, &mut writer.scratch)?;
         let new_rdn = rdn(request.new_rdn)?;
-        self.declare(new_rdn.pairs().map(|pair| pair.attribute));
+        self.declare(now, new_rdn.pairs().map(|pair| pair.attribute));
         let Some(slot) = self.slots.get(id).copied() else {
             return Ok(EntryId(id));
         };
         let (dn, list) = body::split(self.bodies.get(slot.place));
         let mut draft = Draft::new(&self.schema, list)?;
-        self.change_rdn_values(&mut draft, dn, new_rdn, request.delete_old_rdn)?;
+        let password = self.change_rdn_values(&mut draft, dn, new_rdn, request.delete_old_rdn)?;
         writer.list.clear();
         draft.encode(&mut writer.list);
-        writer.inspector.inspect(&self.schema, &self.indexes, Attributes(&writer.list))?;
+        let list = Attributes(&writer.list);
+        if writer.inspector.inspect(&self.schema, &self.indexes, list)? == Inspection::ToRewrite {
+            return Err(Refusal::new(ResultCode::OTHER, "the entry's attributes cannot be written"));
+        }
         writer.body.clear();
         write_body(&target.dn, &writer.list, &mut writer.body);
+        self.bounds.check_entry(writer.body.len())?;
+        self.rdn_passwords |= password;
         self.replace_body(id, now, writer);
         self.move_entry(id, slot.parent, target.parent);
         self.move_subtree(id, writer);
@@ -118,7 +124,9 @@ impl Store {
                         depth + 1
                     )));
                 }
-                rewritten += (body.len() - old.len() + name).max(ENTRY);
+                let renamed = body.len() - ber::element_size(old.len()) + ber::element_size(name);
+                self.bounds.check_entry(renamed)?;
+                rewritten += renamed.max(ENTRY);
                 self.bounds.check_rename(rewritten)?;
                 checked.push((id, name, depth + 1));
             }
@@ -126,23 +134,21 @@ impl Store {
         Ok(())
     }
 
+    /// Says whether a password is among the new ones.
     fn change_rdn_values(
         &self,
         draft: &mut Draft<'_>,
         dn: &[u8],
         new_rdn: Rdn<'_>,
         delete_old: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<bool, Refusal> {
         let mut buffer = Vec::new();
         if let Some(old) = first_rdn(dn).filter(|_| delete_old) {
             for pair in old.pairs() {
                 draft.discard(&self.schema, pair.attribute, pair.value.decode(&mut buffer))?;
             }
         }
-        for pair in new_rdn.pairs() {
-            draft.ensure(&self.schema, pair.attribute, pair.value.decode(&mut buffer))?;
-        }
-        Ok(())
+        ensure_rdn_values(&self.schema, new_rdn, draft)
     }
 
     fn move_entry(&mut self, id: u32, old_parent: u32, new_parent: u32) {
@@ -193,7 +199,7 @@ impl Store {
         };
         buffer.clear();
         if let Ok(dn) = Dn::parse(dn) {
-            dn.write_normal(&self.schema, buffer);
+            dn.write_normal(&*self.schema, buffer);
         }
         let hash = self.hash_name(buffer);
         self.names.remove(slot.hash, id);

@@ -1,5 +1,7 @@
 //! Buffers that reads use over and over.
 
+use std::time::Duration;
+
 use super::slots::NONE;
 use crate::filter::Effort;
 use crate::index::MOST;
@@ -11,6 +13,9 @@ pub(crate) const LISTED: usize = 2 * MOST;
 
 /// Bytes that are looked at in some ten microseconds; a lookup of a person looks at a thousand.
 const LOOKED_AT: usize = 8 << 10;
+
+/// What a buffer keeps that is used over and over: a hundred times what a person takes.
+pub(crate) const KEPT: usize = 256 << 10;
 
 /// One per thread, made with `default()`. Nothing in it outlives a call but its capacity, and a guess
 /// where the next name will be.
@@ -49,7 +54,28 @@ impl Default for Scratch {
     }
 }
 
+/// Gives back what a buffer has beyond [`KEPT`]; what is in it is of no more use.
+#[inline]
+pub(crate) fn trim<T>(buffer: &mut Vec<T>) {
+    if buffer.capacity() > KEPT {
+        *buffer = Vec::new();
+    }
+}
+
 impl Scratch {
+    /// Gives back what few operations need.
+    pub(crate) fn trim(&mut self) {
+        for buffer in [&mut self.normal, &mut self.other, &mut self.value, &mut self.effort.buffer] {
+            trim(buffer);
+        }
+        trim(&mut self.candidates);
+    }
+
+    /// About how long the last step of a search has looked at bytes: 2 ns at each, or more.
+    pub(crate) const fn spent(&self) -> Duration {
+        Duration::from_nanos(2 * self.looked_at as u64)
+    }
+
     /// Whether the last plan took looking at many entries, or the last step looking at many bytes.
     #[inline]
     pub(crate) const fn took_long(&self) -> bool {

@@ -111,3 +111,21 @@ fn thousands_of_terms_over_thousands_of_values_are_refused() {
     assert_eq!(base(20), ResultCode::SUCCESS);
     assert_eq!(base(2_000), ResultCode::ADMIN_LIMIT_EXCEEDED);
 }
+
+#[test]
+fn a_value_counts_as_long_as_what_is_compared() {
+    let directory = common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    // U+FDFA is compared as eighteen letters.
+    add_group(&mut client, "description", &["\u{fdfa}".repeat(10_000)]);
+    let mut with = |terms: usize| {
+        let filter = filter(|out| {
+            write_or(out, |out| {
+                (0..terms).for_each(|_| write_substrings(out, b"description", [Piece::Any(b"x")]));
+            });
+        });
+        client.search(&Search { base: GROUP, filter, ..Search::default() }).1.code
+    };
+    assert_eq!(with(1), ResultCode::SUCCESS);
+    assert_eq!(with(100), ResultCode::ADMIN_LIMIT_EXCEEDED);
+}

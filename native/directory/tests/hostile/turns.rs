@@ -1,8 +1,11 @@
-//! Small requests by the hundred, each of which takes long: they are sent in one write, and others are
-//! answered between them.
+//! Small requests by the hundred, each of which takes long: they are sent in one write, or by a connection each, and
+//! others are answered between them.
+
+use std::thread;
+use std::time::{Duration, Instant};
 
 use wire::ldap::ResultCode;
-use wire::ldap::filter::write_equality;
+use wire::ldap::filter::{write_equality, write_or};
 use wire::ldap::request::{write_bind, write_change, write_compare, write_modify, write_modify_dn};
 
 use crate::common::{self, Client, Search, filter, lookup};
@@ -107,4 +110,82 @@ fn others_are_served_between_renames_of_a_container() {
         let (from, to) = (format!("ou={from},o=Intranet"), format!("ou={to}"));
         write_modify_dn(out, id, from.as_bytes(), to.as_bytes(), true, None);
     });
+}
+
+/// Connections that send one request each.
+const CROWD: usize = 200;
+
+/// From when on a connection counts as known to take no time.
+const KNOWN: Duration = Duration::from_secs(5);
+
+/// How many of a crowd's requests were answered before another client's lookups.
+fn crowd_answered_first(crowd: &mut [Client], request: &[u8], other: &mut Client) -> usize {
+    let search = Search { filter: lookup("Ann 1"), ..Search::default() };
+    crowd.iter_mut().for_each(|client| client.send(request));
+    let begun = Instant::now();
+    for _ in 0..LOOKUPS {
+        assert_eq!(other.search(&search).0.len(), 1);
+    }
+    let took = begun.elapsed();
+    let mut is_answered = |client: &mut Client| {
+        client.stream.set_nonblocking(true).unwrap();
+        let answered = client.stream.peek(&mut [0]).is_ok();
+        client.stream.set_nonblocking(false).unwrap();
+        answered
+    };
+    let answered = crowd.iter_mut().map(&mut is_answered).filter(|answered| *answered).count();
+    println!("{answered} of {CROWD} answered before {LOOKUPS} lookups, which took {took:?}");
+    crowd.iter_mut().for_each(|client| drop(client.done()));
+    answered
+}
+
+/// A crowd asks on new connections, and again on those that have each used up a slice.
+fn assert_served_between_a_crowd(directory: &directory::Running, request: &[u8]) {
+    let mut other = Client::connect(directory.addr());
+    thread::sleep(KNOWN);
+    // This thread may get the processor late; not each time.
+    let mut least = [CROWD; 2];
+    for _ in 0..3 {
+        let mut crowd: Vec<Client> = (0..CROWD).map(|_| Client::connect(directory.addr())).collect();
+        for least in &mut least {
+            *least = (*least).min(crowd_answered_first(&mut crowd, request, &mut other));
+        }
+        if least.iter().all(|least| *least < CROWD / 2) {
+            return;
+        }
+    }
+    panic!("{least:?} were answered before {LOOKUPS} lookups, each time");
+}
+
+#[test]
+fn others_are_served_between_modifies_of_a_crowd() {
+    let directory = serve("uniqueMember", &members(1_500));
+    let mut request = Vec::new();
+    write_modify(&mut request, 1, GROUP.as_bytes(), |out| {
+        write_change(out, 2, b"description", [b"x".as_slice()]);
+    });
+    assert_served_between_a_crowd(&directory, &request);
+}
+
+#[test]
+fn others_are_served_between_searches_of_a_crowd() {
+    let directory = serve("uniqueMember", &members(2_000));
+    let filter = filter(|out| {
+        write_or(out, |out| (0..10).for_each(|_| write_equality(out, b"uniqueMember", b"cn=nobody")));
+    });
+    let mut request = Vec::new();
+    Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }
+        .write(&mut request, 1);
+    assert_served_between_a_crowd(&directory, &request);
+}
+
+#[test]
+fn others_are_served_between_binds_of_a_crowd() {
+    let hash = "A".repeat(88);
+    let stored: Vec<String> =
+        (0..2_000).map(|i| format!("{{SHA512}}{}", hash.replacen("AAAA", &format!("{i:04}"), 1))).collect();
+    let directory = serve("userPassword", &stored);
+    let mut request = Vec::new();
+    write_bind(&mut request, 1, 3, GROUP.as_bytes(), b"x");
+    assert_served_between_a_crowd(&directory, &request);
 }

@@ -81,6 +81,7 @@ fn passwords_have_a_length() {
     add_group(&mut client, "userPassword", &[fits.clone(), long.clone()]);
     assert_eq!(client.bind(GROUP, &fits).code, ResultCode::SUCCESS);
     assert_eq!(client.bind(GROUP, &long).code, ResultCode::INVALID_CREDENTIALS);
+    client.bind(GROUP, &fits);
     let mut value = Vec::new();
     wire::ber::write_nested(&mut value, wire::ber::tag::SEQUENCE, |out| {
         wire::ber::write_element(out, wire::ber::tag::context(0), GROUP.as_bytes());
@@ -104,4 +105,25 @@ fn an_anonymous_bind_allows_no_longer_messages() {
         let notice = client.done().name.is_some();
         assert_eq!(notice, refused, "{name:?}");
     }
+}
+
+#[test]
+fn what_a_refused_write_declares_is_forgotten() {
+    let directory = common::serve("{}");
+    let mut client = Client::connect(directory.addr());
+    add_group(&mut client, "description", &["x".into()]);
+    // More types than a directory has room for, none of which comes to be.
+    for n in 0..5_000 / 500 {
+        let names: Vec<String> = (0..500).map(|i| format!("x{n}x{i}")).collect();
+        let refused = client.request(|out| {
+            wire::ldap::request::write_modify(out, 7, GROUP.as_bytes(), |out| {
+                for name in &names {
+                    wire::ldap::request::write_change(out, 0, name.as_bytes(), [b"v".as_slice()]);
+                }
+                wire::ldap::request::write_change(out, 1, b"description", [b"not there".as_slice()]);
+            });
+        });
+        assert_eq!(refused.code, ResultCode::NO_SUCH_ATTRIBUTE);
+    }
+    assert_eq!(client.modify(GROUP, &[(0, "mine", &["v"])]).code, ResultCode::SUCCESS);
 }

@@ -193,7 +193,7 @@ impl Both {
                     new_superior: new_superior.as_deref(),
                 };
                 let got = self.store.rename(&request, UnixSeconds(self.now)).map(drop);
-                agree(got, self.model.rename(path, *name, *delete_old, superior.as_deref()))
+                agree(got, self.model.rename(path, *name, *delete_old, superior.as_deref(), self.now))
             }
             Step::Search { base, scope, filter, step } => self.search(base, *scope, filter, *step),
             Step::Wait(seconds) => {
@@ -254,7 +254,7 @@ impl Both {
         });
         let Operation::Modify(request) = Request::decode(&message).unwrap().operation else { unreachable!() };
         let got = self.store.modify(request.dn, request.changes(), UnixSeconds(self.now));
-        agree(got.map(drop), self.model.modify(path, changes))
+        agree(got.map(drop), self.model.modify(path, changes, self.now))
     }
 
     fn search(

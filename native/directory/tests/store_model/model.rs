@@ -110,6 +110,12 @@ impl Model {
         self.entries.iter().position(|entry| entry.path == path)
     }
 
+    /// Whether its life is not over.
+    fn alive(&self, at: usize, now: u32) -> Verdict {
+        let over = self.entries[at].expires.is_some_and(|end| end <= now);
+        if over { Err(ResultCode::NO_SUCH_OBJECT) } else { Ok(()) }
+    }
+
     fn has_children(&self, path: &[usize]) -> bool {
         self.entries.iter().any(|entry| entry.path.len() == path.len() + 1 && entry.path.starts_with(path))
     }
@@ -142,8 +148,9 @@ impl Model {
         Ok(())
     }
 
-    pub fn modify(&mut self, path: &[usize], changes: &[Change]) -> Verdict {
+    pub fn modify(&mut self, path: &[usize], changes: &[Change], now: u32) -> Verdict {
         let at = self.position(path).ok_or(ResultCode::NO_SUCH_OBJECT)?;
+        self.alive(at, now)?;
         let mut attributes = self.entries[at].attributes.clone();
         for change in changes {
             apply(&mut attributes, change)?;
@@ -163,8 +170,10 @@ impl Model {
         name: Word,
         delete_old: bool,
         superior: Option<&[usize]>,
+        now: u32,
     ) -> Verdict {
         let at = self.position(path).ok_or(ResultCode::NO_SUCH_OBJECT)?;
+        self.alive(at, now)?;
         let parent = superior.unwrap_or(&path[..path.len() - 1]);
         if !parent.is_empty() && self.position(parent).is_none() {
             return Err(ResultCode::NO_SUCH_OBJECT);

@@ -45,6 +45,7 @@ fn nothing_is_smuggled_behind_a_request() {
     for lines in [
         "Content-Length: 6\r\nContent-Length: 5\r\n\r\ncity=a",
         "Content-Length: 6, 6\r\n\r\ncity=a",
+        "Content-Length: 6\r\nContent-Length: 6\r\n\r\ncity=a",
         "Content-Length: +6\r\n\r\ncity=a",
         "Content-Length: 0x6\r\n\r\ncity=a",
         "Content-Length:\r\n\r\ncity=a",

@@ -41,11 +41,20 @@ pub struct Body {
 enum State {
     Counted(u64),
     ToClose,
-    Size { value: u64, digits: u8, extension: bool, seen_cr: bool, line: usize },
+    Size { value: u64, digits: u8, part: Part, seen_cr: bool, line: usize },
     Data(u64),
     DataEnd { seen_cr: bool },
     Trailer { empty: bool, seen_cr: bool, line: usize },
     Done,
+}
+
+/// Where in the line of a chunk's size a byte stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Digits,
+    /// White space behind them: what comes is an extension or the end (RFC 9112 section 7.1.1).
+    Space,
+    Extension,
 }
 
 /// What one call of [`Body::feed`] did.
@@ -59,7 +68,7 @@ pub struct Progress {
     pub done: bool,
 }
 
-const SIZE_LINE: State = State::Size { value: 0, digits: 0, extension: false, seen_cr: false, line: 0 };
+const SIZE_LINE: State = State::Size { value: 0, digits: 0, part: Part::Digits, seen_cr: false, line: 0 };
 
 impl Body {
     /// A body about to begin.
@@ -131,9 +140,7 @@ impl Body {
             State::Size { seen_cr, .. } | State::Trailer { seen_cr, .. } if seen_cr != (byte == b'\n') => {
                 return Err(BodyError::BadLineEnd);
             }
-            State::Size { value, digits, extension, line, .. } => {
-                size_byte(byte, value, digits, extension, line + 1)?
-            }
+            State::Size { value, digits, part, line, .. } => size_byte(byte, value, digits, part, line + 1)?,
             State::DataEnd { seen_cr: false } if byte == b'\r' => State::DataEnd { seen_cr: true },
             State::DataEnd { seen_cr: true } if byte == b'\n' => SIZE_LINE,
             State::DataEnd { .. } => return Err(BodyError::BadChunkEnd),
@@ -147,17 +154,21 @@ impl Body {
     }
 }
 
-fn size_byte(byte: u8, value: u64, digits: u8, extension: bool, line: usize) -> Result<State, BodyError> {
+fn size_byte(byte: u8, value: u64, digits: u8, part: Part, line: usize) -> Result<State, BodyError> {
     match (byte, (byte as char).to_digit(16)) {
         (b'\n', _) if value == 0 => Ok(State::Trailer { empty: true, seen_cr: false, line: 0 }),
         (b'\n', _) => Ok(State::Data(value)),
         // Fifteen digits hold any body there is, and cannot overflow.
-        (_, Some(digit)) if !extension && digits < 15 => {
+        (_, Some(digit)) if part == Part::Digits && digits < 15 => {
             let (value, digits) = (value << 4 | u64::from(digit), digits + 1);
-            Ok(State::Size { value, digits, extension, seen_cr: false, line })
+            Ok(State::Size { value, digits, part, seen_cr: false, line })
         }
-        _ if extension || (digits > 0 && matches!(byte, b'\r' | b';' | b' ' | b'\t')) => {
-            Ok(State::Size { value, digits, extension: true, seen_cr: byte == b'\r', line })
+        _ if part == Part::Extension || (digits > 0 && matches!(byte, b'\r' | b';')) => {
+            let part = Part::Extension;
+            Ok(State::Size { value, digits, part, seen_cr: byte == b'\r', line })
+        }
+        (b' ' | b'\t', _) if digits > 0 => {
+            Ok(State::Size { value, digits, part: Part::Space, seen_cr: false, line })
         }
         _ => Err(BodyError::BadChunkSize),
     }

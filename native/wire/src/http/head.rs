@@ -41,13 +41,17 @@ impl From<httparse::Error> for HeadError {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lines {
     pub length: Option<u64>,
+    /// Several lines have it.
+    pub repeated: bool,
     pub chunked: bool,
     pub keep_alive: bool,
 }
 
 impl Lines {
     pub(super) fn read(headers: &[httparse::Header<'_>], minor_version: u8) -> Result<Self, HeadError> {
-        let mut lines = Self { length: None, chunked: false, keep_alive: minor_version >= 1 };
+        let mut lines =
+            Self { length: None, repeated: false, chunked: false, keep_alive: minor_version >= 1 };
+        let mut closes = false;
         for header in headers {
             let name = header.name;
             if name.eq_ignore_ascii_case("content-length") {
@@ -58,9 +62,10 @@ impl Lines {
                 }
                 lines.chunked = true;
             } else if name.eq_ignore_ascii_case("connection") {
-                lines.connection(header.value);
+                closes |= lines.connection(header.value);
             }
         }
+        lines.keep_alive &= !closes;
         if lines.chunked && lines.length.is_some() {
             return Err(HeadError::LengthAndCoding);
         }
@@ -76,19 +81,20 @@ impl Lines {
         if self.length.is_some_and(|before| before != number) {
             return Err(HeadError::BadLength);
         }
+        self.repeated = self.length.is_some();
         self.length = Some(number);
         Ok(())
     }
 
-    fn connection(&mut self, value: &[u8]) {
+    /// Says whether the connection closes, whatever else is asked for (RFC 9112 section 9.3).
+    fn connection(&mut self, value: &[u8]) -> bool {
+        let mut closes = false;
         for option in value.split(|&b| b == b',') {
             let option = option.trim_ascii();
-            if option.eq_ignore_ascii_case(b"close") {
-                self.keep_alive = false;
-            } else if option.eq_ignore_ascii_case(b"keep-alive") {
-                self.keep_alive = true;
-            }
+            closes |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
         }
+        closes
     }
 
     pub(super) fn framing(&self) -> Option<Framing> {

@@ -31,6 +31,10 @@ impl<'a> RequestHead<'a> {
             return Ok(None);
         };
         let lines = Lines::read(request.headers, request.version.unwrap_or(0))?;
+        // RFC 9110 section 8.6 allows to refuse it: a proxy in front may have taken only one of them for the length.
+        if lines.repeated {
+            return Err(HeadError::BadLength);
+        }
         let target = request.path.unwrap_or("/");
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let cookies = request

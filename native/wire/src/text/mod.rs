@@ -2,13 +2,14 @@
 //!
 //! Two values match under caseIgnoreMatch when [`prepare`] makes the same bytes of them. ASCII, and
 //! the letters of most living scripts, go through without a buffer; anything else is normalised with
-//! full Unicode tables. Of RFC 4518's steps two differ, and neither changes which values are equal:
+//! full Unicode tables. Of RFC 4518's steps three differ; only the last changes which values are equal:
 //!
 //! - Insignificant spaces (section 2.6.1) are squeezed into one, and into none at the edges, where the
 //!   RFC puts two and one.
 //! - Nothing is prohibited (section 2.4): a server refuses what its syntaxes forbid, and old clients
 //!   send ISO-8859-1. Bytes that are not UTF-8 are compared as they are, but for ASCII letters and
 //!   spaces.
+//! - Texts of more than [`NORMALISED_BYTES`] are not normalised (section 2.3).
 
 mod fold;
 mod short;
@@ -17,6 +18,10 @@ use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use fold::{Mapped, map, push_folded};
+
+/// Normalising takes up to a microsecond a byte, and can make eleven of one: a message of 4 MiB would take seconds.
+/// A filter is no longer than this.
+pub const NORMALISED_BYTES: usize = 64 << 10;
 
 /// What counts when values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,13 +98,14 @@ fn prepare_text(text: &str, how: Preparation, spaces: &mut Spaces<'_>) {
             Mapped::Itself => Some(c),
         })
         .collect();
-    let mut prepared = nfkc(&mapped);
+    let long = mapped.len() > NORMALISED_BYTES;
+    let mut prepared = if long { Cow::Borrowed(mapped.as_str()) } else { nfkc(&mapped) };
     if how.fold_case {
         // What folding makes may have to be normalised, and that, as with U+0345, folded again.
         for _ in 0..2 {
             let mut folded = String::with_capacity(prepared.len());
             prepared.chars().for_each(|c| push_folded(c, &mut folded));
-            let normal = is_nfkc_quick(folded.chars()) == IsNormalized::Yes;
+            let normal = long || is_nfkc_quick(folded.chars()) == IsNormalized::Yes;
             prepared = Cow::Owned(if normal { folded } else { folded.nfkc().collect() });
             if normal {
                 break;
