@@ -22,22 +22,13 @@ export RUSTUP_HOME := $(RUSTUP_BESIDE)
 endif
 endif
 
-# The sizes that the demo measures, one row of its tables each.
-DEMO_SIZES := 1k,10k,100k
-# Files, a program within the web server, and a process for each request.
-DEMO_WORKLOADS := spice-static spice-inprocess spice-cgi
-
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: build ## set up, measure the embedded directory, site and web server, report
-	@rm -f demo-ils.sitebench* demo-ps.sitebench* demo-web.sitebench*
-	@$(BIN)/sitebench ils sweep --sizes $(DEMO_SIZES) --out demo-ils.sitebench
-	@$(BIN)/sitebench ps sweep --sizes $(DEMO_SIZES) --out demo-ps.sitebench
-	@$(BIN)/sitebench web sweep $(DEMO_WORKLOADS) --clients 1,4,16 --measure 5s --out demo-web.sitebench
-	@$(BIN)/sitebench report demo-ils.sitebench demo-ps.sitebench demo-web.sitebench --out demo.html
+	@$(BIN)/sitebench demo
 
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
@@ -52,7 +43,7 @@ long-test: build system-packages ## run the tests that take many minutes, on a q
 native-test: rust ## run the Rust tests; with CI set, always on the same random cases
 	@$(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace
 
-# The long run of docs/trust.md is: make soak MINUTES=60 PEOPLE=1m
+# The long run of docs/safety-evidence.md is: make soak MINUTES=60 PEOPLE=1m
 .PHONY: soak
 soak: build ## load the embedded directory for MINUTES (2) with PEOPLE (100k); fail if it leaks, slows or loses operations
 	@$(BIN)/python -m benches.soak --measure $(or $(MINUTES),2)m --entries $(or $(PEOPLE),100k)
@@ -74,6 +65,16 @@ audit: build ## check the locked dependencies for known vulnerabilities (needs t
 	@$(BIN)/uv tool run pip-audit --strict --disable-pip --require-hashes --requirement build/requirements.txt
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is missing: cargo install cargo-deny" >&2; exit 1; }
 	@cargo-deny $(MANIFEST) check --config $(CURDIR)/deny.toml advisories
+
+# With SINCE=main~5 only of the files that changed since then. All of them take half an hour.
+.PHONY: mutants
+mutants: build ## put faults into the functions that make numbers; list those that no test notices (SINCE=REVISION)
+	@$(BIN)/python -m tests.mutation $(if $(SINCE),--since $(SINCE))
+
+.PHONY: native-mutants
+native-mutants: rust ## the same of the load engine, with cargo-mutants (takes hours); FILES names some of them
+	@command -v cargo-mutants >/dev/null || $(CARGO) install --locked cargo-mutants
+	@cd native && cargo mutants --package load $(foreach file,$(FILES),--file $(file))
 
 .PHONY: check
 check: build rust ## check lint, format, types, stubs and docs, in both languages
@@ -110,7 +111,15 @@ bench: build system-packages ## measure the speed and memory ratios (takes minut
 # with nothing to do this takes a tenth of a second.
 .PHONY: build
 build: rust $(BIN)/uv ## build .venv and the native extension, if out of date
+	@ls sitebench/_engine*.so >/dev/null 2>&1 || \
+	    echo "building the engine (Rust): 2 to 4 minutes the first time"
 	@$(BIN)/uv sync --frozen --quiet
+
+# Compiled in native/target, as `build` compiles; the tag follows from the C library of this machine.
+.PHONY: wheel
+wheel: build ## build the wheel of this platform into dist/, to install where there is no compiler
+	@$(BIN)/maturin build --release --locked --quiet --out dist
+	@ls dist/*.whl
 
 $(BIN)/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -44,6 +44,8 @@ LIFTED = {
     "requested_attributes": MANY,
     "attributes_per_entry": MANY,
     "values_per_entry": MANY,
+    "entry_bytes": MANY,
+    "connection_bytes": 4 * MANY,
     "changes_per_modify": MANY,
     "rename_bytes": MANY,
     "password_bytes": MANY,

@@ -276,7 +276,7 @@ class WebBench(Bench):
                     file.truncate(each.size(i))
             config = {"host": "127.0.0.1", "port": 0, "threads": 1, "docroot": str(docroot)}
             module = "web_bench.targets.embedded"
-            host, ready, known = open_child(module, config, SYSTEM, secure=False)
+            host, ready, known = open_child(module, config, SYSTEM, secure=False, cgi_program=None)
             with OpenWeb("embedded", Address(host, ready["port"]), **known) as opened:
                 before = psutil.Process().memory_info().rss
                 options = replace(self._options(), verify=False)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitebench import units
+from sitebench.options.convert import named
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -35,7 +36,14 @@ _Rates = Mapping[str, float]
 
 def calibrate(
     repeats: Annotated[int, typer.Option(help="Repeats, interleaved.", min=1, metavar="N")] = 3,
-    window: Annotated[str, typer.Option(help="Length of one measurement.", metavar="TIME")] = "1s",
+    window: Annotated[
+        str,
+        typer.Option(
+            help="Length of one measurement.",
+            metavar="TIME",
+            parser=named(units.parse_duration, "--window"),
+        ),
+    ] = "1s",
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
     """Measure this machine's floor, the rate of raw TCP, and the load generator's share of it.
@@ -51,7 +59,7 @@ def calibrate(
         contextlib.ExitStack() as stack,
         Console(stderr=True).status("starting the directory and the responders") as status,
     ):
-        pairs = _pairs(stack, units.parse_duration(window))
+        pairs = _pairs(stack, window)  # type: ignore[arg-type]
         for n in range(repeats):
             for what, sides in pairs.items():
                 for side, trial in sides.items():
@@ -68,7 +76,9 @@ def calibrate(
 
         print(json.dumps({"cpu": cpu(), "repeats": repeats, "floor": medians}, indent=2))
     else:
-        Console().print(_table(medians, repeats))
+        from sitebench.tables.console import results_console
+
+        results_console().print(_table(medians, repeats))
 
 
 def _pairs(

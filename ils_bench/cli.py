@@ -22,12 +22,14 @@ from ils_bench.options import (
 )
 from ils_bench.schema import FILES, text
 from ils_bench.suite import SUITE
+from sitebench.errors import BadInput
 from sitebench.measure.options import run_file
-from sitebench.options.convert import command_options
+from sitebench.options.convert import command_options, named
+from sitebench.options.help import App
 from sitebench.options.option import OneOf
 from sitebench.suites import commands
 
-app = typer.Typer()
+app = App()
 
 _OPERATION = commands.operation_argument(SUITE)
 _OPERATIONS = commands.operations_option(SUITE)
@@ -73,17 +75,17 @@ def sweep(
         typer.Option(
             "--paper",
             help="The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000.",
+            rich_help_panel="Load",
         ),
     ] = False,
-    _: commands.NoEntries = None,
 ) -> None:
-    """Measure operations over directory sizes and print the paper's tables.
+    """Measure operations over directory sizes.
 
-    sitebench ils sweep --sizes 1k,10k,100k,1m
+    sitebench ils sweep --entries 1k,10k,100k,1m
 
-    sitebench ils sweep --sizes 1k,10k --repeats 6
+    sitebench ils sweep --entries 1k,10k --repeats 6
 
-    sitebench ils sweep --target openldap --sizes 1k,10k --out slapd.sitebench
+    sitebench ils sweep --target openldap --entries 1k,10k --out slapd.sitebench
 
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
@@ -92,6 +94,7 @@ def sweep(
     from sitebench.suites.points import at_size
 
     if paper:
+        commands.refuse_measure(options, _PAPER_WINDOW_S)
         warmup = max(options.warmup, _PAPER_WARMUP_S)
         options = replace(options, warmup=warmup, measure=_PAPER_WINDOW_S)
     chosen = commands.sweep_sizes(sizes, SIZES_1997 if paper else None)
@@ -317,6 +320,7 @@ def schema(
         typer.Argument(
             help="Format: openldap (for slapd.conf), config (OpenLDAP's cn=config) or 389ds.",
             autocompletion=lambda: list(FILES),
+            metavar="FORMAT",
         ),
     ] = "openldap",
 ) -> None:
@@ -326,7 +330,7 @@ def schema(
 
     sitebench ils schema 389ds
     """
-    print(text(OneOf(*FILES)(server)), end="")
+    print(text(named(OneOf(*FILES), "FORMAT")(server)), end="")
 
 
 @app.command(rich_help_panel="Directories")
@@ -337,14 +341,28 @@ def clean(
         bool,
         typer.Option("--seeded", help="Removal of the --entries people that `seed` added, too."),
     ] = False,
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget",
+            help="Forget what was left in --target, which is gone, without removing anything.",
+        ),
+    ] = False,
 ) -> None:
-    """Remove entries that crashed runs left in your directories.
+    """Remove entries that crashed runs left in your directories, or in that of --target.
 
     sitebench ils clean
+
+    sitebench ils clean --forget --target ldap://gone:389
 
     sitebench ils clean --seeded --target ldap://127.0.0.1:389/ou=people,dc=example,dc=com
     --entries 10k
     """
-    from ils_bench.seeding.commands import clean_all
+    from ils_bench.seeding import commands
 
-    clean_all(options, seeded=seeded)
+    if forget and seeded:
+        raise BadInput("--forget removes nothing, so --seeded does not go with it", "leave one out")
+    if forget:
+        commands.forget(options)
+    else:
+        commands.clean_all(options, seeded=seeded)

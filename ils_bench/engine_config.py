@@ -24,7 +24,7 @@ def engine_config(
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> str:
-    """Return the configuration of one engine; workers differ in keys, additions and their share."""
+    """Return the configuration of one engine; workers differ in draws, additions and share."""
     names = None
     if options.names is not None:
         names = {"template": options.names, "count": options.entries}

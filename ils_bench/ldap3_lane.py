@@ -19,7 +19,7 @@ from ils_bench.engine_config import placed
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Sequence, Step
 from ils_bench.targets.identity import Identity
-from ils_bench.targets.probe import server_of
+from ils_bench.targets.probe import opened, server_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Population
 from sitebench.counts.worker_slot import WorkerSlot
@@ -194,9 +194,7 @@ class _Ldap3Lane(PortableLane):
             collect_usage=True,
             auto_encode=False,
         )
-        self._connection.open(read_server_info=False)
-        if self._lanes.target.address.start_tls:
-            self._connection.start_tls(read_server_info=False)
+        opened(self._connection, self._lanes.target.address)
 
     def _bind(self, step: steps.Bind) -> None:
         import ldap3

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from seeders import DEFAULT_BASE
 from sitebench import units
+from sitebench.errors import UnknownValue
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import MeasureOptions, PointOptions
@@ -26,6 +27,20 @@ EXTERNAL = "external"
 _PROFILES = ("paper", "small", "ils")
 
 
+def _template(text: str) -> str:
+    if "=" not in text or "{i}" not in text:
+        raise UnknownValue(
+            f"{text!r} is not of the form attribute=text{{i}}", "write it like 'uid=user.{i}'"
+        )
+    return text
+
+
+def _suffix(text: str) -> str:
+    if text and "=" not in text:
+        raise UnknownValue(f"{text!r} is not a DN", "write it like o=Intranet or dc=example,dc=com")
+    return text
+
+
 @dataclass(frozen=True)
 class DirectoryOptions(EndpointOptions):
     """The directory, and how to bind to it."""
@@ -44,10 +59,11 @@ class DirectoryOptions(EndpointOptions):
         identity=False,
         form=False,
     )
-    names: str | None = option.text(
+    names: str | None = option.parsed(
         None,
-        "RDNs of the people in the directory, such as 'uid=user.{i}'; nobody is added.",
-        "TEMPLATE",
+        "RDNs of the people in the directory, such as 'uid=user.{i}'; no entries are added.",
+        metavar="TEMPLATE",
+        parse=_template,
         panel="Target",
     )
     profile: str = option.choice(
@@ -55,7 +71,7 @@ class DirectoryOptions(EndpointOptions):
         "Kind of people: paper (1,283 bytes in a lookup's answer), small (126 bytes in an add), "
         "or ils (an Internet Locator Server's).",
         *_PROFILES,
-        panel="People",
+        panel="Entries",
     )
     sasl: str | None = option.choice(
         None,
@@ -143,16 +159,18 @@ class ServeOptions(PeopleOptions, ServerOptions):
         "People in the directory (default: 10k, or those of --ldif); 0 for an empty one.",
         parse=lambda text: 0 if text.strip() == "0" else units.parse_size(text),
         metavar="SIZE",
-        panel="People",
+        panel="Entries",
     )
     profile: str = option.choice(
         "paper",
         "Kind of people: paper, small, or ils, with an Internet Locator Server's protocol.",
         *_PROFILES,
-        panel="People",
+        panel="Entries",
     )
-    ldif: str | None = option.file("LDIF file to load.", panel="People")
-    suffix: str = option.text("o=Intranet", "Root of the tree.", "DN", panel="Target")
+    ldif: str | None = option.file("LDIF file to load.", panel="Entries")
+    suffix: str = option.parsed(
+        "o=Intranet", "Root of the tree.", metavar="DN", parse=_suffix, panel="Target"
+    )
     admin_dn: str | None = option.text(
         None, "DN of the administrator (default: everyone may write).", "DN", panel="Target"
     )

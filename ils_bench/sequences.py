@@ -249,8 +249,14 @@ class Sequence:
         return frozenset(step.label for step in walk(self.steps) if isinstance(step, Add))
 
     @property
+    def removing(self) -> frozenset[str]:
+        """Labels of the steps that take people away, once the ring of the added is full too."""
+        found = (step.label for step in walk(self.steps) if isinstance(step, Delete))
+        return frozenset(("remove", *found))
+
+    @property
     def removes(self) -> bool:
-        """Whether a run of it also takes people away."""
+        """Whether a run of it also takes people away by a step of its own."""
         return any(isinstance(step, Delete) for step in walk(self.steps))
 
     def thinking(self, mean_s: float) -> Sequence:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from sitebench.suite import Suite
+from sitebench.suite import Demo, Suite
 
 SUITE = Suite(
     name="ils",
+    long_name="directory",
     title="Directory of online users",
     help="Measure, fill and serve LDAP directories.",
     commands="ils_bench.cli:app",
@@ -18,6 +19,12 @@ SUITE = Suite(
         "register": "RegisterUser",
     },
     locustfile="locustfiles.ils",
+    demo=Demo(
+        command=("sweep", "--entries", "1k,10k,100k"),
+        points=9,
+        measure_s=10.0,
+        next="plan ils {run} --community 100k",
+    ),
     calibrate="ils_bench.calibrate:calibrate",
     program="ils_bench.sequences:Sequence",
     stage="ils_bench.points:api_stage",

@@ -11,6 +11,7 @@ from locust.env import Environment
 
 from ils_bench import points
 from ils_bench.engine_config import engine_config
+from ils_bench.growth import entries_at_ends, grown
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.seeding import clean, journal
@@ -90,15 +91,22 @@ class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
         return [(program.name, program.counts)]
 
     def observe(self, target: OpenDirectory, programs: Sequence[Program]) -> dict[str, Any]:
-        """Read cn=Monitor, and warn of writes that are not synced."""
+        """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
         writes = any(each.writes for each in programs)
+        adds = any(each.adding for each in programs)
         return {
             "probe": DirectoryMonitor(target),
+            "figures": lambda measured: self._entries(programs) if adds else {},
             "warnings": lambda spec, figures: (
                 *target.warnings(),
                 *_relaxed(spec, writes=writes),
+                *grown(figures),
             ),
         }
+
+    def _entries(self, programs: Sequence[Program]) -> dict[str, int]:
+        tallies = {} if self._windows is None else self._windows.tallies
+        return entries_at_ends(self.options().entries, tallies, programs)
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Keep the windows: they know how many people the lanes added."""

@@ -18,14 +18,16 @@ from ps_bench.options import (
     SeedOptions,
     ServeOptions,
     SweepOptions,
+    TestOptions,
     UiOptions,
 )
 from ps_bench.suite import SUITE
 from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
+from sitebench.options.help import App
 from sitebench.suites import commands
 
-app = typer.Typer()
+app = App()
 
 _OPERATION = commands.operation_argument(SUITE)
 
@@ -59,17 +61,17 @@ def sweep(
         typer.Option(
             "--paper",
             help="The 1997 paper's sweep: 300 s of warm-up, 600 s measured, 1k to 1m people.",
+            rich_help_panel="Load",
         ),
     ] = False,
-    _: commands.NoEntries = None,
 ) -> None:
-    """Measure the scenario over sizes of the database and print the paper's tables.
+    """Measure the scenario over sizes of the database.
 
-    sitebench ps sweep --sizes 1k,10k,100k,1m
+    sitebench ps sweep --entries 1k,10k,100k,1m
 
-    sitebench ps sweep --sizes 1k,10k --repeats 6
+    sitebench ps sweep --entries 1k,10k --repeats 6
 
-    sitebench ps sweep --keepalive --sizes 1k,1m --out kept.sitebench
+    sitebench ps sweep --keepalive --entries 1k,1m --out kept.sitebench
 
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
@@ -77,10 +79,23 @@ def sweep(
     from sitebench.suites.points import at_size
 
     if paper:
+        commands.refuse_measure(options, MEASURE_1997_S)
         options = replace(options, warmup=WARMUP_1997_S, measure=MEASURE_1997_S)
     chosen = commands.sweep_sizes(sizes, SIZES_1997 if paper else None)
     each = [at_size(PsOptions, options, size) for size in chosen]
     _measure(each, "scenario", options, run_file("ps-sweep"))
+
+
+def _say_what_is_sent(options: TestOptions) -> None:
+    """Say which variables a scenario takes out of the environment: the file may be a stranger's."""
+    if options.scenario is None:
+        return
+    from sitebench.http.scenario_file import variables
+    from sitebench.measure.command import say
+
+    if names := variables(options.scenario):
+        shown = ", ".join(f"${name}" for name in names)
+        say(f"{options.scenario} sends {shown} of this environment to {options.target}")
 
 
 def _measure(
@@ -93,6 +108,7 @@ def _measure(
     from ps_bench.paper.tables import tables
     from sitebench.measure.command import measure
 
+    _say_what_is_sent(options)
     # Raises what is wrong with a scenario file before a run file is made.
     for each in sizes:
         points.point(each, operation)
@@ -128,6 +144,7 @@ def vary(
     from sitebench.suites.vary import VaryJob
     from sitebench.suites.vary import vary as measure_levels
 
+    _say_what_is_sent(options)
     name = commands.parse_operation(SUITE, operation)
     base = narrowed(PsOptions, options)
     job = VaryJob(
@@ -163,6 +180,7 @@ def peak(
 
     An interrupted search resumes where it stopped if repeated with the same --out.
     """
+    _say_what_is_sent(options)
     from ps_bench import points
     from sitebench.suites.points import at_size
 
@@ -192,6 +210,7 @@ def ui(options: UiOptions) -> None:
     """
     from sitebench.locust.web_ui.starting import become_locust
 
+    _say_what_is_sent(options)
     become_locust(SUITE.locustfile_path(), options, LocustOptions)
 
 

@@ -37,7 +37,7 @@ class TestOptions(_DatabaseOptions, SiteTestOptions):
     """A test of a site, but for its size."""
 
     database: str | None = option.file(
-        "User-property database to copy (default: one made for this size).", panel="People"
+        "User-property database to copy (default: one made for this size).", panel="Entries"
     )
 
 
@@ -82,9 +82,9 @@ class ServeOptions(_DatabaseOptions, PeopleOptions, ServerOptions):
 
     port: int = port_option(8080)
     entries: int | None = option.size(
-        None, "People in the database (default: 10k, or those of --database).", panel="People"
+        None, "People in the database (default: 10k, or those of --database).", panel="Entries"
     )
     database: str | None = option.file(
         "User-property database to serve and to change (default: a temporary copy).",
-        panel="People",
+        panel="Entries",
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from sitebench.suite import Suite
+from sitebench.suite import Demo, Suite
 
 SUITE = Suite(
     name="ps",
+    long_name="site",
     title="Personalized site",
     help="Measure, serve and fill web sites with personal pages.",
     commands="ps_bench.cli:app",
@@ -17,6 +18,12 @@ SUITE = Suite(
         "image": "ImageUser",
     },
     locustfile="locustfiles.ps",
+    demo=Demo(
+        command=("sweep", "--entries", "1k,10k,100k"),
+        points=3,
+        measure_s=10.0,
+        next="ps serve --entries 10k",
+    ),
     program="sitebench.http.scenario:Scenario",
     stage="ps_bench.points:api_stage",
     report="ps_bench.paper.report:REPORT",

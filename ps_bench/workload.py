@@ -33,11 +33,11 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
     own_targets = OWN_TARGETS
     program = text_option = "scenario"
 
-    def check(self, options: LocustOptions) -> None:
+    def check(self, options: LocustOptions, users: Sequence[type[Any]]) -> None:
         """Raise unless a scenario file can be read, and a site of the user's answers."""
         if options.scenario is not None:
             scenario_file.read(options.scenario)
-        super().check(options)
+        super().check(options, users)
 
     def start(
         self, options: LocustOptions, preparing: Preparing

@@ -108,10 +108,13 @@ class StepStats:
         """Whether its time and its failures are those of other steps too: a pass, or a phase."""
     @property
     def count(self) -> int:
-        """Operations that ended, answered or not: `service.count + censored.count`."""
+        """Operations that ended, answered or not: `service`, `wrong` and `censored`."""
     @property
     def failures(self) -> dict[str, int]:
         """Failed operations by kind."""
+    @property
+    def examples(self) -> dict[str, str]:
+        """Of each kind of failure the first request since the last drain, and its answer."""
     @property
     def bytes_out(self) -> int:
         """Bytes sent."""
@@ -123,7 +126,13 @@ class StepStats:
         """The engine's own time, summed: from what let a lane go on to its next request."""
     @property
     def service(self) -> Histogram:
-        """Sent to answered, wrong answers included."""
+        """Sent to answered, of right answers."""
+    @property
+    def unread(self) -> Histogram:
+        """How long answers lay unread at most: the part of `service` that may be the tester's.
+
+        A thread that is kept from running for less than 10 ms may not know it.
+        """
     @property
     def latency(self) -> Histogram:
         """Intended start to answered; in a closed schedule the very object `service`."""
@@ -132,7 +141,19 @@ class StepStats:
         """Intended start to sent: the generator's own lateness; empty in a closed schedule."""
     @property
     def censored(self) -> Histogram:
-        """Sent to given up: operations without an answer, in none of the other clocks."""
+        """Due to given up: operations without an answer, in none of the other clocks.
+
+        Only what arrives on an open schedule is due before it is sent.
+        """
+    @property
+    def in_vain(self) -> Histogram:
+        """Sent to given up; where nothing is due before it is sent the very object `censored`."""
+    @property
+    def wrong(self) -> Histogram:
+        """Due to answered wrongly: in none of the other clocks but lag."""
+    @property
+    def failed_ns(self) -> int:
+        """Sent to ended, summed: the lanes' time for what is in `wrong` and `censored`."""
 
 @final
 class Snapshot:
@@ -160,12 +181,18 @@ class Snapshot:
     def underway_ns(self) -> int:
         """What lanes had begun at the end of the window and is recorded nowhere yet.
 
-        `lane_ns` is the sum of every step's service, censored and processing times, of
+        `lane_ns` is the sum of every step's service, given up and processing times, of
         `waiting_ns`, and of `underway_ns` less that of the snapshot before.
         """
     @property
     def backlog(self) -> int:
         """Arrivals of an open schedule that are due and have not found a lane."""
+    @property
+    def in_flight(self) -> int:
+        """Operations begun and not answered."""
+    @property
+    def owed(self) -> int:
+        """Operations due in the window before the last cut, not answered and not given up."""
     @property
     def lane_counts(self) -> list[int]:
         """Requests that succeeded in the window, by lane; empty unless `phases` are recorded.
@@ -183,6 +210,12 @@ class Snapshot:
     @property
     def steps(self) -> list[StepStats]:
         """One entry per (program, step) that did anything."""
+    @property
+    def late(self) -> list[StepStats]:
+        """The same of what was due in the window that ended at the last cut."""
+    @property
+    def older(self) -> list[StepStats]:
+        """The same of what was due before that window: in no window's durations."""
 
 @final
 class Population:
@@ -470,6 +503,8 @@ class Engine:
         """Stop `n` lanes of `program`; each ends after the operation it is in."""
     def drain(self) -> Snapshot:
         """Return what was recorded since the last drain and begin anew."""
+    def cut(self) -> Snapshot:
+        """Drain at the edge of a window: later snapshots keep apart what was due before it."""
     def stop(self, timeout_s: float = 5.0) -> Snapshot:
         """Stop every lane, wait at most `timeout_s` for answers, and return the last snapshot.
 

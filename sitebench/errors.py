@@ -11,6 +11,7 @@
     │   ├── ProgramMissing        a required program is not installed
     │   └── BadRunFile            not a run file, or one from a newer version
     ├── ObjectiveMissed           exit code 3: the measurement misses the objective
+    ├── NotDecided                exit code 4: the measurements do not answer the question
     └── MeasurementFailed         exit code 1: a measurement started and failed
         ├── TargetUnreachable     no answer at the target's address
         ├── TargetTalksNonsense   an answer in another protocol
@@ -31,13 +32,28 @@ Suites add errors of their own (a web site has no base DN). The command line pri
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import NoReturn
 
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
 EXIT_MISSED = 3
+EXIT_NOT_DECIDED = 4
 EXIT_INTERRUPTED = 130
+
+
+_NOT_SHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters (C0, C1), ends of lines, what turns the direction of text, and halves of
+characters: a terminal obeys them, or cannot show them."""
+_MOST = 1_000
+
+
+def printable(text: str, most: int = _MOST) -> str:
+    """Return a text that may be a server's as one line that a terminal only shows."""
+    if len(text) > most:
+        text = f"{text[:most]}..."
+    return _NOT_SHOWN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class SitebenchError(Exception):
@@ -46,9 +62,9 @@ class SitebenchError(Exception):
     exit_code = EXIT_FAILED
 
     def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+        self.message = printable(message)
+        self.remedy = printable(remedy, 10 * _MOST)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message}; {self.remedy}"
@@ -106,6 +122,12 @@ class ObjectiveMissed(SitebenchError):
     """The measurement misses the objective."""
 
     exit_code = EXIT_MISSED
+
+
+class NotDecided(SitebenchError):
+    """The measurements do not answer the question."""
+
+    exit_code = EXIT_NOT_DECIDED
 
 
 class MeasurementFailed(SitebenchError):

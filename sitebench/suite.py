@@ -22,11 +22,26 @@ SUITES = ("ils_bench", "ps_bench", "web_bench")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Demo:
+    """What `sitebench demo` measures of a suite."""
+
+    command: tuple[str, ...]
+    """A command of the suite, without --measure and --out."""
+    points: int
+    """How many points that measures."""
+    measure_s: float
+    next: str
+    """A command of `sitebench` to try afterwards; `{run}` is the run file."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Suite:
     """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
 
     name: str
     """Its command (`sitebench NAME run`), and what run files call it."""
+    long_name: str | None = None
+    """A command that does the same, for those to whom the name says nothing."""
     title: str
     """What it measures, in the singular."""
     help: str
@@ -37,6 +52,7 @@ class Suite:
     """What can be measured by name, and the class of the locustfile that does it."""
     locustfile: str
     """The module that `locust -f` is given."""
+    demo: Demo
     calibrate: str | None = None
     """A command that measures what this machine can do at most, and the engine's share of it."""
     program: str
@@ -76,7 +92,7 @@ def suites() -> tuple[Suite, ...]:
 def suite(name: str) -> Suite:
     """Return the suite of this name."""
     for each in suites():
-        if each.name == name:
+        if name in (each.name, each.long_name):
             return each
     known = ", ".join(each.name for each in suites())
     raise BadInput(f"there is no suite {name!r}", f"use one of {known}")

@@ -18,6 +18,7 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
+_SIZES_REMEDY = "write sizes such as 500,1000,10k or 1m, without a comma in any"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
 _RATE_REMEDY = "write operations/s, such as 500 or 20k"
 
@@ -35,7 +36,12 @@ def parse_size(text: str) -> int:
 
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Read sizes separated by commas; in a list, a comma never groups digits."""
-    return tuple(parse_size(part) for part in text.split(","))
+    parts = [part.strip() for part in text.split(",")]
+    if "" in parts:
+        raise UnknownValue(f"{text!r} has an empty size", _SIZES_REMEDY)
+    if any(len(part) > 1 and part.startswith("0") and part.isdigit() for part in parts):
+        raise UnknownValue(f"commas separate the sizes of {text!r}", _SIZES_REMEDY)
+    return tuple(parse_size(part) for part in parts)
 
 
 def format_size(size: int) -> str:

@@ -6,6 +6,7 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.programs import required_program
 
@@ -24,6 +25,10 @@ class NoLocust(MetaPathFinder):
 
 sys.meta_path.insert(0, NoLocust())
 
+# A machine that is busy with something else makes one example take long, and no property false.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
 # Behind `&` a shell starts programs with Ctrl-C ignored, and what they start ignores it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -38,3 +43,10 @@ def slapd() -> Path:
 def ldapsearch() -> Path:
     """Return OpenLDAP's search client; the others lie beside it."""
     return required_program("ldapsearch")
+
+
+@pytest.fixture(scope="session")
+def chromedriver() -> Path:
+    """Return the driver of a browser."""
+    required_program("chromium")
+    return required_program("chromedriver")

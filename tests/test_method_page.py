@@ -1,12 +1,16 @@
-"""Every claim of docs/method.md names a test that exists."""
+"""Every claim of docs/method.md names a test that exists, and most name a fault that it finds."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from tests.mutation import ROWS
+
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs/method.md").read_text()
+PAGE, _, _MUTATIONS = (ROOT / "docs/method.md").read_text().partition("\n## Mutations\n")
 CLAIMS = re.findall(r"^\| .+ \| (.+) \|$", PAGE, re.MULTILINE)
 
 
@@ -35,6 +39,38 @@ def test_every_claim_names_a_test_that_exists(named: str) -> None:
     file = ROOT / ("native/" + path if path.startswith("load/") else path)
     assert file.is_file(), f"{file} is not there"
     assert name in names_in(file), f"{path} has no test {name}"
+
+
+def test_mutations_are_of_rows_and_fit_their_files() -> None:
+    tests = [row["test"] for row in ROWS]
+    assert {f"`{test}`" for test in tests} <= set(CLAIMS)
+    assert len(tests) == len(set(tests))
+    for row in ROWS:
+        source = (ROOT / row["file"]).read_text()
+        assert source.count(row["before"]) == 1, f"{row['file']} has changed: {row}"
+    held = {claim for claim in CLAIMS if claim.startswith("`tests/")}
+    assert len(tests) >= 0.4 * len(held), "name the mutations of new rows in tests/mutations.toml"
+
+
+def test_a_sample_of_the_mutations_is_found_by_the_tests_of_their_rows() -> None:
+    argv = [sys.executable, "-m", "tests.mutation", "--rows", "6"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_fault_is_told_from_none() -> None:
+    # `survives` must tell a fault from none, or everything counts as killed.
+    code = (
+        "import sys; from tests.mutation import survives; "
+        "file, test = 'sitebench/runs/repeats.py', 'tests/runs/test_repeats.py'; "
+        "text = open(file).read(); assert survives(file, text, [test]); "
+        "wrong = text.replace('_CONFIDENCE = 0.95', '_CONFIDENCE = 0.85'); "
+        "assert not survives(file, wrong, [test])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_name_that_is_not_there_would_be_noticed() -> None:

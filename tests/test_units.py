@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench import units
@@ -31,7 +31,6 @@ def test_what_is_no_size_is_refused_with_a_remedy(text: str) -> None:
         units.parse_size(text)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**12))
 def test_a_size_survives_being_written(size: int) -> None:
     assert units.parse_size(units.format_size(size)) == size
@@ -56,7 +55,6 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         units.parse_duration(text)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**10))
 def test_a_duration_survives_being_written(micros: int) -> None:
     seconds = micros / 1e6

@@ -14,6 +14,7 @@ from rich.console import Console
 from sitebench.errors import BadInput
 from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
+from sitebench.options.help import App
 from sitebench.suites import commands
 from web_bench.options import (
     FileSetOptions,
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from sitebench.measure.command import Tables
     from web_bench.workload import RequestClass, Workload
 
 _SECOND = "second processor"
-app = typer.Typer()
+app = App()
 
 _NAMES = list(SUITE.operations)
 _WORKLOAD = typer.Argument(
@@ -71,7 +73,7 @@ def sweep(
     options: SweepOptions,
     names: Annotated[list[str], _WORKLOAD],
 ) -> None:
-    """Measure workloads over numbers of clients, and print the papers' tables.
+    """Measure workloads over numbers of clients.
 
     sitebench web sweep webbench1-static
 
@@ -86,14 +88,14 @@ def sweep(
     _sweep(options, names, "web-sweep")
 
 
-def _sweep(options: SweepOptions, workloads: Sequence[str], kind: str) -> None:
-    if options.users != SweepOptions.users:
-        raise BadInput("a sweep takes --clients, not --users", "write --clients 10,20,50")
+def _sweep(
+    options: SweepOptions, workloads: Sequence[str], kind: str, first: Tables | None = None
+) -> None:
     operations = []
     for each in dict.fromkeys(workloads):
         options, operation = _named(options, each)
         operations.append(operation)
-    _measure(operations, options, options.clients, run_file(kind))
+    _measure(operations, options, options.clients, run_file(kind), first)
 
 
 def _named(options: Any, workload: str) -> tuple[Any, str]:
@@ -110,8 +112,9 @@ def _measure(
     options: RunOptions | SweepOptions,
     clients: Sequence[int],
     default_out: str | None,
+    first: Tables | None = None,
 ) -> None:
-    from sitebench.measure.command import measure
+    from sitebench.measure.command import measure, one_table
     from sitebench.options.convert import narrowed
     from web_bench import points
     from web_bench.paper.tables import tables
@@ -131,6 +134,7 @@ def _measure(
             points.stage(one, operation, seeding, each) for operation, each in swept.items()
         ],
         facts=lambda: points.manifest(one, [0]),
+        first=first or one_table,
         tables=tables,
         default_out=default_out,
     )
@@ -151,6 +155,8 @@ def spice(options: SweepOptions) -> None:
     """
     from sitebench.measure.command import say
     from sitebench.options.convert import narrowed
+    from sitebench.tables.screen import PointsTable
+    from web_bench.paper.tables import by_workload, spice_tables
     from web_bench.points import workload_of
     from web_bench.targets.opening import check
 
@@ -164,7 +170,12 @@ def spice(options: SweepOptions) -> None:
                 say(f"left out: {error.message}")
             else:
                 found.append(name)
-    _sweep(options, found, "web-spice")
+    _sweep(
+        options,
+        found,
+        "web-spice",
+        lambda results: [PointsTable(results), "", *spice_tables(by_workload(results))],
+    )
 
 
 @app.command(rich_help_panel="Measure")
@@ -368,6 +379,7 @@ def workloads(
     """
     from rich.console import Group
 
+    from sitebench.tables.console import results_console
     from web_bench.workload import built_in, find
 
     if name is None:
@@ -383,7 +395,7 @@ def workloads(
     if as_json:
         print(json.dumps(document, indent=2))
         return
-    console = Console()
+    console = results_console()
     for each in made:
         console.print(each)
 

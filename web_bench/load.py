@@ -32,10 +32,12 @@ class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
     own_targets = tuple(OWN_TARGETS)
     program = text_option = "workload"
 
-    def check(self, options: LocustOptions) -> None:
+    def check(self, options: LocustOptions, users: Sequence[type[Any]]) -> None:
         """Raise unless the workloads can be read, and the target can do what they ask of it."""
-        check(options, self.programs(options))
-        super().check(options)
+        workloads = self.programs(options, users)
+        check(options, workloads)
+        if options.target not in OWN_TARGETS:
+            open_target(options, workloads)
 
     def start(
         self, options: LocustOptions, preparing: Preparing

@@ -121,6 +121,13 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         show=lambda found: _show(found) if found else "",
         metavar="LIST",
         panel="Target",
+        form=False,
+    )
+    cgi_program: str | None = option.file(
+        "Program of yours that requests for CGI run, instead of sitebench's own, which costs no "
+        "start of an interpreter.",
+        panel="Target",
+        form=False,
     )
     target_threads: int = option.count(
         1, "Threads of the embedded server, workers of nginx or apache.", panel="Advanced"
@@ -162,8 +169,9 @@ class SweepOptions(MeasureOptions, TestOptions):
         "Numbers of clients to measure (default: those of the workload).",
         locust=False,
         identity=False,
+        names=("--clients", "--users", "-u"),
     )
-    users: int = option.size(1, "Refused.", "N", locust=False, hidden=True)
+    users: int = option.size(1, "One of --clients.", "N", locust=False, command=False)
 
 
 @dataclass(frozen=True)

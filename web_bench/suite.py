@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitebench.suite import Suite
+from sitebench.suite import Demo, Suite
 
 SUITE = Suite(
     name="web",
@@ -31,6 +31,13 @@ SUITE = Suite(
         "workload": "WorkloadUser",
     },
     locustfile="locustfiles.web",
+    # Files, a program within the web server, and a process for each request.
+    demo=Demo(
+        command=("sweep", "spice-static", "spice-inprocess", "spice-cgi", "--clients", "1,4,16"),
+        points=9,
+        measure_s=5.0,
+        next="web spice --clients 1,4,16",
+    ),
     program="web_bench.workload:Workload",
     stage="web_bench.points:api_stage",
     report="web_bench.paper.report:REPORT",

@@ -22,7 +22,7 @@ from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
-from sitebench.measure.command import Report, say, show
+from sitebench.measure.command import say, show
 from sitebench.measure.point_process import PointCommand
 from sitebench.measure.progress import Live, counting
 from sitebench.measure.sweep import Stage, sweep
@@ -152,7 +152,7 @@ def _show(store: RunStore) -> Soaked | None:
     with RunFile(store.path) as file:
         soaked = read(file, file.points()[0].id)
     if soaked is not None:
-        show(Report(tables(soaked), [f"{soaked.failures:,} failures"]))
+        show([*tables(soaked), f"{soaked.failures:,} failures"])
     return soaked
 
 

@@ -11,8 +11,8 @@ from ils_bench.suite import SUITE
 from sitebench import units
 from sitebench.options import option
 from sitebench.plan.model import Scenario, round_half_up, solve
-from sitebench.plan.options import ACTIVE, PlanOptions, preset_option
-from sitebench.plan.parse import Pairs, parse_mix, parse_rates
+from sitebench.plan.options import ACTIVE, MixPlanOptions, mix_option, preset_option, rates_option
+from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import RateTable
 from sitebench.plan.suite import PlanSuite, PrintedAnswer
 
@@ -47,40 +47,19 @@ not print, done once per session, and the size whose printed rates go with it. I
 answers; docs/planner.md has the reasons. No plan uses it."""
 
 
-def _show_pairs(pairs: Pairs) -> str:
-    return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
-
-
 @dataclass(frozen=True)
-class _DirectoryPlanOptions(PlanOptions):
+class _DirectoryPlanOptions(MixPlanOptions):
     """Options of `sitebench plan ils`."""
 
     preset: str | None = preset_option(_MACHINES)
     session: float = option.duration(_SESSION_S, "Length of a user's session.", panel="Load")
-    mix: Pairs = option.parsed(
+    mix: Pairs = mix_option(
         tuple(MIX.items()),
         "Operations per session, such as lookup=10,add=1,retrieve=0.5.",
-        parse=parse_mix,
-        show=_show_pairs,
-        metavar="LIST",
-        panel="Load",
     )
-    rates: Pairs | None = option.parsed(
-        None,
+    rates: Pairs | None = rates_option(
         "Operations/s of one machine, such as connect=462,add=840,lookup=900.",
-        parse=parse_rates,
-        show=_show_pairs,
-        metavar="LIST",
-        panel="Target",
     )
-
-    def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        return Scenario(
-            self.active, self.session, dict(self.mix), self.headroom, self.community, objective
-        )
-
-    def typed_in(self) -> RateTable | None:
-        return None if self.rates is None else RateTable.typed_in(dict(self.rates))
 
 
 def _explain() -> list[str]:
@@ -109,7 +88,7 @@ def _explain() -> list[str]:
         f"No mix of the printed rates gives both printed answers: these are {answers_apart:.2f} "
         f"times apart, and the printed rates of the two machines {rates_apart:.2f} times at most.",
         f"An operation that is not printed, once per session at {unprinted}, would give them; "
-        "docs/planner.md has the reasons to think so. No formula here was bent to meet them.",
+        "docs/planner.md has the reasons to think so.",
     ]
 
 

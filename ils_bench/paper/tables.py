@@ -17,6 +17,7 @@ from sitebench.tables.tables import (
     measurement_rows,
     new_table,
     of_operation,
+    rate_mark,
     rate_of,
     repeat_rows,
     titled,
@@ -44,6 +45,11 @@ def _measurements(operation: str, found: Sequence[Series]) -> Group:
     title, rate = NAMES.get(operation, (f"{operation} sequence", "Ops/sec"))
     sizes = [each.spec.entries for each in found]
     rows = measurement_rows(found, rate) | repeat_rows(found, rate)
+    ends = [each.results[-1].figures for each in found]
+    if all("entries_end" in each for each in ends):
+        rows["Entries, window's start to end"] = [
+            f"{each['entries_start']:,} - {each['entries_end']:,}" for each in ends
+        ]
     for machine in TABLES_1997.get(operation, {}):
         cells = [rate_1997(operation, machine, size) for size in sizes]
         if any(cells):
@@ -72,6 +78,7 @@ def summary(results: Sequence[PointResult]) -> Group:
 def _rate(each: Series | None) -> str:
     if each is None:
         return _NO_NUMBER
-    mark = "" if each.valid and not each.failures else " [red]*[/]"
+    colour = "red" if not each.usable or each.failures else "yellow"
+    mark = "" if each.valid and not each.failures else f" [{colour}]*[/]"
     bounds = f" ({around(each, rate_of, format_rate)})" if each.n > 1 else ""
-    return format_rate(each.median(rate_of) or 0.0) + bounds + mark
+    return rate_mark(each) + bounds + mark

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, BinaryIO
@@ -26,9 +26,17 @@ from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import pieces, write_ldif
 from seeders.people import Spec, contents_meanwhile, generate
 from sitebench._engine import Contents, LdifCount, Population, read_people
-from sitebench.errors import EXIT_FAILED, BadFile, BadInput, MeasurementFailed, SitebenchError
+from sitebench.errors import (
+    EXIT_FAILED,
+    BadFile,
+    BadInput,
+    MeasurementFailed,
+    SitebenchError,
+    TargetUnreachable,
+)
 from sitebench.measure.command import say
 from sitebench.measure.progress import bar
+from sitebench.system import secret
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 
@@ -80,7 +88,7 @@ def verify_destination(options: SeedOptions, where: str) -> None:
             f"{expected.people:,} asked for, whose digest is {expected.digest}",
             "check --entries, --seed, --profile and --locales, or run `sitebench ils seed` again",
         )
-    say(f"{destination} holds {found.people:,} people, and they are as they should be")
+    say(f"{destination}: all {found.people:,} people verified")
     say(f"digest {found.digest}")
 
 
@@ -115,6 +123,8 @@ def _contents(
             try:
                 with path.open("rb") as file:
                     return _read_ldif(file, move)
+            except BadFile as error:
+                raise BadFile(f"{path}, {error.message}", error.remedy) from None
             except OSError as error:
                 raise BadFile(f"cannot read {path}: {error.strerror}", "check the name") from error
         case SlapdFolder(folder):
@@ -221,7 +231,8 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
         options = _to_empty(options)
     _warn(options)
     failed: SitebenchError | None = None
-    left = [each for each in journal.entries() if each.abandoned]
+    left = [each for each in journal.entries() if each.abandoned and _named(options, each)]
+    _refuse_one_password_for_several(options, left)
     for reservation in left:
         try:
             removed = _clean_one(reservation, options)
@@ -229,13 +240,55 @@ def clean_all(options: SeedOptions, *, seeded: bool) -> None:
         except SitebenchError as error:
             # The others may be reachable; this one stays in the journal.
             say(f"{reservation.target}: {error.message}")
+            if isinstance(error, TargetUnreachable):
+                gone = f"sitebench ils clean --forget --target {reservation.target}"
+                say(f"  if it is gone for good: {gone}")
             failed = error
     if seeded:
         _remove_seeded(options)
     elif not left:
-        say("nothing was left behind")
+        say("nothing to clean up")
     if failed is not None:
         raise failed
+
+
+def forget(options: SeedOptions) -> None:
+    """Delete what the journal has of a directory that is gone, without asking it."""
+    if not options.target:
+        raise BadInput("--forget does not say which directory", "name it with --target")
+    left = [each for each in journal.entries() if each.abandoned and _named(options, each)]
+    for reservation in left:
+        journal.release(reservation)
+        people = f"{reservation.stop - reservation.start:,}"
+        say(f"{reservation.target}: forgot up to {people} people under {reservation.base}")
+    if not left:
+        say(f"the journal has nothing of {options.target}")
+
+
+def _named(options: SeedOptions, reservation: journal.Reservation) -> bool:
+    """Return whether a reservation is in the directory that --target names, if it names one."""
+    if not options.target:
+        return True
+    named = parse_destination(options.target)
+    there = parse_address(reservation.target)
+    return isinstance(named, Live) and (named.address.host, named.address.port) == (
+        there.host,
+        there.port,
+    )
+
+
+def _refuse_one_password_for_several(
+    options: SeedOptions, left: Sequence[journal.Reservation]
+) -> None:
+    """Raise where the password that was given would go to directories that were not named."""
+    binds = {(each.target, each.bind_dn) for each in left if each.bind_dn is not None}
+    known = secret.given(options.password_file, "password file", secret.BIND_PASSWORD)
+    if known is not None and len(binds) > 1 and not options.target:
+        raise BadInput(
+            "one password is given, and people were left in several directories or by several "
+            f"DNs: {', '.join(sorted(f'{dn} at {target}' for target, dn in binds))}",
+            "name one directory with --target, or leave the password out and type each",
+        )
 
 
 def _to_empty(options: SeedOptions) -> SeedOptions:
@@ -254,6 +307,11 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     start_tls = options.start_tls and not reservation.target.startswith("ldaps")
     address, trust = parse_address(reservation.target, start_tls=start_tls), Trust.of(options)
     known = replace(options, target=reservation.target, bind_dn=reservation.bind_dn)
+    if options.target and options.bind_dn not in (None, reservation.bind_dn):
+        raise BadInput(
+            f"these people were added {_by(reservation.bind_dn)}, not {_by(options.bind_dn)}",
+            "leave --bind-dn out, or give the one that added them",
+        )
     who = identity_of(password_asked(known))
     probe(address, reservation.base, who, trust)
     target = OpenDirectory(
@@ -266,6 +324,10 @@ def _clean_one(reservation: journal.Reservation, options: SeedOptions) -> int:
     wanted = reservation.stop - reservation.start
     with bar(f"cleaning {reservation.target}", wanted) as move:
         return clean.remove(reservation, target, move)
+
+
+def _by(bind_dn: str | None) -> str:
+    return f"by {bind_dn}" if bind_dn else "anonymously"
 
 
 def _remove_seeded(options: SeedOptions) -> None:

@@ -49,6 +49,9 @@ def parse_address(url: str, *, start_tls: bool = False) -> Address:
         port = parts.port
     except ValueError:
         raise UnknownValue(f"target {url!r} has no valid port", remedy) from None
+    if parts.scheme in ("http", "https"):
+        sites = "measure it with `sitebench ps` or `sitebench web`"
+        raise UnknownValue(f"{url} is a web site, not a directory", sites)
     if parts.scheme not in _PORTS or not parts.hostname:
         raise UnknownValue(f"unknown target {url!r}", remedy)
     if start_tls and parts.scheme == "ldaps":

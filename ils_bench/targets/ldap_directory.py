@@ -34,8 +34,8 @@ class LdapDirectory(InProcess[Directory]):
             connection = ldap3.Connection(directory.url, auto_bind=True)
 
     People are those of the seed, under `base`; an LDIF file is loaded beside them, or alone with
-    `entries=0`. Everybody may write unless there is an administrator or it is read-only. `limits`
-    bound what one client can ask of it, by the names in docs/trust.md.
+    `entries=0`. Any client may write unless there is an administrator or it is read-only. `limits`
+    bound what one client can ask of it, by the names in docs/limits.md.
 
     With `tls=True` it speaks ldaps with a certificate made for it, or StartTLS with `start_tls`;
     `ca` is the file that clients check it by:
@@ -156,7 +156,7 @@ def _greeting(directory: LdapDirectory) -> list[str]:
         tls += " --start-tls"
     start_tls = " -ZZ" if directory.start_tls else ""
     return [
-        f"serving {who} at {url}, suffix {directory.suffix}; Ctrl-C ends it",
+        f"serving {who} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
         f"  sitebench ils run lookup --target {url}{tls} --base {base}",
     ]

@@ -15,12 +15,17 @@ from ils_bench.targets.identity import identity_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Population, count_people, seed_directory
+from sitebench.errors import SitebenchError
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
 
 Progress = Callable[[int, int], object]
 """Called with how many people are there, and how many are wanted."""
+
+
+_SENT_AT_ONCE = 1_000
+"""People who may have been added although the first was refused: more than are ever outstanding."""
 
 
 def assure_own(options: DirectoryOptions, what: str) -> None:
@@ -55,6 +60,18 @@ def count_seeded(target: OpenDirectory, population: Population) -> int:
         return count_people(target.to_engine(), population)
 
 
+def _none_added(target: OpenDirectory, population: Population, start: int, stop: int) -> bool:
+    """Return whether a seeding that failed added no one: the first add was refused."""
+    from ils_bench.targets.probe import connected, exists
+
+    try:
+        with connected(target.address, target.who, target.trust) as connection:
+            sent = range(start, min(stop, start + _SENT_AT_ONCE))
+            return not any(exists(connection, population.dn(i)) for i in sent)
+    except SitebenchError:
+        return False
+
+
 def seed(
     target: OpenDirectory, people: Spec, progress: Progress, *, keep: bool
 ) -> Callable[[], object]:
@@ -76,14 +93,19 @@ def seed(
             keys=people.size - present,
             first=present,
         )
-    with translated():
-        seed_directory(
-            target.to_engine(),
-            population,
-            present,
-            people.size,
-            lambda done: progress(present + done, people.size),
-        )
+    try:
+        with translated():
+            seed_directory(
+                target.to_engine(),
+                population,
+                present,
+                people.size,
+                lambda done: progress(present + done, people.size),
+            )
+    except SitebenchError:
+        if reservation is not None and _none_added(target, population, present, people.size):
+            journal.release(reservation)
+        raise
     if reservation is None:
         return lambda: None
     return lambda: clean.remove(reservation, target)

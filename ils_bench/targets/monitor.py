@@ -29,6 +29,7 @@ class DirectoryMonitor:
         self._target = target
         self._connection: Any = None
         self._answered = False
+        self._looked = self._full = 0
 
     def read(self) -> Mapping[str, float] | None:
         """Return counters and values now; None when the directory has none for us."""
@@ -60,19 +61,26 @@ class DirectoryMonitor:
         for name, attributes in self._search("cn=Threads", _INFO):
             if name in _THREADS:
                 found |= _value(f"threads_{name}", attributes, _INFO)
-        return found
+        return found | self._pool(found)
+
+    def _pool(self, found: Mapping[str, float]) -> dict[str, float]:
+        """Count the readings, and those at which operations waited for one of its threads."""
+        if not found.keys() >= {"threads_active", "threads_max", "threads_pending"}:
+            return {}
+        self._looked += 1
+        busy = found["threads_active"] >= found["threads_max"]
+        self._full += busy and found["threads_pending"] > 0
+        return {"pool_looked_total": self._looked, "pool_full_total": self._full}
 
     def _connect(self) -> Any:
         """Return a bound connection, or None where the directory does not want us."""
         import ldap3
 
-        from ils_bench.targets.probe import server_of
+        from ils_bench.targets.probe import opened, server_of
 
         server = server_of(self._target.address, self._target.trust, _TIMEOUT_S)
         connection = ldap3.Connection(server, check_names=False, **self._target.who.to_ldap3())
-        connection.open()
-        if self._target.address.start_tls:
-            connection.start_tls(read_server_info=False)
+        opened(connection, self._target.address)
         # Not ldap3's receive_timeout: it asks the kernel, which gevent's sockets never wait in.
         connection.socket.settimeout(_TIMEOUT_S)
         if connection.bind():

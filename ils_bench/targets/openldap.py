@@ -24,7 +24,7 @@ from ils_bench.targets.people import read_spec, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
-from sitebench.errors import MeasurementFailed, PortInUse, ProgramMissing
+from sitebench.errors import BadInput, MeasurementFailed, PortInUse, ProgramMissing
 from sitebench.system.child import Child, Service, lives, serve
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
@@ -44,15 +44,15 @@ _SCHEMA = schema.FOLDER / schema.FILES["openldap"]
 
 _CONFIG = """\
 include {core}
-include "{folder}/rtperson.schema"
+include {schema}
 {modules}
-pidfile "{folder}/slapd.pid"
+pidfile {pid}
 allow bind_v2 update_anon
 sizelimit unlimited
 database mdb
-suffix "{suffix}"
-rootdn "cn=admin,{suffix}"
-directory "{folder}/{data}"
+suffix {suffix}
+rootdn {admin}
+directory {data}
 maxsize {maxsize}
 dbnosync
 index objectClass eq
@@ -106,7 +106,7 @@ def _start(request: dict[str, Any]) -> Service:
         if scheme != "ldap":
             ca, key = folder / "slapd.pem", folder / "slapd.key"
             make_certificate(ca, key, request["host"])
-            shown = f'TLSCertificateFile "{ca}"\nTLSCertificateKeyFile "{key}"\n'
+            shown = f"TLSCertificateFile {_quoted(ca)}\nTLSCertificateKeyFile {_quoted(key)}\n"
             config.write_text(shown + config.read_text())
         address = Address(request["host"], free_port(), scheme)
         process = _launch(slapd, config, address, folder)
@@ -151,19 +151,32 @@ def write_config(folder: Path, people: Spec) -> Path:
         (d for d in Path("/usr/lib").glob("**/back_mdb.la")), None
     )
     loading = f"modulepath {modules.parent}\nmoduleload back_mdb" if modules else ""
-    config = folder / "slapd.conf"
+    config, suffix = folder / "slapd.conf", suffix_of(people.base)
     config.write_text(
         _CONFIG.format(
             core=_core_schema(),
             modules=loading,
-            folder=folder,
-            data=DATA,
-            suffix=suffix_of(people.base),
+            schema=_quoted(folder / _SCHEMA.name),
+            pid=_quoted(folder / "slapd.pid"),
+            data=_quoted(folder / DATA),
+            suffix=_quoted(suffix),
+            admin=_quoted(f"cn=admin,{suffix}"),
             maxsize=_LEAST_ROOM + people.size * 16_384,
             monitor=_monitor(modules),
         )
     )
     return config
+
+
+def _quoted(value: object) -> str:
+    """Return a value of slapd.conf, where a line ends a directive (slapd.conf(5))."""
+    text = str(value)
+    if not text.isprintable():
+        raise BadInput(
+            f"slapd.conf cannot hold {text!r}: it has control characters",
+            "name a base and a folder without them",
+        )
+    return '"' + text.replace("\\", r"\\").replace('"', r"\"") + '"'
 
 
 def _monitor(modules: Path | None) -> str:

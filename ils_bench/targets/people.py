@@ -9,7 +9,8 @@ from typing import Any, cast
 from ils_bench.options import LoadTestOptions, SeedOptions
 from seeders.people import Profile, Spec
 
-_UNESCAPED_COMMA = re.compile(r"(?<!\\),")
+_PART = re.compile(r'(?:\\.|"(?:\\.|[^"\\])*"|[^\\",;])+', re.DOTALL)
+"""A part of a name: an escaped character or a quoted text is not its end (RFC 4514, RFC 2253)."""
 
 
 def spec_of(asked: LoadTestOptions | SeedOptions, size: int) -> Spec:
@@ -24,7 +25,7 @@ def read_spec(found: Mapping[str, Any]) -> Spec:
 
 def suffix_of(base: str) -> str:
     """Return a base's suffix: its last part, or all its dc parts (no server holds dc=com)."""
-    parts = _UNESCAPED_COMMA.split(base)
+    parts = [part.strip() for part in _PART.findall(base)]
     tail = len(parts) - 1
     while tail > 0 and all(part.lower().startswith("dc=") for part in parts[tail - 1 :]):
         tail -= 1

@@ -23,6 +23,7 @@ from sitebench.errors import (
     TargetTalksNonsense,
     TargetUnreachable,
     WrongPassword,
+    printable,
 )
 from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
@@ -30,7 +31,7 @@ from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
 _ANSWER_S = 5
 """Whole seconds: ldap3 passes them to the kernel unchanged."""
-_INVALID_CREDENTIALS = 49
+_SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
 _ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
 """The last identifies OpenLDAP, which gives no vendor."""
 _NOT_AUTHENTICATED = {8, 48, _INVALID_CREDENTIALS, 53}
@@ -51,6 +52,12 @@ def probe(
     """Raise what is wrong with a directory; return when nothing is."""
     with connected(address, who, trust) as connection:
         if base is not None and not exists(connection, base):
+            code, words, more = (connection.result[k] for k in ("result", "description", "message"))
+            if code not in (_SUCCESS, _NO_SUCH_OBJECT):
+                raise BadInput(
+                    f"{address} does not show {base!r}: {words} {more}".rstrip(),
+                    "bind as a user who may read it, with --bind-dn and --password-file",
+                )
             raise WrongBase(
                 f"{address} has no entry {base!r}",
                 "name the DN that holds the people with --base, or make it with "
@@ -85,6 +92,13 @@ def server_of(address: Address, trust: Trust, connect_timeout_s: float) -> ldap3
     )
 
 
+def opened(connection: Any, address: Address) -> None:
+    """Open an ldap3 connection, with StartTLS where the address asks for it."""
+    connection.open(read_server_info=False)
+    if address.start_tls and not connection.start_tls(read_server_info=False):
+        raise ConnectionError("it refuses StartTLS")
+
+
 @contextlib.contextmanager
 def connected(
     address: Address,
@@ -98,9 +112,7 @@ def connected(
     )
     try:
         try:
-            connection.open(read_server_info=False)
-            if address.start_tls:
-                connection.start_tls(read_server_info=False)
+            opened(connection, address)
             bound = connection.bind(read_server_info=False)
         # ldap3's parser may raise anything on bytes that are not LDAP.
         except Exception as error:
@@ -155,7 +167,7 @@ def root_dse(
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
         found = connection.response[0]["raw_attributes"] if connection.response else {}
     return {
-        name: ", ".join(value.decode(errors="replace") for value in found[name])
+        name: printable(", ".join(value.decode(errors="replace") for value in found[name]))
         for name in _ROOT_DSE_ATTRIBUTES
         if found.get(name)
     }

@@ -45,6 +45,8 @@ class _SitePlanOptions(PlanOptions):
             headroom=self.headroom,
             community=self.community,
             objective=objective,
+            cores=self.cores,
+            burst=self.burst,
         )
 
     def typed_in(self) -> RateTable | None:

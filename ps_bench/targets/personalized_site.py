@@ -33,7 +33,7 @@ class PersonalizedSite(InProcess[Site]):
 
     Without a database of yours it serves, and changes, a copy that is thrown away when closed;
     the original is made once and kept in the cache folder. `limits` bound what one client can ask
-    of it, by the names in docs/trust.md.
+    of it, by the names in docs/limits.md.
     """
 
     suite = SUITE.name
@@ -120,7 +120,7 @@ def _greeting(options: ServeOptions, site: PersonalizedSite) -> list[str]:
     what = "a copy, thrown away afterwards" if options.database is None else options.database
     trust = "" if site.ca is None else f" --tls-ca {site.ca}"
     return [
-        f"serving {site.size:,} people at {site.url} from {what}; Ctrl-C ends it",
+        f"serving {site.size:,} people at {site.url} from {what} (Ctrl-C to stop)",
         f"  open {site.url}/enter?user={min(7, site.size - 1)} in a browser",
         f"  sitebench ps run --target {site.url}{trust} --entries {site.size}",
     ]

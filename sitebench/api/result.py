@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitebench._engine import Histogram
-from sitebench.counts.durations import percentile_ns
+from sitebench.counts.durations import percentile_ns, with_censored
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
 from sitebench.units import format_ns, format_rate
+from sitebench.verdict.verdict import Quoted
 
 _MOST_SLOTS = 120
 
@@ -26,7 +27,8 @@ class Result:
 
     point: PointResult
     latency: Histogram = field(compare=False)
-    """Every operation that counts, in nanoseconds."""
+    """Every operation that counts, in nanoseconds; of those that were never answered, the time that
+    was waited for them: a lower bound."""
     timeline: Sequence[Slot] = field(compare=False)
     """Operations, failures and latencies from drain to drain, warm-up included."""
 
@@ -40,7 +42,7 @@ class Result:
             latency = Histogram()
             for step in file.histograms(stored.id):
                 if (step.program, step.step) in counted:
-                    latency.add(step.latency)
+                    latency.add(with_censored(step.latency, step.censored))
             timeline = slots(file.timeline(stored.id), counted, _MOST_SLOTS)
             return cls(stored.result, latency, timeline)
 
@@ -72,26 +74,33 @@ class Result:
         found = percentile_ns(self.latency, q)
         return None if found is None else found / 1e9
 
-    def _mark(self, q: float) -> str:
-        found = percentile_ns(self.latency, q)
-        return f"n/a (n={self.latency.count:,})" if found is None else format_ns(found)
+    @property
+    def _least(self) -> str:
+        return ">= " if self.point.verdict.grade == Quoted.AT_LEAST else ""
+
+    def _mark(self, name: str) -> str:
+        latency = self.point.latency
+        found: float | None = getattr(latency, name)
+        if found is None:
+            return f"n/a (n={latency.n:,})"
+        return f"{'>= ' if name in latency.at_least else ''}{format_ns(found * 1e3)}"
 
     def __repr__(self) -> str:
         spec = self.point.spec
-        trust = "" if self.valid else ", NOT VALID"
+        trust = "" if self.valid else f", {self.point.verdict.grade.upper()}"
         return (
-            f"<{spec.title}: {format_rate(self.ops_per_s)}/s, "
-            f"p50 {self._mark(50)}, p99 {self._mark(99)}, {self.failures:,} failures, "
+            f"<{spec.title}: {self._least}{format_rate(self.ops_per_s)}/s, "
+            f"p50 {self._mark('p50')}, p99 {self._mark('p99')}, {self.failures:,} failures, "
             f"bound by {self.bound}{trust}>"
         )
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         facts = {
-            "operations per second": format_rate(self.ops_per_s),
-            "p50, p99, max": f"{self._mark(50)}, {self._mark(99)}, {format_ns(self.latency.max)}",
+            "operations per second": f"{self._least}{format_rate(self.ops_per_s)}",
+            "p50, p99, max": ", ".join(map(self._mark, ("p50", "p99", "max"))),
             "failures": f"{self.failures:,}",
-            "bound by": self.bound if self.valid else f"{self.bound} (not valid)",
+            "bound by": self.bound if self.valid else f"{self.bound} ({self.point.verdict.grade})",
             "evidence": self.point.verdict.evidence,
         }
         rows = "".join(

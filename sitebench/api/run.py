@@ -81,8 +81,8 @@ def run(
     with scratch() as folder:
         path = Path(out or folder / "run.sitebench")
         with RunStore(path) as store:
-            sweep([stage], store, _Quiet())
-        return Result.of(path, spec)
+            (result,) = sweep([stage], store, _Quiet())
+        return Result.of(path, result.spec)
 
 
 def _suite_of(operation: str | Program, target: str | Server) -> Suite:
@@ -109,7 +109,9 @@ def _suite_of(operation: str | Program, target: str | Server) -> Suite:
 class _Quiet:
     """A reporter that shows nothing."""
 
+    def planned(self, points: int) -> None: ...
     def opening(self, title: str) -> None: ...
     def started(self, spec: PointSpec) -> None: ...
+    def retried(self, spec: PointSpec) -> None: ...
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
     def finished(self, result: PointResult, *, resumed: bool) -> None: ...

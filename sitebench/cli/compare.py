@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitebench.errors import BadInput, ObjectiveMissed
+from sitebench.errors import BadInput, NotDecided, ObjectiveMissed
 from sitebench.options import option
 from sitebench.options.convert import command_options
 from sitebench.system.files import write
@@ -25,6 +25,9 @@ class _CompareOptions:
 
     interleave: str | None = option.text(
         None, "`run` or `sweep` command to measure with A and B in turn, in place of {}.", "CMD"
+    )
+    restart: str | None = option.text(
+        None, "Shell command before each measurement that restarts a running server {}.", "CMD"
     )
     repeats: int = option.count(10, "Pairs to measure, 5 to 60.", at_least=5, at_most=60)
     seed: int = option.count(1997, "Seed of the random order within each pair.", at_least=0)
@@ -44,7 +47,10 @@ class _CompareOptions:
     html: str | None = option.file("HTML page to write, with both runs overlaid.", panel="Output")
     json: bool = option.flag("JSON instead of tables.", panel="Output")
     fail_on: str | None = option.choice(
-        None, "Result of B that ends the command with exit code 3.", _SLOWER, panel="Output"
+        None,
+        "Result of B that ends the command with exit code 3; 4 where the repeats cannot tell.",
+        _SLOWER,
+        panel="Output",
     )
 
 
@@ -58,12 +64,14 @@ def compare(
 ) -> None:
     """Test whether B differs from A, and estimate by how much.
 
-    sitebench compare before.sitebench after.sitebench
-
     sitebench compare ldap://127.0.0.1:3890 ldap://127.0.0.1:3891
     --interleave 'ils run lookup --target {} --entries 10k --measure 2s' --html both.html
 
-    sitebench compare 4 8 --interleave 'ils run lookup --target openldap --threads {}'
+    sitebench compare 1 2 --interleave 'ils run lookup --target openldap --threads {}'
+
+    Run files that were not interleaved get a ratio, and no answer:
+
+    sitebench compare before.sitebench after.sitebench
     """
     if options.interleave is not None:
         if options.varying:
@@ -73,13 +81,20 @@ def compare(
             )
         from sitebench.compare.interleave import plan
 
-        turns = plan(options.interleave, a, b, repeats=options.repeats, seed=options.seed)
-        files = _measure(turns, options.out)
-    elif options.out is not None:
-        raise BadInput("--out needs --interleave", "leave it out: nothing is measured here")
+        turns = plan(
+            options.interleave,
+            a,
+            b,
+            repeats=options.repeats,
+            seed=options.seed,
+            restart=options.restart,
+        )
+        files = _measure(turns, options.out, decides=options.fail_on is not None)
+    elif options.out is not None or options.restart is not None:
+        name = "--out" if options.restart is None else "--restart"
+        raise BadInput(f"{name} needs --interleave", "leave it out: nothing is measured here")
     else:
         files = Path(a), Path(b)
-    from rich.console import Console
 
     from sitebench.compare.runs import compare_runs, read_run
     from sitebench.measure.command import say
@@ -93,8 +108,9 @@ def compare(
         print(json.dumps(to_json(found), indent=2))
     else:
         from sitebench.compare.render import show
+        from sitebench.tables.console import results_console
 
-        show(found, Console())
+        show(found, results_console())
     if options.html is not None:
         from sitebench.compare.page import comparison_page
 
@@ -103,12 +119,16 @@ def compare(
     if options.fail_on == _SLOWER:
         from sitebench.compare.wording import answer
 
-        slower = [p for p in found.analysis.points if any(r.verdict == _SLOWER for r in p.rows)]
-        if slower:
+        if slower := [each for each in found.analysis.points if each.slower]:
             raise ObjectiveMissed("; ".join(map(answer, slower)), "--fail-on slower was given")
+        if found.undecided:
+            raise NotDecided(
+                f"cannot tell whether B is slower: {found.undecided}",
+                "--fail-on slower passes only what was compared: measure what is missing",
+            )
 
 
-def _measure(plan: Interleaving, out: str | None) -> tuple[Path, Path]:
+def _measure(plan: Interleaving, out: str | None, *, decides: bool) -> tuple[Path, Path]:
     """Measure both in turn and return their run files."""
     import datetime as dt
 
@@ -119,15 +139,17 @@ def _measure(plan: Interleaving, out: str | None) -> tuple[Path, Path]:
     files = interleave.files(name)
     interleave.prepare(plan, files)
     try:
-        _in_turn(plan, files)
+        _in_turn(plan, files, decides=decides)
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt) or out is None:
+        if isinstance(error, KeyboardInterrupt) or (
+            out is None and not isinstance(error, BadInput)
+        ):
             say(f"results so far are kept; resume with: {_again(name, given=out is not None)}")
         raise
     return files
 
 
-def _in_turn(plan: Interleaving, files: tuple[Path, Path]) -> None:
+def _in_turn(plan: Interleaving, files: tuple[Path, Path], *, decides: bool) -> None:
     """Measure under a bar that names whose turn it is."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -146,9 +168,26 @@ def _in_turn(plan: Interleaving, files: tuple[Path, Path]) -> None:
         def show_turn(turn: Turn) -> None:
             value = plan.value(turn.side)
             description = f"{turn.side.upper()} = {value}, repeat {turn.repeat + 1}"
-            bar.update(task, completed=next(begun), description=description)
+            bar.update(task, completed=(done := next(begun)), description=description)
+            if decides and done == 1:
+                _warn_of_too_few(plan.repeats, files)
 
         measure(plan, files, show_turn)
+
+
+def _warn_of_too_few(repeats: int, files: tuple[Path, Path]) -> None:
+    """Say, once the points are known after the first turn, that so few repeats cannot pass."""
+    from sitebench.compare.comparison import repeats_to_tell
+    from sitebench.measure.command import say
+    from sitebench.runs.runfile import RunFile
+
+    for path in files:
+        with RunFile(path) as file:
+            results = file.results()
+            points = sum(each.spec.repeat == 0 for each in file.points())
+        if results and (least := repeats_to_tell(points, results[0])) > repeats:
+            of = f"{points} {'point' if points == 1 else 'points'}"
+            say(f"with {repeats} repeats of {of}, B cannot pass: that needs --repeats {least}")
 
 
 def _again(name: str, *, given: bool) -> str:

@@ -12,6 +12,7 @@ import typer
 
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.options.convert import command_options
+from sitebench.options.help import App
 from sitebench.plan.options import PlanOptions
 from sitebench.plan.suite import PlanSuite, plan_suites
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from sitebench.plan.model import Scenario
     from sitebench.plan.rates import RateTable
 
-app = typer.Typer()
+app = App()
 
 _ALONE = (
     "each operation met the objective when measured alone; in a mix they also wait for each other"
@@ -45,10 +46,10 @@ for _suite in plan_suites():
 
 
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
-    from rich.console import Console
 
     from sitebench.plan.choose import plan, with_calculations
     from sitebench.plan.render import document, render
+    from sitebench.runs.runfile import shown
 
     typed = options.typed_in()
     if sum(each is not None for each in (run, typed, options.preset)) > 1:
@@ -60,7 +61,8 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     rates: Mapping[str, Sequence[RateTable]] = {}
     machine = ""
     if run is not None:
-        rates, machine = _read(run, options)
+        with shown([run]):
+            rates, machine = _read(run, options)
         typed = _target(rates[suite.name], run, suite.name, options.target)
     presets = suite.presets
     chosen = typed or presets[options.preset or next(iter(presets))]
@@ -79,7 +81,9 @@ def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:
     if options.json:
         print(json.dumps(document(answer, others), indent=2))
     else:
-        Console().print(render(answer, others))
+        from sitebench.tables.console import results_console
+
+        results_console().print(render(answer, others))
 
 
 def _size(suite: PlanSuite, options: PlanOptions, typed: RateTable | None) -> int | None:

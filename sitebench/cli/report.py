@@ -44,15 +44,18 @@ def report(
     """
     from sitebench.report import build, images
     from sitebench.report.model import load
+    from sitebench.runs.runfile import shown
 
-    loaded = load(runs)
-    made = build.sections(loaded)
+    with shown(runs):
+        loaded = load(runs)
+        made = build.sections(loaded)
+        html, markdown = build.html(loaded, made), build.markdown(loaded)
     page = runs[0].with_suffix(".html") if options.out is None else Path(options.out)
-    write(page, build.html(loaded, made))
+    write(page, html)
     if options.markdown == "-":
-        print(build.markdown(loaded), end="")
+        print(markdown, end="")
     elif options.markdown is not None:
-        write(Path(options.markdown), build.markdown(loaded))
+        write(Path(options.markdown), markdown)
     if options.figures is not None:
         folder = Path(options.figures)
         try:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from sitebench.errors import BadRunFile
+from sitebench.options.spelling import without
+from sitebench.system.programs import python_module
 
 
 def resume(
@@ -27,24 +28,25 @@ def resume(
 
     with RunFile(run) as opened:
         command: Any = opened.manifest().get("command")
+        arrivals = {each.spec.arrivals for each in opened.points()} - {None}
     argv = again(command, run)
     if argv is None:
         raise BadRunFile(
             f"{run} does not hold a sitebench command that could resume it",
             "repeat the command that made it, with --out and the name of the file",
         )
+    if arrivals == {"even"} and "--arrivals" not in argv:
+        # Before there was a choice, all were.
+        argv = [*argv, "--arrivals", "even"]
     say(f"resuming with: {shlex.join(['sitebench', *argv])}")
     # A new process, so that the command it records is the first one, not `resume`.
-    os.execv(sys.executable, [sys.executable, "-m", "sitebench.cli.main", *argv])
+    python = python_module("sitebench.cli.main")
+    os.execv(python[0], [*python, *argv])
 
 
 def again(command: Any, run: Path) -> list[str] | None:
     """Return the arguments that resume a run file, or None if it records no command."""
     if not isinstance(command, list) or command[:1] != ["sitebench"] or len(command) < 2:
         return None
-    argv, value = [], False
-    for part in command[1:]:
-        if not (value or part in ("--out", "--resume") or part.startswith("--out=")):
-            argv.append(part)
-        value = part == "--out"
+    argv = [part for part in without(command[1:], "out") if part != "--resume"]
     return [*argv, "--out", str(run), "--resume"]

@@ -8,6 +8,7 @@ import typer
 
 from sitebench.locust.workers.choice import PORTABLE
 from sitebench.options.addresses import MasterAddress
+from sitebench.options.convert import named
 
 _CLIENTS = ("native", *PORTABLE)
 
@@ -16,7 +17,7 @@ def worker(
     master: Annotated[
         MasterAddress,
         typer.Option(
-            parser=MasterAddress.parse,
+            parser=named(MasterAddress.parse, "--master"),
             help="Address of the master: its --bind.",
             metavar="HOST[:PORT]",
         ),
@@ -57,7 +58,7 @@ def worker(
     from sitebench.targets.serving import until_stopped
 
     if client is not None:
-        OneOf(*_CLIENTS)(client)
+        named(OneOf(*_CLIENTS), "--client")(client)
     with until_stopped() as stopped:
         workers = "1 worker waits" if processes == 1 else f"{processes} workers wait"
         say(f"{workers} for masters at {master.host}:{master.port}; stop with Ctrl-C")

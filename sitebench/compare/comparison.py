@@ -1,27 +1,39 @@
 """Two runs compared: figures, intervals, and the answer in words.
 
 How it is decided: every point has a row per measure. A row has an interval around the ratio B/A,
-and differs if that interval excludes 1. All intervals of a comparison together have 95 %
-confidence: with m rows each has 1 - 0.05 / m (Bonferroni), so that one comparison in twenty, not
-one row in twenty, finds a difference where nothing differs.
+and differs if that interval excludes 1. Of all comparisons of equals, one in twenty may find a
+difference in any row. Each point has its part of that 0.05, and half of the part goes to the row
+that the comparison is about: operations/s or, where the rate is given, the median latency. The
+other rows share the rest, and that half too where the first row differs (Wiens's fallback test,
+2003: it keeps the promise, and does not ask the most certain row to pay for all others). Each
+answer has an A/A null beside it: the same procedure, with as many values, on repeats of one side.
 
-Interleaved runs are analysed as pairs, others as two groups (see `statistics`). Each answer has an
-A/A null beside it: the same procedure, with as many values, on repeats of the same side.
+Only interleaved repeats are decided. Of runs measured one after the other, what the machine did
+between the two is part of the difference, and no figure of either run knows how large it is:
+repeats within a run are alike where runs are not. They get a ratio, and nothing is claimed.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 
-from sitebench.compare.effect import Design, Effect, effect, least_repeats, null
+from sitebench.compare.effect import Effect, effect, null
 from sitebench.compare.matching import Matched, title
-from sitebench.runs.point import PointResult
+from sitebench.compare.statistics import least_pairs
+from sitebench.measure.objective import METRICS
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.verdict.verdict import Quoted
 
 _FAMILY_ALPHA = 0.05
 """Probability that a comparison finds a difference in any row if nothing differs."""
+
+_FIRST = 0.5
+"""Share of a point's part of it that its first row has."""
 
 _LEAST_REPEATS = 5
 """Nothing is claimed with fewer repeats (rule 10 of the method)."""
@@ -31,6 +43,18 @@ _MOST_LEFT_OUT = 0.25
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
+APART = "not decided"
+
+
+class Design(StrEnum):
+    """How the repeats of A and B belong together."""
+
+    PAIRS = "pairs"
+    APART = "measured apart"
+
+
+_Side = Mapping[int, PointResult]
+"""A side's results by repeat."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +67,17 @@ class Measure:
     more: str
     less: str
     unit: str
+    judged: bool = True
+    """Whether B is slower if it is worse in this; CPU per operation says nothing of that."""
+
+
+def _latency(name: str, result: PointResult) -> float | None:
+    return result.latency.percentiles[name]
+
+
+def _succeeded(result: PointResult) -> float | None:
+    failed = METRICS["failures"].of(result)
+    return None if failed is None else 100.0 - failed
 
 
 def _target_cpu(result: PointResult) -> float | None:
@@ -50,14 +85,15 @@ def _target_cpu(result: PointResult) -> float | None:
     return None if seconds is None or not result.operations else seconds / result.operations * 1e6
 
 
-WORSE = frozenset(("slower", "more CPU"))
+WORSE = frozenset(("slower", "fails more", "more CPU"))
 """Answers that are bad for B."""
 
 _MEASURES = (
     Measure("ops_per_s", "Operations/s", lambda r: r.ops_per_s, "faster", "slower", "operations/s"),
-    Measure("p50", "Latency p50", lambda r: r.latency.percentiles["p50"], "slower", "faster", "us"),
-    Measure("p99", "Latency p99", lambda r: r.latency.percentiles["p99"], "slower", "faster", "us"),
-    Measure("target_cpu", "Target CPU/op", _target_cpu, "more CPU", "less CPU", "us"),
+    Measure("p50", "Latency p50", partial(_latency, "p50"), "slower", "faster", "us"),
+    Measure("p99", "Latency p99", partial(_latency, "p99"), "slower", "faster", "us"),
+    Measure("succeeded", "Succeeded", _succeeded, "fails less", "fails more", "%"),
+    Measure("target_cpu", "Target CPU/op", _target_cpu, "more CPU", "less CPU", "us", judged=False),
     Measure(
         "generator_cpu",
         "Generator CPU/op",
@@ -65,6 +101,7 @@ _MEASURES = (
         "more CPU",
         "less CPU",
         "us",
+        judged=False,
     ),
 )
 
@@ -76,10 +113,12 @@ class Row:
     measure: Measure
     a: tuple[float, ...]
     b: tuple[float, ...]
+    alpha: float
+    """Probability that the interval excludes 1 if nothing differs."""
     effect: Effect
     null: Effect | None
-    least: int
-    """How many repeats a row of this comparison needs before it can differ."""
+    least: int | None
+    """How many repeats a row of this comparison needs before it can differ; None: no number."""
 
     @property
     def median_a(self) -> float:
@@ -94,7 +133,7 @@ class Row:
     @property
     def enough(self) -> bool:
         """Whether there are enough repeats to claim a difference."""
-        return min(len(self.a), len(self.b)) >= self.least
+        return self.least is not None and min(len(self.a), len(self.b)) >= self.least
 
     @property
     def differs(self) -> bool:
@@ -104,6 +143,8 @@ class Row:
     @property
     def verdict(self) -> str:
         """What B is, in words."""
+        if self.least is None:
+            return APART
         if not self.enough:
             return TOO_FEW
         if not self.differs:
@@ -117,6 +158,18 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """A measure that is not compared, because some repeats do not have it."""
+
+    measure: Measure
+    without: int
+    repeats: int
+
+    def __str__(self) -> str:
+        return f"{self.measure.title}: {self.without} of {self.repeats} repeats have none"
+
+
+@dataclass(frozen=True)
 class Compared:
     """One point that both runs have: its rows, and what was left out."""
 
@@ -124,7 +177,7 @@ class Compared:
     title: str
     rows: tuple[Row, ...]
     left_out: tuple[str, ...]
-    missing: tuple[str, ...]
+    missing: tuple[Missing, ...]
 
     def row(self, key: str) -> Row | None:
         return next((row for row in self.rows if row.measure.key == key), None)
@@ -134,6 +187,36 @@ class Compared:
         """How many repeats of each side were compared, the lesser number."""
         return min((min(len(row.a), len(row.b)) for row in self.rows), default=0)
 
+    @property
+    def slower(self) -> bool:
+        """Whether B is worse in anything that makes it slower."""
+        return any(row.verdict in WORSE for row in self.rows if row.measure.judged)
+
+    @property
+    def undecided(self) -> str:
+        """Why this point does not tell whether B is slower; empty if it does.
+
+        A measure that no repeat of either side has is not asked about.
+        """
+        if not self.rows:
+            return "not compared"
+        judged = [row for row in self.rows if row.measure.judged]
+        if not judged:
+            return "its rates are not compared"
+        if any(row.least is None for row in judged):
+            return f"{Design.APART}: {APART}"
+        lacking = [each for each in self.missing if 0 < each.without < each.repeats]
+        found = {
+            TOO_FEW + " for": [row.measure for row in judged if not row.enough],
+            "the A/A null finds a difference in": [row.measure for row in judged if row.alarmed],
+            "some repeats have no": [each.measure for each in lacking if each.measure.judged],
+        }
+        return "; ".join(
+            f"{why} {', '.join(each.title.lower() for each in measures)}"
+            for why, measures in found.items()
+            if measures
+        )
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -141,37 +224,40 @@ class Analysis:
 
     design: Design
     rows: int
-    alpha: float
     points: tuple[Compared, ...]
 
 
 _Values = tuple[Measure, list[float], list[float]]
 
 
-def analyse(matched: Sequence[Matched], design: Design) -> Analysis:
-    """Compare every point that both runs have."""
-    kept = [_valid(each, design) for each in matched]
-    found = [_values(a, b) for a, b, _ in kept]
-    count = sum(len(values) for values, _ in found)
-    alpha = _FAMILY_ALPHA / max(1, count)
+def analyse(matched: Sequence[Matched], design: Design, planned: int = 0) -> Analysis:
+    """Compare every point that both runs have, once it has as many repeats as were planned."""
+    kept = [_valid(each, design, planned) for each in matched]
+    found = [
+        _values(each.a.spec, a, b, costs_only=costs_only)
+        for each, (a, b, _, costs_only) in zip(matched, kept, strict=True)
+    ]
+    alpha = _FAMILY_ALPHA / max(1, sum(bool(values) for values, _ in found))
     points = tuple(
         Compared(
-            each,
-            title(each.a.spec),
-            tuple(_row(measure, a, b, design, alpha) for measure, a, b in values),
-            tuple(left_out),
-            tuple(missing),
+            each, title(each.a.spec), _rows(values, design, alpha), tuple(left_out), tuple(missing)
         )
-        for each, (_, _, left_out), (values, missing) in zip(matched, kept, found, strict=True)
+        for each, (_, _, left_out, _), (values, missing) in zip(matched, kept, found, strict=True)
     )
-    return Analysis(design, count, alpha, points)
+    return Analysis(design, sum(len(point.rows) for point in points), points)
 
 
 def _valid(
-    matched: Matched, design: Design
-) -> tuple[list[PointResult], list[PointResult], list[str]]:
-    """Return both sides' valid repeats, of pairs those whose partner is valid, and the others."""
+    matched: Matched, design: Design, planned: int
+) -> tuple[list[PointResult], list[PointResult], list[str], bool]:
+    """Return both sides' valid repeats, of pairs those whose partner is valid, and the others.
+
+    Where the tester was the limit of too many, the cost of an operation can still be compared.
+    """
     sides = [{r.spec.repeat: r for r in side.results} for side in (matched.a, matched.b)]
+    if (done := min(map(len, sides))) < planned:
+        waiting = f"{done} of {planned} repeats are measured: compared when all are"
+        return [], [], [waiting], False
     invalid = [
         f"{name} repeat {n + 1}: {r.verdict.bound} ({r.verdict.evidence})"
         for name, side in zip("AB", sides, strict=True)
@@ -179,41 +265,95 @@ def _valid(
         if not r.verdict.valid
     ]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
-    if any(len(v) < (1 - _MOST_LEFT_OUT) * len(s) for v, s in zip(valid, sides, strict=True)):
-        return [], [], [*invalid, "too many of them: the point is not compared"]
+    costs_only = _too_few(valid, sides)
+    if costs_only:
+        usable = Quoted.MEASURED, Quoted.AT_LEAST
+        valid = [{n: r for n, r in side.items() if r.verdict.grade in usable} for side in sides]
+        if _too_few(valid, sides):
+            return [], [], [*invalid, "too many of them: the point is not compared"], False
+        invalid.append("too many of them: only what an operation costs the target is compared")
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
         valid = [{n: side[n] for n in common} for side in valid]
-    return list(valid[0].values()), list(valid[1].values()), invalid
+    return list(valid[0].values()), list(valid[1].values()), invalid, costs_only
+
+
+def _too_few(kept: Sequence[_Side], sides: Sequence[_Side]) -> bool:
+    pairs = zip(kept, sides, strict=True)
+    return any(len(some) < (1 - _MOST_LEFT_OUT) * len(side) for some, side in pairs)
 
 
 def _values(
-    results_a: Sequence[PointResult], results_b: Sequence[PointResult]
-) -> tuple[list[_Values], list[str]]:
+    spec: PointSpec,
+    results_a: Sequence[PointResult],
+    results_b: Sequence[PointResult],
+    *,
+    costs_only: bool,
+) -> tuple[list[_Values], list[Missing]]:
     """Return the values of each measure; a measure that a repeat lacks is listed instead."""
-    found, missing = [], []
-    for measure in _MEASURES:
+    found, missing = list[_Values](), []
+    for measure in (each for each in _MEASURES if not costs_only or each.key == "target_cpu"):
         a, b = ([measure.of(result) for result in side] for side in (results_a, results_b))
-        if not a or not b:
+        if not a or not b or (measure.key == "succeeded" and {*a, *b} == {100.0}):
             continue
         mine, theirs = ([x for x in side if x is not None and x > 0] for side in (a, b))
-        without = len(a) + len(b) - len(mine) - len(theirs)
+        if len(mine) == len(a) and len(theirs) == len(b):
+            # A lower bound of B's can show that B is slower. Any other would flatter B.
+            bounded = [
+                [measure.key in r.latency.at_least for r in s] for s in (results_a, results_b)
+            ]
+            if statistics.median(theirs) > statistics.median(mine):
+                bounded[1] = []
+            without = sum(map(sum, bounded))
+        else:
+            without = len(a) + len(b) - len(mine) - len(theirs)
         if without:
-            missing.append(f"{measure.title}: {without} of {len(a) + len(b)} repeats have none")
+            missing.append(Missing(measure, without, len(a) + len(b)))
         else:
             found.append((measure, mine, theirs))
-    return found, missing
+    first = "ops_per_s" if spec.rate is None else "p50"
+    return sorted(found, key=lambda each: each[0].key != first), missing
+
+
+def _rows(values: Sequence[_Values], design: Design, alpha: float) -> tuple[Row, ...]:
+    if not values:
+        return ()
+    first = _row(*values[0], design, _FIRST * alpha)
+    rest = _rest(alpha, len(values), first_differs=first.differs)
+    return first, *(_row(*each, design, rest) for each in values[1:])
+
+
+def _rest(alpha: float, rows: int, *, first_differs: bool = False) -> float:
+    """Return the part of a point's `alpha` that each of its rows but the first has."""
+    return (alpha if first_differs else (1 - _FIRST) * alpha) / max(1, rows - 1)
+
+
+def repeats_to_tell(points: int, one: PointResult) -> int:
+    """Return how many pairs of so many points like one tell that B is not slower."""
+    values = {each.key: each.of(one) for each in _MEASURES}
+    rows = sum(x is not None and x > 0 for x in values.values())
+    if values["succeeded"] == 100.0:
+        rows -= 1
+    return _least(_rest(_FAMILY_ALPHA / points, rows))
+
+
+def _least(alpha: float) -> int:
+    return max(_LEAST_REPEATS, least_pairs(alpha))
 
 
 def _row(
     measure: Measure, a: Sequence[float], b: Sequence[float], design: Design, alpha: float
 ) -> Row:
+    if design is Design.APART:
+        ratio = statistics.median(b) / statistics.median(a)
+        return Row(measure, tuple(a), tuple(b), alpha, Effect(ratio, None, None, None), None, None)
     logs_a, logs_b = ([math.log(x) for x in side] for side in (a, b))
     return Row(
         measure,
         tuple(a),
         tuple(b),
-        effect(logs_a, logs_b, design, alpha),
-        null(logs_a, logs_b, design, alpha),
-        max(_LEAST_REPEATS, least_repeats(design, alpha)),
+        alpha,
+        effect(logs_a, logs_b, alpha),
+        null(logs_a, logs_b, alpha),
+        _least(alpha),
     )

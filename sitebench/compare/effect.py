@@ -1,34 +1,15 @@
-"""The ratio of two sides with its interval, and its A/A null.
-
-There are two procedures, for repeats in pairs and for two groups of repeats. The A/A null of each
-is the same procedure with as many values where nothing can differ.
-"""
+"""The ratio of two sides with its interval, and its A/A null: the same where nothing can differ."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from sitebench.compare.statistics import (
-    detectable,
-    group_shift,
-    least_groups,
-    least_pairs,
-    pair_shift,
-)
+from sitebench.compare.statistics import detectable, pair_shift
 
 _Logs = Sequence[float]
 """Logarithms of measured values: their differences are ratios."""
-
-
-class Design(StrEnum):
-    """How the repeats of A and B belong together."""
-
-    PAIRS = "pairs"
-    GROUPS = "groups"
 
 
 @dataclass(frozen=True)
@@ -47,27 +28,21 @@ class Effect:
         return self.low is not None and self.high is not None and (self.low > 1 or self.high < 1)
 
 
-def effect(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect:
-    """Compare B's repeats with A's."""
-    if design is Design.GROUPS:
-        shift = group_shift(a, b, alpha)
-    else:
-        shift = pair_shift([y - x for x, y in zip(a, b, strict=True)], alpha)
+def effect(a: _Logs, b: _Logs, alpha: float) -> Effect:
+    """Compare B's repeats with A's, pair by pair."""
+    shift = pair_shift([y - x for x, y in zip(a, b, strict=True)], alpha)
     logs = (shift.low, shift.high, detectable(shift, alpha))
     return Effect(math.exp(shift.estimate), *(None if x is None else math.exp(x) for x in logs))
 
 
-def null(a: _Logs, b: _Logs, design: Design, alpha: float) -> Effect | None:
+def null(a: _Logs, b: _Logs, alpha: float) -> Effect | None:
     """Compare odd repeats with even ones of the same side; None with fewer than two.
 
-    With pairs they are neighbours of one side, as many pairs as there are of A and B. With groups,
-    each side is centred on its own median.
+    They are neighbours of one side, as many pairs as there are of A and B.
     """
-    if design is Design.GROUPS:
-        a, b = ([x - statistics.median(side) for x in side] for side in (a, b))
     mine, theirs = odd_and_even(a), odd_and_even(b)
     odd, even = mine[0] + theirs[0], mine[1] + theirs[1]
-    return effect(odd, even, design, alpha) if odd else None
+    return effect(odd, even, alpha) if odd else None
 
 
 def odd_and_even(values: _Logs) -> tuple[list[float], list[float]]:
@@ -75,8 +50,3 @@ def odd_and_even(values: _Logs) -> tuple[list[float], list[float]]:
     pairs = [values[n : n + 2] for n in range(0, len(values) - 1, 2)]
     turned = [pair[::-1] if n % 2 else pair for n, pair in enumerate(pairs)]
     return [pair[0] for pair in turned], [pair[1] for pair in turned]
-
-
-def least_repeats(design: Design, alpha: float) -> int:
-    """Return how many repeats the procedure needs before it can find a difference."""
-    return least_pairs(alpha) if design is Design.PAIRS else least_groups(alpha)

@@ -4,6 +4,9 @@ Which of a pair comes first is drawn by lot, so that neither is always the one t
 cache or a tired machine; that draw is also what the paired test's probabilities rest on. Every
 measurement is the ordinary command in a process of its own; asked for one repeat more than its
 run file has, it measures just that one. So whatever ends a comparison, the same command goes on.
+
+How many repeats there will be is fixed at the beginning: to look, and to add repeats until there is
+a difference, finds one sooner or later.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ import random
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -20,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sitebench.compare.runs import COMPARED
 from sitebench.errors import (
     EXIT_BAD_INPUT,
     EXIT_INTERRUPTED,
@@ -28,12 +29,15 @@ from sitebench.errors import (
     MeasurementFailed,
     SitebenchError,
 )
+from sitebench.options.spelling import gives, long_option
+from sitebench.runs.manifest import COMPARED
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
+from sitebench.system.programs import python_module
 
 _PLACE = "{}"
 _SIDES = ("a", "b")
-_OURS = ("--out", "--repeats", "--json", "--objective", "--junit")
+_OURS = ("out", "repeats", "json", "objective", "junit")
 """Options of a command that a comparison gives itself, or has no use for."""
 
 _END_S = 60.0
@@ -59,6 +63,8 @@ class Interleaving:
     b: str
     repeats: int
     seed: int
+    restart: str | None = None
+    """Shell command, with `{}` too, that restarts a running server before each measurement."""
 
     def value(self, side: str) -> str:
         """Return what stands for `{}` on a side."""
@@ -67,11 +73,12 @@ class Interleaving:
     def argv(self, side: str, file: Path, repeats: int) -> list[str]:
         """Return the command that measures a side so often, less what its file has already."""
         words = [word.replace(_PLACE, self.value(side)) for word in self.words]
-        ours = ["--out", str(file), "--repeats", str(repeats), "--json"]
-        return [sys.executable, "-m", "sitebench.cli.main", *words, *ours]
+        # What failed more is for the comparison to say.
+        ours = ["--out", str(file), "--repeats", str(repeats), "--json", "--allow-failures"]
+        return [*python_module("sitebench.cli.main"), *words, *ours]
 
     def turns(self) -> list[Turn]:
-        """Return every measurement in its turn; more repeats only add to the end."""
+        """Return every measurement in its turn."""
         lot, found = random.Random(self.seed), []
         for repeat in range(self.repeats):
             first = lot.randrange(2)
@@ -86,10 +93,14 @@ class Interleaving:
             "value": self.value(side),
             "command": shlex.join(self.words),
             "seed": self.seed,
+            "repeats": self.repeats,
+            **({"restart": self.restart} if self.restart else {}),
         }
 
 
-def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Interleaving:
+def plan(
+    command: str, a: str, b: str, *, repeats: int, seed: int, restart: str | None = None
+) -> Interleaving:
     """Read a command with `{}` in it; raises what is wrong with it."""
     try:
         words = shlex.split(command)
@@ -107,12 +118,12 @@ def plan(command: str, a: str, b: str, *, repeats: int, seed: int) -> Interleavi
         raise BadInput(
             f"--interleave {command!r} has no {{}} where A and B go", f"write one {_EXAMPLE}"
         )
-    if ours := [o for o in _OURS if any(w == o or w.startswith(f"{o}=") for w in words)]:
+    if ours := [long_option(each) for each in _OURS if gives(words, each)]:
         raise BadInput(
             f"the command of --interleave has {', '.join(ours)}",
             "leave it out; --out, --repeats and --json go to `sitebench compare`",
         )
-    return Interleaving(tuple(words), a, b, repeats, seed)
+    return Interleaving(tuple(words), a, b, repeats, seed, restart)
 
 
 def files(out: str) -> tuple[Path, Path]:
@@ -142,7 +153,8 @@ def _described(known: dict[str, Any]) -> str:
     if not known["id"]:
         return "a run of its own"
     return (
-        f"{known['command']} with {known['value']} as {known['side'].upper()}, seed {known['seed']}"
+        f"{known['command']} with {known['value']} as {known['side'].upper()}, "
+        f"seed {known['seed']}, {known.get('repeats', 'no fixed number of')} repeats"
     )
 
 
@@ -174,8 +186,34 @@ def _done(path: Path, repeat: int) -> bool:
     return bool(found) and all(status == "done" for status in found)
 
 
+def _restart(plan: Interleaving, turn: Turn, command: str) -> None:
+    """Restart a server that is running already; the command ends when it serves again."""
+    argv = command.replace(_PLACE, shlex.quote(plan.value(turn.side)))
+    with tempfile.TemporaryFile("w+") as errors:
+        # A server that it leaves running keeps its output, so that must be no pipe; and in a
+        # session of its own, Ctrl-C does not end that server.
+        done = subprocess.run(
+            argv,
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+            check=False,
+        )
+        if done.returncode:
+            errors.seek(0)
+            raise MeasurementFailed(
+                f"{turn.side.upper()} ({plan.value(turn.side)}), repeat {turn.repeat + 1}: "
+                f"--restart {argv!r} ended with code {done.returncode}: {errors.read().strip()}",
+                "run it by itself to see more",
+            )
+
+
 def _run(plan: Interleaving, turn: Turn, file: Path) -> None:
     """Run one command to its end; raises the error that it reports."""
+    if plan.restart:
+        _restart(plan, turn, plan.restart)
     with tempfile.TemporaryFile("w+") as errors:
         # A session of its own: Ctrl-C is for this process, which ends the command in order.
         process = subprocess.Popen(
@@ -206,10 +244,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failure(plan: Interleaving, turn: Turn, code: int, errors: str) -> BaseException:
-    """Return the message and the remedy that a command printed, or typer's own line."""
+    """Return the message and the remedy that a command printed."""
     if code == EXIT_INTERRUPTED:
         return KeyboardInterrupt()
-    lines = [line.strip(" │") for line in errors.splitlines() if line.strip(" │╭╰─╮╯")]
+    lines = [line.strip() for line in errors.splitlines() if line.strip()]
     message, remedy = (lines[-1] if lines else f"the command ended with code {code}"), ""
     for n, line in enumerate(lines):
         if line.startswith("sitebench: "):

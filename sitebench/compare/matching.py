@@ -75,18 +75,18 @@ def differences(a: Identity, b: Identity) -> list[Difference]:
 
 
 def varied(a: Sequence[PointSpec], b: Sequence[PointSpec]) -> list[Difference]:
-    """Return the options whose values over all points differ between the two commands."""
+    """Return the options whose values over all points differ between the two commands.
+
+    Where one side has all values of the other, that one lacks points, and nothing was varied.
+    """
     every = [[identity(spec) for spec in side] for side in (a, b)]
     names = dict.fromkeys(name for side in every for each in side for name in each)
-    values = [
-        {name: list(dict.fromkeys(each.get(name, _UNSET) for each in side)) for name in names}
-        for side in every
-    ]
-    return [
-        Difference(name, ", ".join(values[0][name]), ", ".join(values[1][name]))
-        for name in names
-        if set(values[0][name]) != set(values[1][name])
-    ]
+    found = []
+    for name in names:
+        mine, theirs = (dict.fromkeys(each.get(name, _UNSET) for each in side) for side in every)
+        if mine.keys() - theirs.keys() and theirs.keys() - mine.keys():
+            found.append(Difference(name, ", ".join(mine), ", ".join(theirs)))
+    return found
 
 
 def match(a: Sequence[Series], b: Sequence[Series], varying: Collection[str] = ()) -> Matching:

@@ -56,7 +56,7 @@ def _answers(comparison: Comparison) -> Section:
     numbers = ""
     for point in analysis.points:
         numbers += "".join(table.to_html() for table in words.tables(point, analysis.design))
-        for line in (*point.left_out, *point.missing):
+        for line in (*point.left_out, *map(str, point.missing)):
             numbers += f'<p class="note">left out: {escape(line)}</p>'
     notes = f'<p class="note">{escape(words.decided(analysis))} {escape(words.COLUMNS)}</p>'
     listed = f'<ul class="warnings">{remarks}</ul>' if remarks else ""
@@ -66,8 +66,9 @@ def _answers(comparison: Comparison) -> Section:
 def _stamp(point: Compared) -> str:
     """Return the answer in a word: by what is seen, what it means for a user of B."""
     verdicts = {row.verdict for row in point.rows if row.differs}
-    if "slower" in verdicts:
-        return '<span class="stamp bad">Slower</span>'
+    for bad in ("slower", "fails more"):
+        if bad in verdicts:
+            return f'<span class="stamp bad">{bad.capitalize()}</span>'
     if "faster" in verdicts:
         return '<span class="stamp good">Faster</span>'
     if not point.rows or not point.rows[0].enough:

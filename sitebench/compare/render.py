@@ -11,6 +11,7 @@ from rich.table import Table as RichTable
 from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison
+from sitebench.errors import printable
 from sitebench.report.table import Cell, Table
 from sitebench.tables.tables import new_table
 
@@ -33,7 +34,7 @@ def show(comparison: Comparison, console: Console) -> None:
             if table.title:
                 _say(console, table.title, style="bold")
             console.print(_laid_out(table))
-        for line in (*point.left_out, *point.missing):
+        for line in (*point.left_out, *map(str, point.missing)):
             _say(console, f"left out: {line}", style="dim")
         console.print()
     _say(console, words.decided(comparison.analysis))
@@ -42,7 +43,7 @@ def show(comparison: Comparison, console: Console) -> None:
 
 def _say(console: Console, line: str, style: str | None = None) -> None:
     """Print a line without wrapping."""
-    console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+    console.print(printable(line), style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def _laid_out(table: Table) -> RichTable:
@@ -63,7 +64,6 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "compared": [{"name": d.name, "a": d.a, "b": d.b} for d in comparison.asked],
         "design": analysis.design,
         "rows": analysis.rows,
-        "alpha": analysis.alpha,
         "points": [_point(point) for point in analysis.points],
         "remarks": [{"message": r.message, "remedy": r.remedy} for r in comparison.remarks],
     }
@@ -80,7 +80,7 @@ def _point(point: Compared) -> dict[str, Any]:
         "answer": words.answer(point),
         "measures": {row.measure.key: _row(row) for row in point.rows},
         "left_out": list(point.left_out),
-        "missing": list(point.missing),
+        "missing": list(map(str, point.missing)),
     }
 
 
@@ -90,6 +90,7 @@ def _row(row: Row) -> dict[str, Any]:
         "b": list(row.b),
         "median_a": row.median_a,
         "median_b": row.median_b,
+        "alpha": row.alpha,
         **asdict(row.effect),
         "null": None if row.null is None else asdict(row.null) | {"alarmed": row.alarmed},
         "verdict": row.verdict,

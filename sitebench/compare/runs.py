@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sitebench.compare.comparison import Analysis, analyse
-from sitebench.compare.effect import Design
+from sitebench.compare.comparison import Analysis, Design, analyse
 from sitebench.compare.matching import Difference, Matching, check_facts, match, title, varied
 from sitebench.errors import BadInput
+from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
 from sitebench.runs.runfile import RunFile, StoredPoint
-
-COMPARED = "compared"
-"""Manifest key of a run that was interleaved with another: id, side, value, command, seed."""
 
 _MACHINE = {
     "cpu": "processor",
@@ -61,6 +58,8 @@ class Remark:
 
     message: str
     remedy: str
+    incomplete: bool = False
+    """Whether points that were asked for are not compared."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,13 @@ class Comparison:
     """Options that differ, and are what is compared."""
     analysis: Analysis
     remarks: tuple[Remark, ...]
+
+    @property
+    def undecided(self) -> str:
+        """What does not tell whether B is slower, and why; empty if all of it does."""
+        points = [(each.title, each.undecided) for each in self.analysis.points]
+        told = [f"{title}: {why}" for title, why in points if why]
+        return "; ".join([*told, *(each.message for each in self.remarks if each.incomplete)])
 
 
 def read_run(path: Path) -> Run:
@@ -100,9 +106,10 @@ def compare_runs(a: Run, b: Run, varying: Collection[str] = ()) -> Comparison:
     allowed = {d.name for d in asked} if together else set(varying)
     check_facts(a.manifest, b.manifest, allowed)
     matching = match(series(a.results), series(b.results), allowed)
-    analysis = analyse(matching.both, Design.PAIRS if together else Design.GROUPS)
+    planned = int(mine.get("repeats", 0)) if together else 0
+    analysis = analyse(matching.both, Design.PAIRS if together else Design.APART, planned)
     kept = tuple(d for d in asked if d.name in allowed)
-    order = () if together else (_of_order(a, b),)
+    order = _of_instances(a, b) if together else (_of_order(a, b),)
     remarks = (*_of_runs(a, b), *order, *_of_points(a, b, matching, analysis))
     return Comparison(a, b, matching, kept, analysis, remarks)
 
@@ -138,6 +145,18 @@ def _of_order(a: Run, b: Run) -> Remark:
     )
 
 
+def _of_instances(a: Run, b: Run) -> Iterator[Remark]:
+    """Remark that two processes differ even where their software does not."""
+    addresses = [{r.spec.target for r in run.results if "://" in r.spec.target} for run in (a, b)]
+    if addresses[0] != addresses[1] and all(addresses) and "restart" not in a.manifest[COMPARED]:
+        yield Remark(
+            "A and B are each one running server: two of the same software differ by some percent "
+            "too, because their data lie at different places in memory",
+            "have sitebench start them (`--target openldap`), or give `--restart CMD`: each repeat "
+            "then meets a server of its own",
+        )
+
+
 def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> Iterator[Remark]:
     for name, run in (("A", a), ("B", b)):
         if run.unfinished:
@@ -145,10 +164,11 @@ def _of_points(a: Run, b: Run, matching: Matching, analysis: Analysis) -> Iterat
                 f"{name} has not finished {_titles(run.unfinished)} "
                 f"({len(run.unfinished)} measurements)",
                 f"they are not compared; continue with `sitebench resume {run.path}`",
+                incomplete=True,
             )
     for name, specs in (("A", matching.only_a), ("B", matching.only_b)):
         if specs:
-            yield Remark(f"only {name} has {_titles(specs)}", "it is not compared")
+            yield Remark(f"only {name} has {_titles(specs)}", "it is not compared", incomplete=True)
     alarmed = [
         f"{row.measure.title} of {point.title}"
         for point in analysis.points

@@ -1,20 +1,17 @@
 """Rank statistics of a few repeats, without assumptions about the distribution of the values.
 
-Values are compared as logarithms by the callers, so that a shift is a ratio. Two designs:
+Values are compared as logarithms by the callers, so that a shift is a ratio. Repeats are pairs (A
+and B in turns, the first of each pair drawn at random): the estimate is the median of all means of
+two differences, and two of these are its interval, cut by Wilcoxon's signed ranks. What slowed both
+of a pair cancels out of their difference, and if nothing differs each sign is a coin flip: this
+holds on a machine that drifts. Repeats that were measured apart have no such draw to rest on.
 
-- *two groups* (A measured, then B): Hodges and Lehmann's shift, the median of all differences
-  b - a; two of these differences are its interval, cut by the distribution of Mann-Whitney's U;
-- *pairs* (A and B in turns, the first of each pair drawn at random): the median of all means of
-  two differences; two of these are its interval, cut by Wilcoxon's signed ranks. What slowed both
-  of a pair cancels out of their difference, and if nothing differs each sign is a coin flip: this
-  holds on a machine that drifts, where the groups do not.
-
-The distributions are exact: every equally likely arrangement is counted. An interval is its test
+The distribution is exact: every equally likely choice of signs is counted. An interval is its test
 inverted: without ties it excludes zero exactly if the test's p is at most alpha; with ties it is
 wider, never narrower.
 
-Lehmann, Nonparametrics (1975), chapters 1 to 4; Hollander and Wolfe, Nonparametric Statistical
-Methods (1973), chapters 3 and 4.
+Lehmann, Nonparametrics (1975), chapters 3 and 4; Hollander and Wolfe, Nonparametric Statistical
+Methods (1973), chapter 3.
 """
 
 from __future__ import annotations
@@ -48,18 +45,6 @@ class Shift:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
-def group_shift(a: Sequence[float], b: Sequence[float], alpha: float) -> Shift:
-    """Return Hodges and Lehmann's shift from `a` to `b` with its interval."""
-    n, m = len(a), len(b)
-    ordered = sorted(y - x for x in a for y in b)
-    if n + m <= _EXACT_UP_TO:
-        # The least rank sum is that of U = 0.
-        counts = _rank_sums(tuple(range(1, n + m + 1)), n)[n * (n + 1) // 2 :]
-        return _enclosed(ordered, _cut(counts, alpha))
-    deviation = math.sqrt(n * m * (n + m + 1) / 12)
-    return _enclosed(ordered, _normal_cut(n * m / 2, deviation, alpha))
-
-
 def pair_shift(differences: Sequence[float], alpha: float) -> Shift:
     """Return the shift of pairs, from their differences, with its interval."""
     n = len(differences)
@@ -83,34 +68,18 @@ def detectable(shift: Shift, alpha: float) -> float | None:
     return reach * (1 + _NORMAL.inv_cdf(_POWER) / _NORMAL.inv_cdf(1 - alpha / 2))
 
 
-def least_groups(alpha: float) -> int:
-    """Return how many values each group needs before a difference can be found."""
-    return next(n for n in range(1, _EXACT_UP_TO) if 2 / math.comb(2 * n, n) <= alpha)
-
-
 def least_pairs(alpha: float) -> int:
     """Return how many pairs are needed before a difference can be found."""
     return next(n for n in range(1, _EXACT_UP_TO) if 2 / 2**n <= alpha)
 
 
 @functools.lru_cache(maxsize=256)
-def _rank_sums(ranks: tuple[int, ...], chosen: int) -> list[int]:
-    """Count the ways to choose that many of the ranks, by their sum.
-
-    The generating function prod(1 + y x^rank), with the polynomial of each power of y as one
-    integer: its digits, in a base larger than any count, are the coefficients.
-    """
-    width = _width(len(ranks))
-    powers = [1] + [0] * chosen
-    for seen, rank in enumerate(ranks):
-        for k in range(min(chosen, seen + 1), 0, -1):
-            powers[k] += powers[k - 1] << (rank * width * 8)
-    return _digits(powers[chosen], width, sum(ranks) + 1)
-
-
-@functools.lru_cache(maxsize=256)
 def _sign_sums(ranks: tuple[int, ...]) -> list[int]:
-    """Count the ways to give every rank a sign, by the sum of the positive ones."""
+    """Count the ways to give every rank a sign, by the sum of the positive ones.
+
+    The generating function prod(1 + x^rank) as one integer: its digits, in a base larger than any
+    count, are the coefficients.
+    """
     width, product = _width(len(ranks)), 1
     for rank in ranks:
         product += product << (rank * width * 8)

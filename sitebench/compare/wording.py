@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from sitebench.compare.comparison import NONE, WORSE, Analysis, Compared, Row
-from sitebench.compare.effect import Design, Effect
+from sitebench.compare.comparison import APART, NONE, WORSE, Analysis, Compared, Design, Row
+from sitebench.compare.effect import Effect
 from sitebench.report.table import NOTHING, Cell, Mark, Table
 from sitebench.units import format_ns, format_rate
 
 COLUMNS = (
-    "A/A null: the same procedure on repeats of one side. Could show: the change that repeats "
-    "as noisy as these would find four times in five."
+    "A/A null: the same procedure on repeats of one side. Could show: about the change that "
+    "repeats as noisy as these would find four times in five."
 )
 """The meaning of the columns."""
 
 
 def _value(row: Row, number: float) -> str:
+    if row.measure.unit == "%":
+        return f"{number:.3f}%"
     return format_ns(number * 1e3) if row.measure.unit == "us" else format_rate(number)
 
 
-def _percent(ratio: float) -> str:
-    """Format a ratio as a change in percent."""
-    return f"{(ratio - 1) * 100:+.1f}%"
+def _percent(row: Row, ratio: float) -> str:
+    """Format a ratio as a change in percent; one failure in 100,000 operations is a change."""
+    return f"{(ratio - 1) * 100:+.{3 if row.measure.unit == '%' else 1}f}%"
 
 
-def _interval(effect: Effect) -> str:
+def _interval(row: Row, effect: Effect) -> str:
     """Format the interval of a ratio as changes in percent."""
     if effect.low is None or effect.high is None:
         return NOTHING
-    return f"{_percent(effect.low)} to {_percent(effect.high)}"
+    return f"{_percent(row, effect.low)} to {_percent(row, effect.high)}"
 
 
 def detectable(row: Row) -> str:
     least = row.effect.detectable
-    return NOTHING if least is None else f"{(least - 1) * 100:.1f}%"
+    return NOTHING if least is None else _percent(row, least).removeprefix("+")
 
 
 def answer(point: Compared) -> str:
@@ -40,21 +42,29 @@ def answer(point: Compared) -> str:
     if not point.rows:
         return f"{point.title}: not compared"
     first, *others = point.rows
+    change = _percent(first, first.effect.ratio)
+    what, interval = first.measure.title.lower(), _interval(first, first.effect)
+    if first.least is None:
+        return f"{point.title}: {Design.APART}: {APART} ({change} {what})"
     if not first.enough:
         return (
-            f"{point.title}: {point.repeats} repeats cannot show a difference here, "
-            f"{first.least} could"
+            f"{point.title}: too few repeats ({point.repeats}); at least {first.least} are needed"
         )
-    change = _percent(first.effect.ratio)
-    what, interval = first.measure.title.lower(), _interval(first.effect)
     if first.verdict == NONE:
         main = (
             f"{NONE} in {what}: {change} ({interval}); these repeats could have shown "
-            f"{detectable(first)}"
+            f"about {detectable(first)}"
         )
     else:
-        main = f"B is {first.verdict}: {change} {what} ({interval})"
-    more = [f"{row.measure.title} {_percent(row.effect.ratio)}" for row in others if row.differs]
+        verb = "is" if first.measure.judged else "takes"
+        main = f"B {verb} {first.verdict}: {change} {what} ({interval})"
+    failing = point.row("succeeded")
+    if failing is not None and failing.verdict in WORSE:
+        shares = (_value(failing, failing.median_b), _value(failing, failing.median_a))
+        main = "B fails more: {} succeeded, of A {}; {}".format(*shares, main)
+    more = [
+        f"{row.measure.title} {_percent(row, row.effect.ratio)}" for row in others if row.differs
+    ]
     return f"{point.title}: {main}" + (f"; {', '.join(more)}" if more else "")
 
 
@@ -62,14 +72,15 @@ def decided(analysis: Analysis) -> str:
     """Describe the procedure in a sentence."""
     if not analysis.rows:
         return "Nothing was compared."
-    how = (
-        "pairs of repeats in random order (Wilcoxon's signed ranks)"
-        if analysis.design is Design.PAIRS
-        else "all repeats of A against all of B (Mann-Whitney, Hodges-Lehmann)"
-    )
+    if analysis.design is Design.APART:
+        return (
+            "Not decided: the runs were measured apart, and what happened to the machine between "
+            "them is part of every ratio of their medians."
+        )
     return (
-        f"Decided by {how}: a row differs if its {1 - analysis.alpha:.2%} interval excludes 0%; "
-        f"all {analysis.rows} rows together have 95% confidence."
+        "Decided by pairs of repeats in random order (Wilcoxon's signed ranks): a row differs if "
+        "its interval excludes 0%. One comparison of equals in twenty finds a difference in any "
+        f"of its {analysis.rows} rows; half of that is the first row's."
     )
 
 
@@ -82,14 +93,15 @@ def tables(point: Compared, design: Design) -> list[Table]:
     for row in point.rows:
         verdict = Cell(row.verdict, Mark.PRIMARY if row.verdict in WORSE else Mark.PLAIN)
         values = (_value(row, row.median_a), _value(row, row.median_b))
-        change = (_percent(row.effect.ratio), _interval(row.effect))
+        change = (_percent(row, row.effect.ratio), _interval(row, row.effect))
         answers.append([row.measure.title, *values, *change, verdict])
         null = (NOTHING, NOTHING)
         if row.null is not None:
-            null = (_percent(row.null.ratio), _interval(row.null))
+            null = (_percent(row, row.null.ratio), _interval(row, row.null))
         evidence.append([row.measure.title, *null, detectable(row)])
     title = f"{point.title} ({point.repeats} {design})"
-    return [
-        Table(title, ("Median of", "A", "B", "B/A", "interval", "B is"), answers),
-        Table("", ("Evidence", "A/A null", "its interval", "could show"), evidence),
-    ]
+    found = [Table(title, ("Median of", "A", "B", "B/A", "interval", "B is"), answers)]
+    if design is Design.PAIRS:
+        columns = ("Evidence", "A/A null", "its interval", "could show")
+        found.append(Table("", columns, evidence))
+    return found

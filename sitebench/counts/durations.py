@@ -1,9 +1,14 @@
-"""Durations as results keep them: percentiles where there are enough samples, mean and maximum."""
+"""Durations as results keep them: percentiles where there are enough samples, mean and maximum.
+
+An operation whose answer never came took at least as long as it was waited for. It ranks there, so
+that a percentile which falls among such operations is a lower bound: it is written `>= 10 s`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from sitebench._engine import Histogram
 
@@ -20,6 +25,13 @@ def percentile_ns(histogram: Histogram, q: float) -> int | None:
     return histogram.percentile(q) if beyond >= LEAST_BEYOND * 100_000 else None
 
 
+def with_censored(answered: Histogram, censored: Histogram) -> Histogram:
+    """Return all operations; one that was never answered ranks as long as it was waited for."""
+    together = answered.copy()
+    together.add(censored)
+    return together
+
+
 @dataclass(frozen=True)
 class Durations:
     """Summary of a histogram, in microseconds; None where there are too few samples."""
@@ -31,15 +43,37 @@ class Durations:
     max: float | None = None
     mean: float | None = None
     n: int = 0
+    at_least: tuple[str, ...] = ()
+    """Which of the figures above are lower bounds, because answers never came."""
+    intervals: Mapping[str, tuple[float, float | None]] = field(default_factory=dict)
+    """Low and high of percentiles, with 95 %; no high where it is beyond the last sample."""
 
     @classmethod
-    def of(cls, histogram: Histogram) -> Durations:
-        """Summarise a histogram of nanoseconds."""
+    def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
+        """Summarise a histogram of nanoseconds, and what was waited for in vain beside it."""
+        if censored is not None:
+            histogram = with_censored(histogram, censored)
         if not (n := histogram.count):
             return cls()
         found = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
-        marks = {name: None if ns is None else ns / 1e3 for name, ns in found.items()}
-        return cls(**marks, max=histogram.max / 1e3, mean=histogram.mean / 1e3, n=n)
+        bounds: tuple[str, ...] = ()
+        if censored is not None and censored.count:
+            # Below the shortest wait in vain, the order is that of answered operations alone.
+            ranked = (name for name, ns in found.items() if ns is not None and ns >= censored.min)
+            bounds = (*ranked, "max", "mean")
+        marks: dict[str, Any] = {
+            name: None if ns is None else ns / 1e3 for name, ns in found.items()
+        }
+        most, mean = histogram.max / 1e3, histogram.mean / 1e3
+        return cls(**marks, max=most, mean=mean, n=n, at_least=bounds)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what results keep; `at_least` and `intervals` only where there are any."""
+        found = asdict(self)
+        for name in ("at_least", "intervals"):
+            if not found[name]:
+                del found[name]
+        return found
 
     @property
     def percentiles(self) -> Mapping[str, float | None]:

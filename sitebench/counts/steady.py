@@ -1,35 +1,54 @@
 """Whether throughput had settled: a slope test over the measured window and its parts.
 
 The window is cut into slots of about half a second. The slope of their rates is Theil and Sen's,
-the median of all pairs' slopes: one slot lost to another process does not move it. Its significance
-is Mann and Kendall's, with the variance inflated by the autocorrelation of neighbouring slots (a
-busy machine is busy for seconds at a time) that remains after a rise or a fall of any shape is
-taken out.
+the median of all pairs' slopes: one slot lost to another process does not move it. Whether chance
+makes such a slope depends on how far rates wander by themselves: a busy machine is busy for seconds
+at a time, and rates that follow each other closely go far without a cause. How they wander is read
+from the steps between neighbours, after a rise or a fall of any shape is taken out: how large they
+are, and how much of one is taken back by the next. All of it is taken back where slots are
+independent, nothing where each goes on from the last. Few slots tell that badly, so the benefit of
+the doubt is the target's.
 
 A window is unsettled when its rate drifts by more than `_DRIFT` and that is significant, over the
 whole window or over one of the half windows that roll over it: a window that begins before the
 target is warm has a steady end and no steady mean. A larger drift that is not significant means
-that the window is too short to tell.
+that the window is too short to tell, and it is made longer (`locust.role_local`).
+
+On an open schedule throughput stays steady when the target does not keep up, and latency depends on
+the window's length. There the queue is tested in the same way, and may not grow (which by Little's
+law is to test the mean latency).
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from statistics import NormalDist, median
+
+from sitebench.counts.queue import LEAST_SHARE
 
 MIN_SLOTS = 8
 """With fewer slots only a strictly monotone series is significant."""
 
+MOST_WINDOWS = 3
+"""A window that is too short to tell is made longer, up to so many times its length."""
+
 _DRIFT = 0.05
 """A change within the window that is as large as what comparisons are to find: 5 %."""
 
-_FALSE_ALARM_RATE = 0.003
-"""Three sigmas: how often a steady target may be called unsettled, all spans of a window together.
-With an autocorrelation of 0.5 it is up to 5 % (simulated)."""
+_FALSE_ALARM_RATE = 0.002
+"""How often a steady target may be called unsettled, all spans of a window together; up to 4 %
+where each slot is 0.95 of the one before it and chance (simulated)."""
+
+_DOUBT = 4.0
+"""Slots may be more alike than they look, by so many standard errors of 1 / sqrt(slots)."""
+
+_SMOOTH = 3
+"""Slots on each side over which the rise that is taken out is smoothed: a stair follows chance."""
 
 _SHORTEST_S = 0.4
 """Shorter drains are merged: those at a phase's ends last milliseconds."""
@@ -37,15 +56,14 @@ _SHORTEST_S = 0.4
 _MAX_SLOTS = 240
 """Longer windows have longer slots: the slope takes all pairs of slots."""
 
-_MAX_AUTOCORRELATION = 0.9
-"""Estimates are capped here; beyond it no drift would be significant."""
-
 
 class Steadiness(StrEnum):
     """Whether the rate of a window was steady, as far as its length shows it."""
 
     SETTLED = "settled"
     UNSETTLED = "unsettled"
+    GROWING = "growing"
+    """The queue of an open schedule was."""
     TOO_SHORT = "too-short"
 
 
@@ -68,14 +86,20 @@ class _Drift:
     chance: float
 
 
-def settle(drains: Iterable[tuple[float, int]]) -> Settled:
-    """Judge consecutive drains, each (seconds, operations)."""
+def settle(drains: Iterable[tuple[float, int]], queue: Sequence[int] = ()) -> Settled:
+    """Judge consecutive drains, each (seconds, operations).
+
+    Of an open schedule `queue` is what was due and not answered at the end of each.
+    """
+    drains = list(drains)
     rates = list(_rates(drains))
     if len(rates) < MIN_SLOTS:
         evidence = f"{len(rates)} half seconds are too few to tell a drift from chance"
         return Settled(Steadiness.TOO_SHORT, f"{evidence} ({MIN_SLOTS} are enough)")
     if not median(rate for _, _, rate in rates):
         return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
+    if queue and (grown := _growth(drains, queue)):
+        return Settled(Steadiness.GROWING, grown)
     spans = list(_spans(len(rates)))
     drifts = [_drift(rates[first:last]) for first, last in spans]
     moved = [
@@ -90,6 +114,21 @@ def settle(drains: Iterable[tuple[float, int]]) -> Settled:
         return Settled(Steadiness.TOO_SHORT, evidence, whole.change * 100)
     return Settled(
         Steadiness.SETTLED, f"{_change(whole)}: {_DRIFT:.0%} is allowed", whole.change * 100
+    )
+
+
+def _growth(drains: Sequence[tuple[float, int]], queue: Sequence[int]) -> str:
+    """Describe how the queue grew over the whole window; nothing if it did not."""
+    ends = list(accumulate(seconds for seconds, _ in drains))
+    slots = [(begin, end, float(queue[bisect_left(ends, end)])) for begin, end, _ in _rates(drains)]
+    drift, usual = _drift(slots), median(length for _, _, length in slots)
+    grown, done = drift.change * usual, sum(operations for _, operations in drains)
+    if drift.chance >= _FALSE_ALARM_RATE or grown <= LEAST_SHARE * (done + grown):
+        return ""
+    return (
+        f"the operations that were due and not answered became {grown:,.0f} more, "
+        f"{grown / (done + grown):.1%} of those that were due (p = {drift.chance:.2g}): "
+        "so latency grows with the length of the window"
     )
 
 
@@ -130,28 +169,41 @@ def _drift(rates: Sequence[tuple[float, float, float]]) -> _Drift:
     y = [rate for _, _, rate in rates]
     pairs = list(combinations(range(len(y)), 2))
     slope = median((y[j] - y[i]) / (at[j] - at[i]) for i, j in pairs)
-    rises = sum((y[j] > y[i]) - (y[j] < y[i]) for i, j in pairs)
-    trend = _monotone(y if slope > 0 else [-value for value in y])
-    rest = [abs(value) - abs(fit) for value, fit in zip(y, trend, strict=True)]
-    spread = math.sqrt(_variance(y) * _variance_inflation(rest))
-    # Continuity correction: the sum changes in steps of two.
-    score = max(0, abs(rises) - 1) / spread if spread else 0.0
+    trend = _smooth(_monotone(y) if slope > 0 else [-fit for fit in _monotone([-v for v in y])])
+    wander = _wander([value - fit for value, fit in zip(y, trend, strict=True)], at)
     begin_s, end_s = rates[0][0], rates[-1][1]
     change = slope * (end_s - begin_s) / (median(y) or math.inf)
+    score = abs(slope) / wander if wander else math.inf if slope else 0.0
     return _Drift(begin_s, end_s, change, 2 * (1 - NormalDist().cdf(score)))
 
 
-def _variance(values: Sequence[float]) -> float:
-    """Return the variance of Kendall's sum without a trend, corrected for ties."""
-    ties: dict[float, int] = {}
-    for value in values:
-        ties[value] = ties.get(value, 0) + 1
-    n = len(values)
-    return (_term(n) - sum(_term(tied) for tied in ties.values())) / 18
+def _wander(rest: Sequence[float], at: Sequence[float]) -> float:
+    """Return the standard deviation of the slope of values that wander as these do.
+
+    Two values that are k slots apart differ by V(k) = V(1) (1 - r^k) / (1 - r) on average of the
+    squares, where r is how alike neighbours are: first-order autocorrelation. The slope is a sum of
+    values with weights that add up to nothing, so its variance follows from V alone.
+    """
+    steps = [after - before for before, after in pairwise(rest)]
+    square = sum(step * step for step in steps)
+    if not square:
+        return 0.0
+    taken_back = sum(a * b for a, b in pairwise(steps)) / square
+    alike = min(1.0, max(0.0, 1 + 2 * taken_back + _DOUBT / math.sqrt(len(rest))))
+    middle = sum(at) / len(at)
+    spread = sum((t - middle) ** 2 for t in at)
+    weights = [(t - middle) / spread for t in at]
+    variance = apart = 0.0
+    for lag in range(1, len(rest)):
+        apart += alike ** (lag - 1)
+        variance -= apart * sum(a * b for a, b in zip(weights, weights[lag:], strict=False))
+    return math.sqrt(max(0.0, variance * square / len(steps)))
 
 
-def _term(n: int) -> int:
-    return n * (n - 1) * (2 * n + 5)
+def _smooth(values: Sequence[float]) -> list[float]:
+    """Return means over neighbours: as many on each side, at the ends fewer."""
+    reach = [min(_SMOOTH, n, len(values) - 1 - n) for n in range(len(values))]
+    return [sum(values[n - k : n + k + 1]) / (2 * k + 1) for n, k in enumerate(reach)]
 
 
 def _monotone(values: Sequence[float]) -> list[float]:
@@ -164,17 +216,3 @@ def _monotone(values: Sequence[float]) -> list[float]:
             mean, size = (before * members + mean * size) / (members + size), members + size
         pools.append((mean, size))
     return [mean for mean, size in pools for _ in range(size)]
-
-
-def _variance_inflation(rest: Sequence[float]) -> float:
-    """Return the factor on the variance that the autocorrelation of neighbours asks for."""
-    mean = sum(rest) / len(rest)
-    residuals = [value - mean for value in rest]
-    square = sum(value * value for value in residuals)
-    if not square:
-        return 1.0
-    # Of few values the estimate is too low (Kendall's correction of the bias).
-    n = len(rest)
-    estimate = (n * sum(a * b for a, b in pairwise(residuals)) / square + 1) / (n - 3)
-    r = min(_MAX_AUTOCORRELATION, estimate)
-    return max(1.0, (1 + r) / (1 - r))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
 
-from sitebench.counts.source import Drained, StepTotals
+from sitebench.counts.queue import NO_QUEUE, Queue
+from sitebench.counts.source import Drained, StepRecord, StepTotals, ended
 
 _WAITS = 0.01
 """Share of their time above which lanes count as waiting; pauses after failures are below it."""
@@ -24,20 +25,37 @@ def _pairs(values: array[Any]) -> array[Any]:
     return array(values.typecode, (a + b for a, b in pairs))
 
 
+_Steps = dict[tuple[str, str], StepTotals]
+
+
+def _add(steps: _Steps, record: StepRecord) -> None:
+    key = (record.program, record.step)
+    steps.setdefault(key, StepTotals(*key)).add(record)
+
+
 @dataclass
 class Tally:
-    """Every step over one window, with the window's true bounds."""
+    """Every step over one window, with the window's true bounds.
+
+    Rates are of what ended in the window (`steps`), durations and failures of what was due in it
+    (`due`): the slowest of those end after it.
+    """
 
     t0_ns: int | None = None
     t1_ns: int = 0
     cpu_start_ns: tuple[int, ...] = ()
     cpu_ns: tuple[int, ...] = ()
-    steps: dict[tuple[str, str], StepTotals] = field(default_factory=dict)
+    steps: _Steps = field(default_factory=dict)
+    due: _Steps = field(default_factory=dict)
+    queue_start: Queue = NO_QUEUE
+    queue_end: Queue = NO_QUEUE
     longest_drain_s: float = 0.0
     stretch_s: array[float] = field(default_factory=lambda: array("d"))
     succeeded: dict[tuple[str, str], array[int]] = field(default_factory=dict)
     """Per drain, or per stretch of several drains in a long window: its seconds, and the successes
     of each (program, step) in it. A shorter array is zero from its end on."""
+    queue: array[int] = field(default_factory=lambda: array("q"))
+    """How many operations were due and not answered at the end of each drain or stretch."""
     lane_ns: int = 0
     waiting_ns: int = 0
     lane_counts: list[int] = field(default_factory=list)
@@ -52,6 +70,7 @@ class Tally:
         """Begin a window where the drain at its boundary ended."""
         cpu = tuple(boundary.cpu_ns)
         underway = boundary.underway_ns
+        queue = Queue(boundary.backlog, boundary.in_flight)
         return cls(
             boundary.t1_ns,
             boundary.t1_ns,
@@ -59,6 +78,8 @@ class Tally:
             cpu,
             underway_start_ns=underway,
             underway_ns=underway,
+            queue_start=queue,
+            queue_end=queue,
         )
 
     @property
@@ -81,6 +102,12 @@ class Tally:
         return (sum(each.clock_ns for each in steps) + self.waiting_ns + underway) / 1e9
 
     @property
+    def target_s(self) -> float:
+        """Lane-seconds spent waiting for the target: connects, binds and requests of every step."""
+        steps = (each for each in self.steps.values() if not each.overlaps)
+        return self.clock_s - (self.waiting_ns + sum(each.processing_ns for each in steps)) / 1e9
+
+    @property
     def waits(self) -> bool:
         """Whether lanes were idle for a noticeable time: their users think."""
         return self.waiting_ns > _WAITS * self.lane_ns
@@ -100,29 +127,38 @@ class Tally:
         self.lane_ns += drained.lane_ns
         self.waiting_ns += drained.waiting_ns
         self.underway_ns = drained.underway_ns
+        self.queue_end = Queue(drained.backlog, drained.in_flight)
         if counts := drained.lane_counts:
             both = zip_longest(self.lane_counts, counts, fillvalue=0)
             self.lane_counts = [before + more for before, more in both]
+        for record in ended(drained):
+            _add(self.steps, record)
+            succeeded = self.succeeded.setdefault((record.program, record.step), array("q"))
+            succeeded.extend(repeat(0, len(self.stretch_s) + 1 - len(succeeded)))
+            succeeded[-1] += record.count - sum(record.failures.values())
         for record in drained.steps:
-            key = (record.program, record.step)
-            if key not in self.steps:
-                self.steps[key] = StepTotals(*key)
-            self.steps[key].add(record)
-            succeeded = self.succeeded.setdefault(key, array("q"))
-            succeeded.extend(repeat(0, len(self.stretch_s) - len(succeeded)))
-            succeeded.append(record.count - sum(record.failures.values()))
+            _add(self.due, record)
         seconds = (drained.t1_ns - drained.t0_ns) / 1e9
         self.longest_drain_s = max(self.longest_drain_s, seconds)
         self.stretch_s.append(seconds)
+        self.queue.append(self.queue_end.length)
         if len(self.stretch_s) == MOST_STRETCHES:
             # Every two become one, so that memory is bounded for windows of any length.
             self.stretch_s = _pairs(self.stretch_s)
+            self.queue = self.queue[1::2]
             self.succeeded = {key: _pairs(each) for key, each in self.succeeded.items()}
+
+    def add_late(self, drained: Drained) -> None:
+        """Take what was due in this window and has ended after it."""
+        for record in drained.late:
+            _add(self.due, record)
 
     def merge(self, later: Tally) -> None:
         """Add the steps of another window; outside the measured window nothing else is used."""
-        for key, totals in later.steps.items():
-            self.steps.setdefault(key, StepTotals(*key)).add(totals)
+        for totals in later.steps.values():
+            _add(self.steps, totals)
+        for totals in later.due.values():
+            _add(self.due, totals)
 
     def operations(self, counts: Iterable[tuple[str, str]]) -> Iterator[tuple[float, int]]:
         """Yield the seconds of each drain or stretch, and the operations that succeeded in it."""
@@ -130,10 +166,10 @@ class Tally:
         for n, seconds in enumerate(self.stretch_s):
             yield seconds, sum(each[n] for each in counted if n < len(each))
 
-    def counted(self, counts: Iterable[tuple[str, str]]) -> StepTotals:
+    def counted(self, counts: Iterable[tuple[str, str]], *, due: bool = False) -> StepTotals:
         """Merge the steps that count as an operation, one (program, step) per program."""
-        merged = StepTotals("", "operation")
+        merged, steps = StepTotals("", "operation"), self.due if due else self.steps
         for key in counts:
-            if key in self.steps:
-                merged.add(self.steps[key])
+            if key in steps:
+                merged.add(steps[key])
         return merged

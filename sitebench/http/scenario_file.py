@@ -65,6 +65,11 @@ def read(path: Path | str) -> Scenario:
     return parse(read_text(path, "the scenario", BadScenarioFile), str(path))
 
 
+def variables(path: Path | str) -> list[str]:
+    """Return the names of the environment's variables that a scenario sends to its target."""
+    return sorted(set(_VARIABLE.findall(read_text(path, "the scenario", BadScenarioFile))))
+
+
 def parse(content: str, name: str) -> Scenario:
     """Return the scenario of a text; `name` is for errors."""
     try:
@@ -175,7 +180,12 @@ def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
                 f"{name!r} holds credentials, and this file goes into the run file",
                 'write "{env.NAME}" and set that variable to them',
             )
-    return tuple((name, _template(value, (*key, name))) for name, value in found.items())
+    headers = tuple((name, _template(value, (*key, name))) for name, value in found.items())
+    for name, value in headers:
+        # Not left to a client: a line end in one would begin another header, or a request.
+        if not (name.isprintable() and value.replace("\t", " ").isprintable()):
+            raise Wrong((*key, name), "a header holds a control character", "leave it out")
+    return headers
 
 
 def _template(found: Any, key: Key) -> str:

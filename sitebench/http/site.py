@@ -46,6 +46,9 @@ def parse_address(url: str) -> Address:
         port = parts.port
     except ValueError:
         raise UnknownValue(f"target {url!r} has no valid port", _REMEDY) from None
+    if parts.scheme in ("ldap", "ldaps"):
+        directories = "measure it with `sitebench ils`"
+        raise UnknownValue(f"{url} is a directory, not a web site", directories)
     if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
         raise UnknownValue(f"unknown target {url!r}", _REMEDY)
     return Address(

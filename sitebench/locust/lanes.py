@@ -11,7 +11,7 @@ from typing import Protocol
 import gevent  # type: ignore[import-untyped]
 from locust.env import Environment
 
-from sitebench.counts.source import Drained, Source
+from sitebench.counts.source import Drained, Source, ended
 from sitebench.errors import OutOfDescriptors
 from sitebench.locust.statistics import feed
 from sitebench.runs.windows import Phase, Windows
@@ -21,6 +21,8 @@ log = logging.getLogger("sitebench")
 
 _STALL_S = 5.0
 _STOP_TIMEOUT_S = 5.0
+_LATE_S = 0.02
+"""How often it is looked whether all that was due in the window has ended."""
 
 
 def no_files() -> OutOfDescriptors:
@@ -82,9 +84,10 @@ class Lanes:
             self._lanes -= 1
             self.session.source.stop_lanes(program, 1)
 
-    def drain(self, *, shown: bool = True) -> Drained:
-        """Take the counts since the last drain."""
-        drained = self.session.source.drain()
+    def drain(self, *, shown: bool = True, cut: bool = False) -> Drained:
+        """Take the counts since the last drain; a cut is the edge of a window."""
+        source = self.session.source
+        drained = source.cut() if cut else source.drain()
         return self._show(drained) if shown else drained
 
     def stop(self) -> Drained | None:
@@ -113,6 +116,7 @@ class Load:
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
         self._starved = self._stalled = False
+        self._owed = 0
         self._last_progress = time.monotonic()
 
     def gather(self) -> None:
@@ -125,6 +129,16 @@ class Load:
     def cross(self, phase: Phase) -> None:
         """Begin a phase, at a drain."""
         raise NotImplementedError
+
+    def await_late(self, within_s: float) -> None:
+        """Go on until all that was due in the window that is over has been answered or given up.
+
+        Lanes go on as before: an operation at the window's end is to meet what others meet.
+        """
+        give_up = time.monotonic() + within_s
+        while self._owed and time.monotonic() < give_up:
+            gevent.sleep(_LATE_S)
+            self.drain()
 
     def await_users(self) -> None:
         """Wait until every user has a lane."""
@@ -142,6 +156,7 @@ class Load:
             self._windows.absorb(drained)
         else:
             self._windows.cross(drained, begins)
+        self._owed = drained.owed
         self._warn_of_stall(drained)
 
     def _warn_of_stall(self, drained: Drained) -> None:
@@ -151,10 +166,10 @@ class Load:
         rate would only freeze.
         """
         now = time.monotonic()
-        if not self._starved and any("out-of-fds" in step.failures for step in drained.steps):
+        if not self._starved and any("out-of-fds" in step.failures for step in ended(drained)):
             self._starved = True
             log.error("%s", no_files())
-        if drained.lanes == 0 or any(step.count for step in drained.steps):
+        if drained.lanes == 0 or any(step.count for step in ended(drained)):
             self._last_progress, self._stalled = now, False
         elif not self._stalled and now - self._last_progress > _STALL_S:
             self._stalled = True
@@ -172,7 +187,7 @@ class LocalLoad(Load):
         self._take(self._lanes.drain(shown=shown))
 
     def cross(self, phase: Phase) -> None:
-        self._take(self._lanes.drain(), phase)
+        self._take(self._lanes.drain(cut=True), phase)
 
     def finish(self) -> None:
         if (drained := self._lanes.stop()) is not None:

@@ -40,6 +40,7 @@ class Ended:
     kind: str | None
     answered: bool
     ns: int
+    began_ns: int
     processing_ns: int = 0
     bytes_out: int = 0
     bytes_in: int = 0
@@ -72,7 +73,11 @@ class LaneClock:
         self.busy = False
         took, own = self._answered_ns - self._began_ns, self._began_ns - self.since_ns
         self.since_ns = self._answered_ns
-        return Ended(kind, answered, took, own, *traffic)
+        return Ended(kind, answered, took, self._began_ns, own, *traffic)
+
+    def owes(self, over_ns: range) -> bool:
+        """Return whether it has begun an operation in this window and not ended it."""
+        return self.busy and self._began_ns in over_ns
 
     def rest(self, seconds: float) -> None:
         """Sleep; waking late is processing."""
@@ -119,9 +124,9 @@ class PortableLane(ABC):
             self.work()
         except BrokenPass as broken:
             kind = str(broken)
-        took = time.monotonic_ns() - began
-        # One that broke off is censored.
-        self._all.keep(self._program, SEQUENCE, Ended(kind, kind is None, took))
+        now = time.monotonic_ns()
+        # One that broke off is censored. A pass is in the window in which it ends.
+        self._all.keep(self._program, SEQUENCE, Ended(kind, kind is None, now - began, now))
         if kind is not None:
             self.hang_up()
             self.clock.rest(_BACKOFF_S)
@@ -157,6 +162,10 @@ class PortableLanes:
         self._lanes = 0
         self._lane_ns = 0
         self._records: dict[tuple[str, str], StepTotals] = {}
+        self._late: dict[tuple[str, str], StepTotals] = {}
+        self._older: dict[tuple[str, str], StepTotals] = {}
+        self._over_ns = range(0)
+        """The window that ended at the last cut."""
         self._since_ns = self._counted_ns = time.monotonic_ns()
         self._lock = threading.Lock()
 
@@ -191,32 +200,70 @@ class PortableLanes:
     def keep(self, program: str, step: str, ended: Ended) -> None:
         """Count one operation here; Locust has counted it already."""
         with self._lock:
-            if (record := self._records.get((program, step))) is None:
+            if ended.began_ns >= self._over_ns.stop:
+                records = self._records
+            else:
+                records = self._late if ended.began_ns in self._over_ns else self._older
+            if (record := records.get((program, step))) is None:
                 # In a closed schedule an operation starts when it was meant to.
-                service = Histogram()
+                service, censored = Histogram(), Histogram()
                 record = StepTotals(
-                    program, step, service=service, latency=service, overlaps=step == SEQUENCE
+                    program,
+                    step,
+                    service=service,
+                    latency=service,
+                    censored=censored,
+                    in_vain=censored,
+                    overlaps=step == SEQUENCE,
                 )
-                self._records[program, step] = record
+                records[program, step] = record
             record.count += 1
             record.bytes_out += ended.bytes_out
             record.bytes_in += ended.bytes_in
             record.processing_ns += ended.processing_ns
-            (record.service if ended.answered else record.censored).record(ended.ns)
-            if ended.kind is not None:
+            if ended.kind is None:
+                record.service.record(ended.ns)
+            else:
+                (record.wrong if ended.answered else record.censored).record(ended.ns)
+                record.failed_ns += ended.ns
                 record.failures[ended.kind] += 1
 
     def drain(self) -> Drain:
         """Return the records since the last drain and begin anew."""
+        return self._drain()
+
+    def cut(self) -> Drain:
+        """Drain at the edge of a window."""
+        return self._drain(cut=True)
+
+    def _drain(self, *, cut: bool = False) -> Drain:
         with self._lock:
             now = self._count_lanes()
             start, self._since_ns = self._since_ns, now
             records, self._records = self._records, {}
+            late, self._late = self._late, {}
+            older, self._older = self._older, {}
+            if cut:
+                self._over_ns = range(self._over_ns.stop, now)
             lane_ns, self._lane_ns = self._lane_ns, 0
             waiting_ns, self.waiting_ns = self.waiting_ns, 0
             underway_ns = sum(now - clock.since_ns for clock in self.clocks)
-        steps = tuple(records.values())
-        return Drain(start, now, steps, self._lanes, (), lane_ns, waiting_ns, underway_ns)
+            in_flight = sum(clock.busy for clock in self.clocks)
+            owed = sum(clock.owes(self._over_ns) for clock in self.clocks)
+        return Drain(
+            start,
+            now,
+            tuple(records.values()),
+            self._lanes,
+            (),
+            lane_ns,
+            waiting_ns,
+            underway_ns,
+            in_flight=in_flight,
+            owed=owed,
+            late=tuple(late.values()),
+            older=tuple(older.values()),
+        )
 
     def stop(self, timeout_s: float = 5.0) -> Drain:
         """Let every lane end what it has begun; the lanes themselves end with their greenlets."""

@@ -8,17 +8,21 @@ from typing import Any, Protocol, TypeVar, cast
 
 from locust.env import Environment
 
+from sitebench.counts.steady import MOST_WINDOWS, Steadiness, settle
 from sitebench.counts.tally import Tally
+from sitebench.counts.until import Until
 from sitebench.errors import SitebenchError
 from sitebench.measure.options import PointOptions
 from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
 from sitebench.options.convert import narrowed
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import rate_at_half
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
 from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.warnings import not_known
 
 T = TypeVar("T")
 
@@ -66,11 +70,16 @@ class Subject:
         """Return the monitor of the target, with the exporter and the probe if there are any."""
         return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
 
-    def result(self, spec: PointSpec, windows: Windows) -> PointResult | None:
+    def result(
+        self, spec: PointSpec, windows: Windows, rate_at_half: float | None = None
+    ) -> PointResult | None:
         """Return the result of the measured window; None before there is one."""
         if windows.measured is None:
             return None
         figures = self.figures(windows.measured)
+        warnings = [*self.warnings(spec, figures)]
+        if spec.until is not None and not spec.until.known(windows.intervals(set(self.counts))):
+            warnings.append(not_known(spec.until))
         return summarise(
             spec,
             windows.measured,
@@ -79,8 +88,9 @@ class Subject:
             target_cores=self.cores,
             native=self.native,
             figures=figures,
-            warnings=self.warnings(spec, figures),
+            warnings=warnings,
             workers=windows.workers,
+            rate_at_half=rate_at_half,
         )
 
 
@@ -95,6 +105,27 @@ class Recording:
     windows: Windows
     finished: Callable[[Windows], None]
     until_stopped: bool = False
+    until: Until | None = None
+    """What its window goes on for until it is known."""
+
+    def further_s(self, seconds: float, window_s: float) -> float:
+        """Return how much longer its window is to be, after so many seconds; 0 if it is enough."""
+        until = self.until
+        if until is not None and not until.known(self.windows.intervals(set(self.subject.counts))):
+            # All that was measured is looked at each time: not more often than it has grown.
+            return max(0.0, min(max(window_s, seconds / 10), until.limit_s - seconds))
+        # Each step may end a little late.
+        longer = self._undecided and seconds < (MOST_WINDOWS - 0.5) * window_s
+        return window_s if longer else 0.0
+
+    @property
+    def _undecided(self) -> bool:
+        """Whether its window cannot tell a drift from chance so far, and a longer one may."""
+        measured = self.windows.measured
+        if self.subject is None or measured is None:
+            return False
+        found = settle(measured.operations(self.subject.counts))
+        return found.state == Steadiness.TOO_SHORT and found.slope_percent is not None
 
 
 class _RecordingSink(Protocol):
@@ -126,11 +157,16 @@ class Recorder:
         store, key = self._store, self._options.point
         monitor = subject.monitor(self._exporter)
 
+        spec = store.spec(key)
+        store.count(key, subject.counts)
+
         def finished(windows: Windows) -> None:
-            if (result := subject.result(store.spec(key), windows)) is not None:
+            half = rate_at_half(spec, store.results())
+            if (result := subject.result(spec, windows, half)) is not None:
                 windows.complete(result)
 
-        return Recording(subject, Windows(monitor, PointFile(store, store.join(key))), finished)
+        windows = Windows(monitor, PointFile(store, store.join(key)))
+        return Recording(subject, windows, finished, until=spec.until)
 
     def failed(self, error: SitebenchError) -> None:
         """Record why the test failed."""

@@ -6,6 +6,7 @@ A master commands in the same way (`workers.master`), with a load that its worke
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,8 +34,9 @@ class LocalRole(Role):
     """Without this length the test lasts until it is stopped."""
     _timer: gevent.Greenlet | None = None
     """Walks the test through its phases, once all users run."""
-    _concluded = False
-    """Whether the measured window ended by itself."""
+    _timeout_s: float
+    _over = False
+    """Whether the measured window had its length."""
     _preparer: gevent.Greenlet | None = None
 
     def begin(self) -> None:
@@ -77,6 +79,7 @@ class LocalRole(Role):
         """Drain a load twice a second until the test ends."""
         self._load = load
         self._warmup_s, self._measure_s = prepared["warmup_s"], prepared["measure_s"]
+        self._timeout_s = prepared["timeout_s"]
 
         def tick() -> None:
             load.gather()
@@ -108,11 +111,12 @@ class LocalRole(Role):
         self._enter(Phase.MEASURE, load)
         if self._measure_s is None:
             return
-        gevent.sleep(self._measure_s)
-        self._enter(Phase.AFTER, load)
-        load.conclude()
-        self._concluded = True
-        recording.finished(recording.windows)
+        began, further_s = time.monotonic(), self._measure_s
+        while further_s > 0:
+            gevent.sleep(further_s)
+            further_s = recording.further_s(time.monotonic() - began, self._measure_s)
+        self._over = not self.ending
+        self.finish()
         gevent.spawn(self._end_test)
 
     def _measure_anew(self, load: Load) -> None:
@@ -146,12 +150,16 @@ class LocalRole(Role):
 
     def stop(self) -> None:
         """End the phases, and the test."""
-        if self._timer is not None and self._timer is not gevent.getcurrent():
-            self._timer.kill(block=False)
+        timer = None if self.ending else self._timer
+        if timer is not None and timer is not gevent.getcurrent():
+            timer.kill(block=False)
         self.finish()
 
     def finish(self) -> None:
-        """Stop the lanes and take their last batch; a second call waits for the first."""
+        """Conclude the window, stop the lanes and take their last batch.
+
+        A second call waits for the first.
+        """
         load, recording = self._load, self._recording
         if recording is None:
             return
@@ -163,15 +171,18 @@ class LocalRole(Role):
             self._ended.wait()
             return
         self.ending = True
-        concluding = recording.until_stopped and not self._concluded and not self.failed
+        concluding = (self._over or recording.until_stopped) and not self.failed
         try:
             if concluding and recording.windows.phase is Phase.MEASURE:
                 load.cross(Phase.AFTER)
+                load.await_late(self._timeout_s)
                 load.conclude()
             load.finish()
             if concluding:
                 recording.finished(recording.windows)
         except CannotRecord as error:
+            if self._over:
+                raise
             log.error("%s", error)
         finally:
             recording.windows.close()

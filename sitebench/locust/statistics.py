@@ -16,7 +16,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, StatsError
 
-from sitebench.counts.source import Drained, StepRecord
+from sitebench.counts.source import Drained, StepRecord, ended
 
 _SECONDS_KEPT = 20
 """Locust's present rates are of the last twelve seconds; older counts are dropped."""
@@ -25,7 +25,7 @@ _SECONDS_KEPT = 20
 def feed(stats: RequestStats, drained: Drained, offset_s: float) -> None:
     """Merge one drain; `offset_s` is wall clock minus monotonic clock."""
     start, end = drained.t0_ns / 1e9 + offset_s, drained.t1_ns / 1e9 + offset_s
-    for step in drained.steps:
+    for step in ended(drained):
         if step.overlaps:
             continue
         entry = StatsEntry.unserialize(entry_dict(step, start, end), stats)

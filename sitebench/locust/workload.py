@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from locust.env import Environment
@@ -21,16 +22,16 @@ class Workload(Protocol):
     def session(self) -> WebUiSession | None:
         """The run file of the web UI's tests, if this process has one."""
 
-    def check(self, options: Any) -> None:
-        """Raise what is wrong with options, as far as it shows before anything is started."""
+    def check(self, options: Any, users: Sequence[type[Any]]) -> None:
+        """Raise what is wrong with options for these user classes, as far as it shows at once."""
 
     def prepare(
         self, environment: Environment, processes: int, preparing: Preparing
     ) -> dict[str, Any]:
         """Make the target ready, once, in the process that commands; describe it as plain data.
 
-        `processes` will make load. The roles themselves read `url`, `warmup_s` and `measure_s` from
-        the description. `preparing` shows the progress.
+        `processes` will make load. The roles themselves read `url`, `warmup_s`, `measure_s` and
+        `timeout_s` from the description. `preparing` shows the progress.
         """
 
     def record(self, prepared: dict[str, Any]) -> Recording:

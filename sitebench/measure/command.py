@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
-from sitebench.errors import BadInput, SitebenchError
+from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, RepeatOptions
@@ -20,25 +22,42 @@ from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if
 from sitebench.measure.progress import JsonLines, Live, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
+from sitebench.monitor.exporter import Exporter
+from sitebench.options.spelling import gives
 from sitebench.runs.manifest import collect, continued
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.files import write
 from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
-from sitebench.tables.bottlenecks import warnings
-from sitebench.tables.tables import footnotes
+from sitebench.tables.advice import WhatToDo
+from sitebench.tables.console import results_console
+from sitebench.tables.screen import PointsTable
+from sitebench.tables.tables import footnotes, tries
+from sitebench.targets.tls import check_tls
 
 Seeding = Callable[[int, int], object]
 """Progress of seeding: called with the number of people seeded, and the total."""
 
+Tables = Callable[[Sequence[PointResult]], Sequence[RenderableType]]
 
-@dataclass(frozen=True)
-class Report:
-    """What is printed at the end."""
 
-    tables: Sequence[RenderableType]
-    notes: Sequence[str] = ()
+_MOST_FAILURES = 0.01
+
+_part: ContextVar[Sequence[str] | None] = ContextVar("_part", default=None)
+
+
+@contextlib.contextmanager
+def part(argv: Sequence[str]) -> Iterator[None]:
+    """Measure as a part of another command: run files record `argv`, which `resume` repeats.
+
+    What Ctrl-C says is the other command's to say.
+    """
+    token = _part.set(argv)
+    try:
+        yield
+    finally:
+        _part.reset(token)
 
 
 @contextlib.contextmanager
@@ -50,6 +69,9 @@ def recording(
     On Ctrl-C it prints the command that resumes.
     """
     allow_descriptors(users)
+    check_tls(options)
+    _check_pace(options)
+    _check_monitor(options)
     with contextlib.ExitStack() as stack:
         out = options.out or default_out
         kept = out is not None
@@ -62,12 +84,39 @@ def recording(
         try:
             yield store
         except KeyboardInterrupt:
-            if kept:
+            reporter.close()
+            if kept and _part.get() is None:
                 argv = sys.argv[1:]
-                if not any(part == "--out" or part.startswith("--out=") for part in argv):
+                if not gives(argv, "out"):
                     argv = [*argv, "--out", out]
                 say(f"interrupted; resume with: {shlex.join(['sitebench', *argv])}")
             raise
+
+
+def _check_pace(options: Any) -> None:
+    """Raise where users that pause could not keep up with the rate that is asked for."""
+    if options.rate is not None and options.think:
+        raise BadInput(
+            "--think and --rate both say when a user goes on",
+            "leave --think out, or leave --rate out: each user then goes on after its pause",
+        )
+
+
+def _check_monitor(options: RepeatOptions) -> None:
+    """Raise unless the monitor of the target's machine answers, before anything is measured."""
+    url = getattr(options, "monitor", None)
+    if url is None:
+        return
+    exporter = Exporter(url)
+    try:
+        exporter.read()
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise BadInput(
+            f"--monitor: {url} cannot be read: {error}",
+            "start node_exporter on the target's machine, or leave --monitor out",
+        ) from error
+    finally:
+        exporter.close()
 
 
 @contextlib.contextmanager
@@ -89,25 +138,33 @@ def _opened(out: str, *, create: bool) -> Iterator[RunStore]:
             Path(out).unlink(missing_ok=True)
 
 
+def one_table(results: Sequence[PointResult]) -> list[RenderableType]:
+    """Return the table with a row per point."""
+    return [PointsTable(results)]
+
+
 def measure(
     options: MeasureOptions,
     *,
     users: int,
     stages: Callable[[Seeding], Sequence[Stage]],
     facts: Callable[[], Mapping[str, Any]],
-    tables: Callable[[Sequence[PointResult]], Sequence[RenderableType]],
+    tables: Tables,
+    first: Tables = one_table,
     order: Callable[[PointResult], Any] = lambda result: 0,
     default_out: str | None = None,
     afterwards: Callable[[], None] = lambda: None,
 ) -> None:
-    """Measure the missing points, print the suite's tables of them in `order`, and judge each.
+    """Measure the missing points, print what they gave in `order`, and judge each.
 
-    Every repeat is a point of its own.
+    Every repeat is a point of its own. `first` is printed always, the papers' `tables` if asked.
     """
     reporter = JsonLines(options.objective) if options.json else Live(counting(options.repeats))
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats)
-        store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], facts())))
+        store.set_manifest(
+            continued(store.manifest(), collect(_part.get() or sys.argv[1:], facts()))
+        )
         specs = [spec for stage in planned for spec in stage.points]
         with contextlib.ExitStack() as last:
             last.callback(afterwards)
@@ -118,15 +175,34 @@ def measure(
                 last.callback(_write_junit, *keep)
             results = run_sweep(planned, store, reporter)
         judged = judge_points(specs, store, options.objective)
+        twice = tries(store.results())
     if not options.json:
         found = sorted(results, key=order)
-        show(Report(tables(found), [*footnotes(found), *warnings(found)]))
-        if default_out is not None:
-            say(f"run file: {store.path}")
+        kept = store.path if options.out or default_out else None
+        more = _where_all_is(kept, paper_tables=options.paper_tables)
+        ends = () if _part.get() else (more,)
+        show([*first(found), *twice, WhatToDo(found), *ends])
+        if options.paper_tables:
+            for table in tables(found):
+                show(["", table])
+            show(["", *footnotes(found)])
     if options.objective is not None:
         for line in missed_objectives(judged):
             say(line)
         raise_if_missed(judged, options.objective)
+    if not options.allow_failures:
+        _raise_if_failing(results)
+
+
+def _raise_if_failing(results: Sequence[PointResult]) -> None:
+    """Raise where so much failed that the rate is not the target's."""
+    failing = [each for each in results if each.failures > _MOST_FAILURES * each.attempts]
+    if failing:
+        raise MeasurementFailed(
+            f"more than {_MOST_FAILURES:.0%} of the operations failed at {len(failing)} of "
+            f"{len(results)} points; the first: {failing[0].spec.title}",
+            "see above what failed; with --allow-failures that is no error",
+        )
 
 
 def _write_junit(
@@ -135,13 +211,18 @@ def _write_junit(
     write(path, junit(judge_points(specs, store, objective)))
 
 
-def show(report: Report) -> None:
-    console = Console()
-    for table in report.tables:
-        console.print(table)
-        console.print()
-    for note in report.notes:
-        console.print(note, highlight=False, markup=False)
+def _where_all_is(run: Path | None, *, paper_tables: bool) -> str:
+    page = "add --out FILE for a report"
+    if run is not None:
+        page = shlex.join(["sitebench", "report", str(run)])
+    return f"More: {page}" if paper_tables else f"More: {page}, or --paper-tables"
+
+
+def show(parts: Iterable[RenderableType]) -> None:
+    """Print a result; texts as they are."""
+    console = results_console()
+    for part in parts:
+        console.print(Text(part) if isinstance(part, str) else part, highlight=False)
 
 
 def say(line: str) -> None:

@@ -92,7 +92,11 @@ def _measured(result: PointResult) -> list[tuple[str, str]]:
         ("ops_per_s", f"{result.ops_per_s:.6g}"),
         ("operations", str(result.operations)),
         ("failures", str(result.failures)),
-        *((f"latency_{name}_us", _number(value)) for name, value in micros.items()),
+        *(
+            (f"latency_{name}_us", f"{'>= ' if name in latency.at_least else ''}{_number(value)}")
+            for name, value in micros.items()
+        ),
+        *((f"failed {kind}", text) for kind, text in sorted(result.examples.items())),
         ("verdict", result.verdict.bound),
         ("evidence", result.verdict.evidence),
     ]

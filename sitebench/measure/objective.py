@@ -7,9 +7,11 @@
                | "rate" | "ops_per_s" | one of a suite's metrics     a number per second
     operator   = "<" | "<=" | ">" | ">="
 
-Latencies count from the intended start. `failures` is the share of failed steps among all that
-ended; `cpu` is the target's, where 100% is one core. A value that is not known (a percentile with
-too few samples beyond it, the CPU of a remote target) does not meet its condition.
+Latencies count from the intended start; one of an operation that was never answered is at least as
+long as it was waited for. `failures` is the share of failed steps among all that ended; `cpu` is
+the target's, where 100% is one core. A value that is not known (a percentile with too few samples
+beyond it, or one that is at least 3 s where 5 s are asked for; the CPU of a remote target) does not
+meet its condition.
 """
 
 from __future__ import annotations
@@ -44,6 +46,8 @@ class _Metric:
     """Why a point may lack it."""
     quantile: float = 0.0
     """Of a percentile: its rank."""
+    at_least: Callable[[PointResult], bool] = lambda result: False
+    """Whether the value is a lower bound."""
 
 
 def _time(text: str) -> float:
@@ -59,27 +63,30 @@ def _share(text: str) -> float:
     raise UnknownValue(f"{text!r} is not a percentage", "write a share such as 0.1%")
 
 
-def _latency(
-    of: Callable[[PointResult], Number], missing: str = "nothing was measured", rank: float = 0.0
-) -> _Metric:
+def _latency(name: str, missing: str = "nothing was measured", rank: float = 0.0) -> _Metric:
     def seconds(result: PointResult) -> Number:
-        micros = of(result)
+        micros: Number = getattr(result.latency, name)
         return None if micros is None else micros / 1e6
 
-    return _Metric(seconds, _time, lambda value: units.format_ns(value * 1e9), missing, rank)
+    def at_least(result: PointResult) -> bool:
+        return name in result.latency.at_least
+
+    def show(value: float) -> str:
+        return units.format_ns(value * 1e9)
+
+    return _Metric(seconds, _time, show, missing, rank, at_least)
 
 
 def _percentile(name: str) -> _Metric:
     return _latency(
-        lambda result: result.latency.percentiles[name],
+        name,
         "too few samples lie beyond it: measure longer, or use a lower percentile",
         float(name[1:].replace("_", ".")),
     )
 
 
 def _failures(result: PointResult) -> Number:
-    ended = result.operations + result.failures
-    return 100.0 * result.failures / ended if ended else None
+    return 100.0 * result.failures / result.attempts if result.attempts else None
 
 
 def _per_second(of: Callable[[PointResult], Number], missing: str = "nothing ended") -> _Metric:
@@ -111,8 +118,8 @@ METRICS: Mapping[str, _Metric] = {
     "p90": _percentile("p90"),
     "p99": _percentile("p99"),
     "p99.9": _percentile("p99_9"),
-    "max": _latency(lambda result: result.latency.max),
-    "mean": _latency(lambda result: result.latency.mean),
+    "max": _latency("max"),
+    "mean": _latency("mean"),
     "failures": _percent(_failures, "nothing ended"),
     "cpu": _percent(
         lambda result: result.use.target_cpu_percent,
@@ -167,10 +174,15 @@ class _Condition:
             message = f"{self.metric} is not known (asked: {self.text}): {metric.missing}"
             return _ConditionResult(self.text, ObjectiveState.UNKNOWN, None, message)
         met = OPERATORS[self.operator](value, self.bound)
-        message = f"{self.metric} is {metric.show(value)} (asked: {self.text})"
-        return _ConditionResult(
-            self.text, ObjectiveState.MET if met else ObjectiveState.BROKEN, value, message
-        )
+        state = ObjectiveState.MET if met else ObjectiveState.BROKEN
+        shown = metric.show(value)
+        if metric.at_least(result):
+            shown = f">= {shown}"
+            # The true value is higher: whether that changes the answer is not known.
+            if met == self.operator.startswith("<"):
+                state = ObjectiveState.UNKNOWN
+        message = f"{self.metric} is {shown} (asked: {self.text})"
+        return _ConditionResult(self.text, state, value, message)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import Final, NoReturn, Unpack
+from typing import Final, Unpack
 
 from sitebench import units
-from sitebench.errors import BadInput, UnknownValue
+from sitebench.counts.until import Until
+from sitebench.errors import UnknownValue
 from sitebench.measure.objective import Objective
 from sitebench.options import option
 from sitebench.options.addresses import MasterAddress, parse_exporter, reachable_host
@@ -16,7 +17,7 @@ from sitebench.options.option import Placement
 # Options of the command alone: Locust does not take them, and points do not differ in them.
 _COMMAND: Final[Placement] = {"locust": False, "identity": False}
 _OUTPUT: Final[Placement] = {"panel": "Output", "locust": False, "identity": False}
-_WORKERS: Final[Placement] = {"panel": "Advanced", "locust": False, "identity": False}
+_WORKERS: Final[Placement] = {"panel": "Workers", "locust": False, "identity": False}
 
 
 def objective_option(explanation: str, **placement: Unpack[Placement]) -> Objective | None:
@@ -31,24 +32,31 @@ class LoadOptions:
 
     users: int = option.size(64, "Virtual users, each with one connection.", "N", locust=False)
     rate: float | None = option.rate(
-        None, "Operations/s on a fixed schedule (default: each user as fast as it is answered)."
+        None, "Operations/s, answered or not (default: each user as fast as it is answered)."
+    )
+    arrivals: str = option.choice(
+        "poisson",
+        "Arrivals of --rate: as independent people come, or one every 1/rate s.",
+        *("poisson", "even"),
     )
     warmup: float = option.duration(
         2.0, "Warm-up before the measured window: shown, not counted.", locust_default=0.0
     )
     measure: float | None = option.duration(
-        10.0, "Length of the measured window.", locust_default=None
+        10.0, "Length of the measured window.", may_be_zero=False, locust_default=None
     )
     think: float = option.duration(0.0, "Mean think time of a user between operations.")
     keys: str = option.choice(
         "uniform",
-        "Choice of the next person: uniform (as in 1997), zipfian, hotspot or latest.",
+        "Choice of the next person; 1997's was uniform.",
         *("uniform", "zipfian", "hotspot", "latest"),
-        metavar="CHOICE",
         panel="Advanced",
     )
     timeout: float = option.duration(
-        10.0, "Time after which an unanswered operation counts as failed.", panel="Advanced"
+        10.0,
+        "Time after which an unanswered operation counts as failed.",
+        may_be_zero=False,
+        panel="Advanced",
     )
     threads: int | None = option.count(
         None, "Load threads (default: half the cores, at most 4).", panel="Advanced"
@@ -59,7 +67,7 @@ class LoadOptions:
     workers: int | None = option.count(
         None,
         "Number of `sitebench worker` processes that make the load, on this machine and others.",
-        panel="Advanced",
+        panel="Workers",
         locust=False,
     )
     bind: MasterAddress = option.parsed(
@@ -77,7 +85,7 @@ class LoadOptions:
         "Address an embedded target listens on, for workers elsewhere (default: loopback).",
         parse=reachable_host,
         metavar="HOST",
-        panel="Advanced",
+        panel="Workers",
     )
     monitor: str | None = option.parsed(
         None,
@@ -113,12 +121,27 @@ class RepeatOptions(_OutputOptions):
 class MeasureOptions(RepeatOptions):
     """What `run` and `sweep` take besides their points."""
 
+    until: Until | None = option.parsed(
+        None,
+        "Percentile to measure until it is known so well, such as 'p99:5%': the window goes on, "
+        "for 5 minutes at most, or for the time in 'p99:5%,20m'.",
+        parse=Until.parse,
+        metavar="KNOWN",
+        panel="Load",
+        locust=False,
+    )
     objective: Objective | None = objective_option(
         "Objective of each point, such as 'p99<5ms,failures<0.1%'; exit code 3 if one misses it.",
         **_OUTPUT,
     )
+    allow_failures: bool = option.flag(
+        "Exit code 0 also where more than 1% of a point's operations failed.", **_OUTPUT
+    )
     junit: str | None = option.file(
         "JUnit XML file to write, with one test case per point.", **_OUTPUT
+    )
+    paper_tables: bool = option.flag(
+        "The papers' tables too, and the bottlenecks of each point.", **_OUTPUT
     )
 
 
@@ -203,14 +226,9 @@ class PointOptions:
 
 
 DEFAULT_SIZES = (1_000, 10_000, 100_000)
-SIZES_HELP = "Sizes to measure, separated by commas (default: {}).".format(
+SIZES_HELP = "Numbers of people to measure with, separated by commas (default: {}).".format(
     ",".join(map(units.format_size, DEFAULT_SIZES))
 )
-
-
-def sizes_only(_: str) -> NoReturn:
-    """Refuse what `run` takes and a sweep does not."""
-    raise BadInput("a sweep takes --sizes, not --entries", "write --sizes 10k, or --sizes 1k,10k")
 
 
 def run_file(kind: str) -> str:

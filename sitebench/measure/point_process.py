@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sitebench.counts.steady import MOST_WINDOWS
 from sitebench.errors import PointFailed
 from sitebench.measure.options import LoadOptions, PointOptions
 from sitebench.options import convert
@@ -27,7 +28,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system import secret
 from sitebench.system.child import of_this_parent, revive
-from sitebench.system.programs import last_line
+from sitebench.system.programs import last_line, python_module
 
 POLL_S = 0.25
 GRACE_S = 60.0
@@ -86,7 +87,7 @@ class PointCommand:
         least = None if gathering is None else 1 if lost_before else gathering.count
         mine = PointOptions(str(store), spec.key, self.target_pid, self.target_cores, least)
         return [
-            *(sys.executable, "-m", "locust", "-f", str(self.locustfile), "--headless"),
+            *(*python_module("sitebench.locust.process"), "-f", str(self.locustfile), "--headless"),
             *("--only-summary", "--loglevel", "WARNING"),
             *("--users", str(spec.users), "--spawn-rate", str(spec.users)),
             *([] if gathering is None else gathering.argv()),
@@ -152,8 +153,7 @@ def _attended(
 ) -> int:
     """Wait for a point's process: until it has a result, then until it ends."""
     began = time.monotonic()
-    deadline_s = command.wait_s + spec.warmup_s + spec.measure_s + GRACE_S
-    while (elapsed := time.monotonic() - began) < deadline_s:
+    while (elapsed := time.monotonic() - began) < command.wait_s + most_s(spec):
         if store.status(spec) in _DECIDED:
             if (code := _ended(process, command, GRACE_S)) is None:
                 break
@@ -165,6 +165,14 @@ def _attended(
         f"a point did not end within {time.monotonic() - began:.0f} s",
         "check whether the target still answers, then run the same command again",
     )
+
+
+def most_s(spec: PointSpec) -> float:
+    """Return how long a point may take at the most, from the time that its workers are there."""
+    measured_s = MOST_WINDOWS * spec.measure_s
+    if spec.until is not None:
+        measured_s = max(measured_s, spec.measure_s + spec.until.limit_s)
+    return spec.warmup_s + measured_s + spec.timeout_s + GRACE_S
 
 
 def _ended(

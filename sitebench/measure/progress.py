@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from sitebench.measure.objective import Objective
@@ -16,6 +17,7 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.system.closing import Closing
 from sitebench.units import format_rate, format_size
+from sitebench.verdict.verdict import Quoted
 
 
 class JsonLines(Closing):
@@ -24,9 +26,11 @@ class JsonLines(Closing):
     def __init__(self, objective: Objective | None = None) -> None:
         self._objective = objective
 
+    def planned(self, points: int) -> None: ...
     def opening(self, title: str) -> None: ...
     def seeding(self, done: int, total: int) -> None: ...
     def started(self, spec: PointSpec) -> None: ...
+    def retried(self, spec: PointSpec) -> None: ...
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
     def close(self) -> None: ...
 
@@ -47,12 +51,17 @@ def counting(repeats: int) -> Callable[[PointSpec], str]:
     return named
 
 
+_LONG_S = 5.0
+"""A point that is measured for so long shows its rate before it ends, also where no bar can."""
+
+
 class Live(Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
     def __init__(self, named: Callable[[PointSpec], str]) -> None:
         self._console = Console(stderr=True)
         self._named = named
+        self._planned, self._done = 0, 0
         self._bars = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -64,9 +73,15 @@ class Live(Closing):
             disable=not sys.stderr.isatty(),
         )
         self._task: TaskID | None = None
+        self._silent: PointSpec | None = None
+        """The long point that has not shown its rate yet, where there is no bar."""
 
     def close(self) -> None:
         self._bars.stop()
+
+    def planned(self, points: int) -> None:
+        """Count the points, so that each says which of how many it is."""
+        self._planned = points
 
     def opening(self, title: str) -> None:
         self._replace(title, total=None)
@@ -77,29 +92,48 @@ class Live(Closing):
             self._bars.update(self._task, completed=done, total=total, rate=rate)
 
     def started(self, spec: PointSpec) -> None:
-        self._replace(self._named(spec), total=spec.warmup_s + spec.measure_s)
+        self._replace(self._title(spec), total=spec.warmup_s + spec.measure_s)
+        self._silent = spec if self._bars.disable and spec.measure_s >= _LONG_S else None
+
+    def retried(self, spec: PointSpec) -> None:
+        """Say why a point is measured once more."""
+        self._say(
+            f".. {self._title(spec)}: once more with {spec.threads} threads, as the tester was the "
+            "limit"
+        )
 
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None:
         """Move the bar and show the rate of the last half second."""
         latest = store.latest(spec.key)
         if self._task is not None and latest is not None:
-            phase, rate = latest
-            shown = f"{phase} {format_rate(rate)}/s"
+            phase, step, rate = latest
+            shown = f"{phase} {format_rate(rate)}/s of {step}"
             self._bars.update(self._task, completed=elapsed_s, rate=shown)
+            if spec == self._silent and phase == "measure":
+                self._silent = None
+                self._say(f".. {self._title(spec)}: {format_rate(rate)}/s of {step} so far")
 
     def finished(self, result: PointResult, *, resumed: bool) -> None:
         """Print one line, marked if the point is invalid or had failures."""
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
         mark = "[green]ok[/]" if verdict.valid and not result.failures else "[yellow]look[/]"
-        self._console.print(
-            f"{mark} {self._named(spec)}: "
+        least = "at least " if verdict.grade == Quoted.AT_LEAST else ""
+        self._say(
+            f"{mark} {self._title(spec)}: {least}"
             f"[bold]{format_rate(result.ops_per_s)}/s[/], {result.failures:,} failures, "
-            f"{verdict.bound}{' (measured before)' if resumed else ''}",
-            highlight=False,
+            f"{verdict.bound}{' (measured before)' if resumed else ''}"
         )
-        if not verdict.valid or result.failures:
-            self._console.print(f"   {verdict.evidence}", highlight=False, style="dim")
+        self._done += 1
+
+    def _title(self, spec: PointSpec) -> str:
+        """Return the name of a point, and which of how many it is."""
+        nth = f"{self._done + 1}/{self._planned} " if self._planned > 1 else ""
+        return f"{nth}{escape(self._named(spec))}"
+
+    def _say(self, line: str) -> None:
+        # Terminals wrap long lines themselves, and what reads a pipe wants them whole.
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def _replace(self, description: str, total: float | None) -> None:
         if self._task is not None:

@@ -12,6 +12,7 @@ from sitebench.counts.source import StepTotals
 from sitebench.counts.steady import settle
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
+from sitebench.errors import printable
 from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.system.network import local_ports
@@ -32,6 +33,7 @@ def summarise(
     figures: Mapping[str, Any] | None = None,
     warnings: Sequence[PointWarning] = (),
     workers: Sequence[WorkerSeen] = (),
+    rate_at_half: float | None = None,
 ) -> PointResult:
     """Turn a measured window into a result, verdict included; `warnings` are the suite's own.
 
@@ -39,22 +41,37 @@ def summarise(
     """
     counts = tuple(counts)
     use = use_of_all(use, workers)
-    counted = tally.counted(counts)
+    counted, due = tally.counted(counts), tally.counted(counts, due=True)
     steps = [totals for totals in tally.steps.values() if not totals.overlaps]
-    latency, service = Durations.of(counted.latency), Durations.of(counted.service)
-    lag, censored = Durations.of(counted.lag), Durations.of(counted.censored)
-    settled = settle(tally.operations(counts))
+    failures = (totals.failures for totals in tally.due.values() if not totals.overlaps)
+    latency = Durations.of(due.latency, due.censored)
+    service = Durations.of(due.service, due.in_vain)
+    lag, censored = Durations.of(due.lag), Durations.of(due.censored)
+    unread = Durations.of(due.unread)
+    wrong = Durations.of(due.wrong)
+    settled = settle(tally.operations(counts), tally.queue if spec.rate is not None else ())
     law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
     evidence = Evidence(
         seconds=tally.seconds,
         operations=counted.count - counted.failed,
-        failures=dict(sum((totals.failures for totals in steps), Counter[str]())),
+        failures=_printable(sum(failures, Counter[str]())),
+        examples={
+            printable(kind): printable(f"{totals.step}: {text}")
+            for totals in reversed(tally.due.values())
+            if not totals.overlaps
+            for kind, text in totals.examples.items()
+        },
         # The portable client is the whole process; the engine is its threads alone.
         generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
         target_cores=target_cores,
         rate=spec.rate,
+        arrivals=spec.arrivals,
         users=spec.users,
+        rate_at_half=rate_at_half,
+        queue_start=tally.queue_start,
+        queue_end=tally.queue_end,
+        busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
         thinks=spec.rate is None and tally.waits,
         bytes_in=sum(totals.bytes_in for totals in steps),
         bytes_out=sum(totals.bytes_out for totals in steps),
@@ -62,6 +79,8 @@ def summarise(
         service=service,
         lag=lag,
         censored=censored,
+        unread=unread,
+        wrong=wrong,
         settled=settled,
         little=law,
         longest_drain_s=tally.longest_drain_s,
@@ -75,15 +94,22 @@ def summarise(
         seconds=evidence.seconds,
         operations=evidence.operations,
         failures_by_kind=evidence.failures,
+        examples=evidence.examples,
         bytes_out=evidence.bytes_out,
         bytes_in=evidence.bytes_in,
-        steps=tuple(_step(t, tally.seconds, key in counts) for key, t in tally.steps.items()),
+        steps=tuple(_step(tally, key, counted=key in counts) for key in tally.due),
         figures=figures or {},
         latency=latency,
         service=service,
         lag=lag,
         censored=censored,
+        unread=unread,
+        wrong=wrong,
+        queue_start=tally.queue_start,
+        queue_end=tally.queue_end,
         processing_us=processing_ns / counted.count / 1e3 if counted.count else None,
+        preparing_us=evidence.preparing_us,
+        busy_lanes=evidence.busy_lanes,
         engine_cpu_s=evidence.generator_cpu_s,
         use=use,
         workers=tuple(workers),
@@ -93,16 +119,24 @@ def summarise(
     )
 
 
-def _step(totals: StepTotals, seconds: float, counted: bool) -> StepResult:
+def _printable(failures: Counter[str]) -> dict[str, int]:
+    """Return failures by kinds that a terminal and a report can show; a server may name them."""
+    return dict(sum((Counter({printable(k, 200): n}) for k, n in failures.items()), Counter[str]()))
+
+
+def _step(tally: Tally, key: tuple[str, str], *, counted: bool) -> StepResult:
+    totals = tally.due[key]
+    ended = tally.steps.get(key) or StepTotals(*key)
     return StepResult(
         program=totals.program,
         step=totals.step,
         count=totals.count,
         failures=totals.failed,
-        per_s=(totals.count - totals.failed) / seconds if seconds else 0.0,
-        service=Durations.of(totals.service),
+        per_s=(ended.count - ended.failed) / tally.seconds if tally.seconds else 0.0,
+        service=Durations.of(totals.service, totals.in_vain),
         processing_us=totals.processing_ns / totals.count / 1e3 if totals.count else None,
         censored=Durations.of(totals.censored),
+        wrong=Durations.of(totals.wrong),
         counted=counted,
         overlaps=totals.overlaps,
     )

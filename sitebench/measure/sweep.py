@@ -2,6 +2,11 @@
 
 Every point is confirmed in the run file before the next one starts, and a sweep over a file that
 has all its points opens no target at all.
+
+Where the tester was the limit and the target's machine had CPU left, a point is measured once more
+with one engine thread more. Both tries are kept, and the better one counts: a thread more helps
+where operations cost the tester much, and takes a core from the target where they do not. Runs
+that are compared pair by pair have no second tries: both of a pair have the same threads.
 """
 
 from __future__ import annotations
@@ -14,9 +19,14 @@ from typing import Any, Protocol
 from sitebench.errors import SitebenchError
 from sitebench.measure.diagnosis import void
 from sitebench.measure.point_process import PointCommand, run_point
+from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import counted
 from sitebench.runs.store import RunStore
 from sitebench.system.child import dump
+from sitebench.system.machine import usable_cores
+from sitebench.verdict.rules.thresholds import USED_UP
+from sitebench.verdict.verdict import Quoted
 
 
 class Endpoint(Protocol):
@@ -36,7 +46,9 @@ class _Reporter(Protocol):
     """Shows the progress of a sweep."""
 
     def opening(self, title: str) -> None: ...
+    def planned(self, points: int) -> None: ...
     def started(self, spec: PointSpec) -> None: ...
+    def retried(self, spec: PointSpec) -> None: ...
     def progress(self, spec: PointSpec, elapsed_s: float, store: RunStore) -> None: ...
     def finished(self, result: PointResult, *, resumed: bool) -> None: ...
 
@@ -60,21 +72,55 @@ def repeated(stages: Sequence[Stage], repeats: int) -> list[Stage]:
 
 
 def sweep(stages: Sequence[Stage], store: RunStore, reporter: _Reporter) -> list[PointResult]:
-    """Measure what is not measured yet; return the results of all points, in order."""
-    store.plan(spec for stage in stages for spec in stage.points)
+    """Measure what is not measured yet; return the results that count of all points, in order."""
+    planned = [spec for stage in stages for spec in stage.points]
+    store.plan(planned)
+    reporter.planned(len(planned))
     results = []
     for stage in stages:
-        found = {spec.key: store.result(spec) for spec in stage.points}
-        for known in found.values():
-            if known is not None:
-                reporter.finished(known, resumed=True)
-        missing = [spec for spec in stage.points if found[spec.key] is None]
+        tries = {spec.key: _stored(spec, store) for spec in stage.points}
+        missing = [spec for spec in stage.points if _next(spec, tries[spec.key], store) is not None]
+        for spec in stage.points:
+            if spec not in missing:
+                reporter.finished(*counted(tries[spec.key]), resumed=True)
         if missing:
             with opened(stage, store, reporter) as endpoint:
                 for spec in missing:
-                    found[spec.key] = measure_point(spec, endpoint, store, reporter)
-        results += [result for spec in stage.points if (result := found[spec.key])]
+                    while (wanted := _next(spec, tries[spec.key], store)) is not None:
+                        if tries[spec.key]:
+                            reporter.retried(wanted)
+                        tries[spec.key].append(_measured(wanted, endpoint, store, reporter))
+                    reporter.finished(*counted(tries[spec.key]), resumed=False)
+        results += [result for spec in stage.points for result in counted(tries[spec.key])]
     return results
+
+
+def _stored(spec: PointSpec, store: RunStore) -> list[PointResult]:
+    """Return the tries of a point that are done."""
+    tries: list[PointResult] = []
+    while (wanted := _next(spec, tries, store)) is not None and (known := store.result(wanted)):
+        tries.append(known)
+    return tries
+
+
+def _next(spec: PointSpec, tries: Sequence[PointResult], store: RunStore) -> PointSpec | None:
+    """Return what to measure of a point after these tries; None if they suffice."""
+    if not tries:
+        return spec
+    return None if COMPARED in store.manifest() else second_try(tries[-1])
+
+
+def second_try(result: PointResult) -> PointSpec | None:
+    """Return the same point with one engine thread more, where that may show more."""
+    spec, threads = result.spec, len(result.engine_cpu_s)
+    machine = result.use.target_machine or result.use.machine
+    chosen = spec.threads is not None or "threads" in spec.settings
+    if chosen or result.workers or spec.client != "native" or threads >= usable_cores():
+        return None
+    busy = machine.busy_cores >= USED_UP * len(machine.busy_per_core)
+    if busy or result.verdict.grade != Quoted.AT_LEAST:
+        return None
+    return replace(spec, threads=threads + 1)
 
 
 @contextmanager
@@ -89,7 +135,16 @@ def opened(stage: Stage, store: RunStore, reporter: _Reporter) -> Iterator[Endpo
 def measure_point(
     spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: _Reporter
 ) -> PointResult:
-    """Measure one point and confirm it; raises if it does not measure its target."""
+    """Measure one point, and show it; raises if it does not measure its target."""
+    result = _measured(spec, endpoint, store, reporter)
+    reporter.finished(result, resumed=False)
+    return result
+
+
+def _measured(
+    spec: PointSpec, endpoint: Endpoint, store: RunStore, reporter: _Reporter
+) -> PointResult:
+    """Measure one point and confirm it."""
     reporter.started(spec)
     try:
         result = run_point(
@@ -107,7 +162,6 @@ def measure_point(
         store.fail(spec.key, dump(why))
         raise why from error
     store.confirm(spec)
-    reporter.finished(result, resumed=False)
     return result
 
 

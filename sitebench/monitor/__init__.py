@@ -6,6 +6,7 @@ of a window. `figures` is the table of all names. docs/monitor.md has the source
 
 from sitebench.monitor.between import use_between
 from sitebench.monitor.monitor import Monitor, Probe
+from sitebench.monitor.reached import listener
 from sitebench.monitor.sample import Changes, MachineSample, ProcessSample, Row, Sample
 from sitebench.monitor.use import DiskUse, Gap, InterfaceUse, MachineUse, ProcessUse, Use
 
@@ -23,5 +24,6 @@ __all__ = [
     "Row",
     "Sample",
     "Use",
+    "listener",
     "use_between",
 ]

@@ -60,8 +60,9 @@ def use_between(start: Sample, end: Sample, seconds: float) -> Use:
         target_is_local=end.target is not None,
         directory=_directory(start.directory, end.directory),
         gaps=_gaps(start, end, seconds),
-        round_trip_s=after.mean_since(before) if before and after else None,
+        round_trip_s=after.typical_since(before) if before and after else None,
         idle_round_trip_s=after.least_s if before and after else None,
+        interface=end.interface,
     )
 
 
@@ -71,6 +72,7 @@ def _process_between(start: ProcessSample, end: ProcessSample) -> ProcessUse:
     return ProcessUse(
         **_used(start, end),
         quota_cores=end.quota_cores,
+        allowed_cores=end.allowed_cores,
         disk_wait_share=(end.stalled - start.stalled) / looked if looked else None,
         busiest_thread_s=max(
             (ran_s - start.ran_s.get(tid, 0.0) for tid, ran_s in end.ran_s.items()), default=None
@@ -89,12 +91,12 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     return MachineUse(
         **used,
         busy_per_core=tuple(
-            _share(after.busy_s - before.busy_s, seconds)
+            share(after.busy_s - before.busy_s, seconds)
             for before, after in zip(start.cores, end.cores, strict=False)
         ),
         run_queue=(end.runnable_sum - start.runnable_sum) / readings if readings else None,
         pressure={
-            name: _share(stalled_s - start.pressure_s[name], seconds)
+            name: share(stalled_s - start.pressure_s[name], seconds)
             for name, stalled_s in end.pressure_s.items()
             if name in start.pressure_s
         },
@@ -103,9 +105,12 @@ def _machine_between(start: MachineSample, end: MachineSample) -> MachineUse:
     )
 
 
-def _share(part_s: float, seconds: float) -> float:
-    # The kernel counts in ticks of its own while the window is the clock's: a core that was busy
-    # throughout may have a tick more.
+def share(part_s: float, seconds: float) -> float:
+    """Return which part of a time was spent so.
+
+    The kernel counts in ticks of its own while the window is the clock's: a core that was busy
+    throughout may have a tick more; and what it says was stolen sometimes becomes less again.
+    """
     return min(1.0, max(0.0, part_s / seconds))
 
 
@@ -119,7 +124,7 @@ def _disks(start: MachineSample, end: MachineSample, seconds: float) -> tuple[Di
                 name,
                 after.read_bytes - before.read_bytes,
                 after.written_bytes - before.written_bytes,
-                _share(after.busy_s - before.busy_s, seconds),
+                share(after.busy_s - before.busy_s, seconds),
                 after.in_flight,
             )
         )

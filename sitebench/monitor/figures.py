@@ -63,6 +63,7 @@ FIGURES: Mapping[str, Figure] = {
     "involuntary_switches": _counter("Involuntary context switches", "switches"),
     "waited_s": _counter("Waited for a core", "s", "threads"),
     "throttled_s": _counter("Throttled by a CPU quota", "s", "cores"),
+    "io_stalled_s": _counter("Control group waited for disks", "s", "share"),
     "round_trip_s": _gauge("TCP handshake", "s"),
     # A machine.
     "available_bytes": _gauge("Available memory", "bytes"),

@@ -3,85 +3,125 @@
 The kernels answer a handshake themselves, so a slow target, or one without CPU left, does not
 show in it; queues on the path do. The kernel also takes the time (tcp_info.tcpi_rtt), so a slow
 tester does not show either. Nothing waits: each reading begins a handshake, and the next one, a
-second later, reads how long it took.
+second later, reads how long it took, or leaves it for a later one. A handshake that is under way
+for long counts as what it has lasted, as a lost segment is sent again after a second.
+
+The load's own connections tell less: with a request under way the kernel's round trip lasts until
+the answer, whose segment carries the acknowledgement, and so holds the target's own time.
 """
 
 from __future__ import annotations
 
 import contextlib
 import socket
+import statistics
 import struct
 import sys
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 _RTT_AT = 68
 """Offset of tcpi_rtt in struct tcp_info (linux/tcp.h): 8 bytes of small fields, 15 numbers."""
-_ESTABLISHED = 1
+_ESTABLISHED, _SYN_SENT = 1, 2
+
+_LONG_S = 1.0
+"""A handshake under way for longer counts before it is done."""
+
+_MOST = 64
+"""Handshakes under way at a time: with as many, the path is silent."""
 
 
 @dataclass(frozen=True)
 class RoundTrips:
-    """Round trips so far: their sum and number, so that a window's mean is a difference."""
+    """Round trips so far, and how long those have lasted that are under way for long."""
 
-    sum_s: float = 0.0
+    took_s: Sequence[float] = ()
+    """All of a test; `n` of them had been measured by this reading."""
     n: int = 0
-    least_s: float | None = None
-    last_s: float | None = None
+    under_way_s: tuple[float, ...] = ()
 
-    def plus(self, took_s: float) -> RoundTrips:
-        """Add one."""
-        least = took_s if self.least_s is None else min(self.least_s, took_s)
-        return RoundTrips(self.sum_s + took_s, self.n + 1, least, took_s)
+    @property
+    def least_s(self) -> float | None:
+        return min(self.took_s[: self.n], default=None)
 
-    def mean_since(self, start: RoundTrips) -> float | None:
-        """Return the mean of those after `start`; None without any."""
-        n = self.n - start.n
-        return (self.sum_s - start.sum_s) / n if n else None
+    @property
+    def last_s(self) -> float | None:
+        return self.took_s[self.n - 1] if self.n else None
+
+    def typical_since(self, start: RoundTrips) -> float | None:
+        """Return the median of those after `start`, as long as they lasted; None without any."""
+        found = (*self.took_s[start.n : self.n], *self.under_way_s)
+        return statistics.median(found) if found else None
+
+
+@dataclass
+class _Handshake:
+    """One under way: since when, and how long it had lasted when it was looked at last."""
+
+    connection: socket.socket
+    began_s: float = field(default_factory=time.monotonic)
+    lasted_s: float = 0.0
 
 
 class Handshakes:
-    """Keeps one handshake in progress."""
+    """Begins a handshake at each reading."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._in_progress: socket.socket | None = None
-        self.seen = RoundTrips()
+        self._under_way: list[_Handshake] = []
+        self._took_s: list[float] = []
+        self._address: tuple[int, Any] | None = None
         with contextlib.suppress(OSError):
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            self._family, self._address = found[0][0], found[0][4]
             if sys.platform == "linux":
-                self._begin()
+                self._address = found[0][0], found[0][4]
+        self._begin()
 
     def read(self) -> RoundTrips:
-        """Read the handshake in progress, begin the next, and return all so far."""
-        if self._in_progress is not None:
-            took_s = _round_trip_s(self._in_progress)
-            self.close()
-            if took_s is not None:
-                self.seen = self.seen.plus(took_s)
-            self._begin()
-        return self.seen
+        """Read the handshakes under way, begin the next, and return all so far."""
+        self._under_way = [each for each in self._under_way if not self._ended(each)]
+        lasted = (each.lasted_s for each in self._under_way)
+        seen = RoundTrips(self._took_s, len(self._took_s), tuple(s for s in lasted if s >= _LONG_S))
+        self._begin()
+        return seen
+
+    def _ended(self, each: _Handshake) -> bool:
+        """Return whether a handshake is over, and keep its time if it succeeded."""
+        state, took_s = _progress(each.connection)
+        if state == _SYN_SENT:
+            each.lasted_s = time.monotonic() - each.began_s
+            return False
+        if state == _ESTABLISHED and (took_s or each.lasted_s):
+            # Of a segment that was sent again the kernel may know the last round trip only.
+            self._took_s.append(max(took_s, each.lasted_s))
+        each.connection.close()
+        return True
 
     def _begin(self) -> None:
-        connection = socket.socket(self._family, socket.SOCK_STREAM)
+        if self._address is None or len(self._under_way) >= _MOST:
+            return
+        family, address = self._address
+        connection = socket.socket(family, socket.SOCK_STREAM)
         connection.setblocking(False)
         try:
-            connection.connect_ex(self._address)
+            connection.connect_ex(address)
         except OSError:
             connection.close()
             return
-        self._in_progress = connection
+        self._under_way.append(_Handshake(connection))
 
     def close(self) -> None:
-        if self._in_progress is not None:
-            self._in_progress.close()
-            self._in_progress = None
+        for each in self._under_way:
+            each.connection.close()
+        self._under_way.clear()
 
 
-def _round_trip_s(connection: socket.socket) -> float | None:
-    """Return the kernel's time of a handshake; None if it did not succeed."""
+def _progress(connection: socket.socket) -> tuple[int, float]:
+    """Return the state of a connection, and the kernel's time of its handshake."""
     with contextlib.suppress(OSError):
         info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _RTT_AT + 4)
-        if len(info) == _RTT_AT + 4 and info[0] == _ESTABLISHED:
+        if len(info) == _RTT_AT + 4:
             (microseconds,) = struct.unpack_from("=I", info, _RTT_AT)
-            return microseconds / 1e6 or None
-    return None
+            return info[0], microseconds / 1e6
+    return 0, 0.0

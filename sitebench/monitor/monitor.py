@@ -16,6 +16,7 @@ from sitebench.monitor.exporter import Exporter
 from sitebench.monitor.handshake import Handshakes
 from sitebench.monitor.machine import MachineReader, NetworkReader, network_namespace
 from sitebench.monitor.process import ProcessReader, Stalls
+from sitebench.monitor.reached import interface_to
 from sitebench.monitor.sample import Answers, MachineSample, ProcessSample, Sample
 
 T = TypeVar("T")
@@ -124,6 +125,7 @@ class Monitor:
         self._machine = MachineReader()
         self._target_network = _other_network(target_pid)
         self._handshakes = None if address is None else Handshakes(*address)
+        self._interface = None if address is None else interface_to(*address)
         self._remote: _Background[MachineSample] | None = None
         if exporter is not None:
             remote = Exporter(exporter)
@@ -156,6 +158,7 @@ class Monitor:
             None if self._probe is None else self._probe.latest,
             tuple(each.answers for each in self._sources if each.offered),
             None if self._handshakes is None else self._handshakes.read(),
+            self._interface,
         )
 
     def close(self) -> None:

@@ -7,13 +7,15 @@ and never falls. Its CPU is not lost where a `ChildClock` counts it; of that the
 unknown.
 
 The kernel counts context switches and waiting for a core per thread only. Reading a thread takes
-some 30 us; with more than `_THREADS` threads these two are left out.
+some 30 us; with more than `_THREADS` threads these two are left out. Its state takes 10 us, and is
+read of any number of threads, in turn and less often where there are many.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -22,11 +24,13 @@ import psutil
 from sitebench.monitor import texts
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.sample import ProcessSample
-from sitebench.monitor.throttle import Throttle
+from sitebench.monitor.throttle import Throttle, io_stalled_s
 
 _THREADS = 128
-_STALL_THREADS = 32
-"""Threads whose state is read ten times a second: 10 us each."""
+_LOOK_THREADS = 256
+"""Threads whose state is read in one look, some 10 us each: of more, a part at a time in turn."""
+_LOOK_BUDGET = 0.01
+"""Share of a core that looking at threads may take; with many, the looks are fewer."""
 _CPU, _SYSTEM, _MINOR, _MAJOR, _READ, _WRITTEN = range(6)
 _DEAD = ("Z", "X")
 
@@ -105,6 +109,7 @@ class _Family:
     by_thread: dict[int, _Thread] = field(default_factory=dict)
     places: list[str] = field(default_factory=list)
     pids: set[int] = field(default_factory=set)
+    allowed: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -122,21 +127,37 @@ class _Clocked:
 
 @dataclass
 class Stalls:
-    """How often one of the target's threads was found waiting for a disk.
+    """How much of its time the work of the target waited for a disk, by its threads' states.
 
     Pressure (PSI) is the whole machine's and understates where other cores are busy; the kernel's
-    delay accounting is off by default. So the states of the threads are read ten times a second:
-    a thread that waits for a page, a commit or a journal is in state D.
+    delay accounting is off by default. So the states of the threads are read, at best ten times a
+    second: a thread that waits for a page, a commit or a journal is in state D, one that runs or
+    wants a core in R. Each look adds the share of D among the two. Threads without work, and those
+    that wait for one of these, are in neither: a pool may be of any size.
     """
 
     places: tuple[str, ...] = ()
     looked: int = 0
-    stalled: int = 0
+    stalled: float = 0.0
+    _from: int = 0
+    _not_before: float = 0.0
 
     def look(self) -> Stalls:
+        """Look at the threads, if there are any and the last look has been paid for."""
+        began = time.monotonic()
+        if not self.places or began < self._not_before:
+            return self
+        turn = self.places[self._from : self._from + _LOOK_THREADS]
+        self._from += _LOOK_THREADS
+        if self._from >= len(self.places):
+            self._from = 0
+        stats = [texts.read(place) or "" for place in turn]
+        states = [stat[stat.rfind(")") + 2 :][:1] for stat in stats]
+        waiting, running = states.count("D"), states.count("R")
         self.looked += 1
-        stats = (texts.read(place) or "" for place in self.places)
-        self.stalled += any(stat[stat.rfind(")") + 2 :].startswith("D") for stat in stats)
+        self.stalled += waiting / (waiting + running) if waiting else 0.0
+        now = time.monotonic()
+        self._not_before = began + (now - began) / _LOOK_BUDGET
         return self
 
 
@@ -207,7 +228,7 @@ class ProcessReader:
     def _sample(self, family: _Family) -> ProcessSample:
         cpu, system, minor, major, read, written = self._rising.of(tuple(family.sums))
         detailed = family.threads <= _THREADS
-        self.stalls.places = tuple(family.places[:_STALL_THREADS])
+        self.stalls.places = tuple(family.places)
         threads = self._threads.of(family.by_thread) if detailed else None
         return ProcessSample(
             cpu_s=cpu,
@@ -225,6 +246,8 @@ class ProcessReader:
             throttled_s=self._throttle.read(),
             quota_cores=self._throttle.quota_cores(),
             descriptors=family.descriptors or None,
+            io_stalled_s=io_stalled_s(self.pid) if self._with_children else None,
+            allowed_cores=tuple(sorted(family.allowed)) or None,
             looked=self.stalls.looked,
             stalled=self.stalls.stalled,
             thread_cpu_s={} if self._with_children else _by_name(family.by_thread),
@@ -247,6 +270,7 @@ class ProcessReader:
             family.sums[_MAJOR] += stat.waited_major_faults
         if stat.state in _DEAD:
             return
+        family.allowed |= texts.allowed_cores(status)
         family.rss += stat.rss
         family.threads += stat.threads
         with contextlib.suppress(OSError):
@@ -260,12 +284,13 @@ class ProcessReader:
             family.sums[_WRITTEN] += found.get("write_bytes", 0)
         known = texts.keyed(status, texts.STATUS)
         family.peak += known.get("VmHWM", 0)
+        tids = [int(name) for name in texts.names(f"/proc/{pid}/task")]
+        family.places += (f"/proc/{pid}/task/{tid}/stat" for tid in tids)
         if family.threads > _THREADS:
             return
-        for tid in map(int, texts.names(f"/proc/{pid}/task")):
+        for tid in tids:
             if (thread := _thread(pid, tid, known if tid == pid else None)) is not None:
                 family.by_thread[tid] = thread
-                family.places.append(f"/proc/{pid}/task/{tid}/stat")
 
 
 def _thread(pid: int, tid: int, status: Mapping[str, int] | None) -> _Thread | None:

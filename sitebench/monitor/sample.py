@@ -44,10 +44,13 @@ class ProcessSample:
     throttled_s: float | None = None
     quota_cores: float | None = None
     descriptors: int | None = None
+    allowed_cores: tuple[int, ...] | None = None
+    io_stalled_s: float | None = None
     thread_cpu_s: Mapping[str, float] = field(default_factory=dict)
     looked: int = 0
-    stalled: int = 0
-    """Instants at which the threads were looked at, and those at which one waited for a disk."""
+    stalled: float = 0.0
+    """How often the threads were looked at, and the sum of the shares of those with work to do that
+    waited for a disk."""
     ran_s: Mapping[int, float] = field(default_factory=dict)
     """Each thread's time on a core, by its id: for the busiest one, not for the run file."""
 
@@ -184,6 +187,7 @@ class Sample:
     directory: Mapping[str, float] | None = None
     answers: tuple[Answers, ...] = ()
     round_trips: RoundTrips | None = None
+    interface: str | None = None
 
     def rows(self) -> Iterator[Row]:
         """Yield (who, what, value), the shape in which the run file keeps samples."""

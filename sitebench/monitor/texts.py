@@ -199,6 +199,17 @@ def process_stat(text: str) -> ProcessStat:
     )
 
 
+def allowed_cores(status: str) -> frozenset[int]:
+    """Read the cores of /proc/PID/status that a process may run on, written as in 0-3,8."""
+    found: set[int] = set()
+    for line in status.splitlines():
+        if line.startswith("Cpus_allowed_list:"):
+            for part in line.split()[1].split(","):
+                first, _, last = part.partition("-")
+                found.update(range(int(first), int(last or first) + 1))
+    return frozenset(found)
+
+
 def ignores_children(status: str) -> bool:
     """Return whether /proc/PID/status shows that SIGCHLD is ignored."""
     for line in status.splitlines():

@@ -1,4 +1,4 @@
-"""How long CPU quotas throttled a process: that of its control group, and of its parents."""
+"""What control groups say of a process: how long CPU quotas throttled it, and its I/O pressure."""
 
 from __future__ import annotations
 
@@ -55,6 +55,23 @@ def _stats(groups: str) -> list[str]:
         if path is not None:
             return [f"{hierarchy.mount}{each}/cpu.stat" for each in ancestry(path, hierarchy.root)]
     return []
+
+
+def io_stalled_s(pid: int) -> float | None:
+    """Return how long all of a process's own control group that had work to do waited for disks.
+
+    None where its group is the one that everything is in, or the tester's.
+    """
+    ours, its = (
+        texts.control_group(texts.read(f"/proc/{each}/cgroup") or "", 2) for each in ("self", pid)
+    )
+    if its in (None, "/", ours):
+        return None
+    for hierarchy in _hierarchies():
+        if hierarchy.version == 2 and (found := ancestry(its, hierarchy.root)):
+            text = texts.read(f"{hierarchy.mount}{found[0]}/io.pressure") or ""
+            return texts.pressure(text).get("full")
+    return None
 
 
 def ancestry(path: str, root: str) -> list[str]:

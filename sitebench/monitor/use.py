@@ -17,8 +17,8 @@ class ProcessUse:
     `rss` is resident memory at the end, `peak_rss` its highest since the process began. `waited_s`
     is the time its threads were runnable without a core, `throttled_s` the time a CPU quota
     throttled its control group (summed over the cores), and `quota_cores` that quota at the end.
-    `busiest_thread_s` is the CPU of the busiest thread, `disk_wait_share` the part of the window in
-    which a thread waited for a disk.
+    `busiest_thread_s` is the CPU of the busiest thread, `disk_wait_share` the share of the time of
+    its threads with work to do in which they waited for a disk.
     """
 
     cpu_s: float
@@ -38,6 +38,10 @@ class ProcessUse:
     disk_wait_share: float | None = None
     system_s: float | None = None
     descriptors: int | None = None
+    io_stalled_s: float | None = None
+    """Time in which all that had work to do in the target's own control group waited for disks."""
+    allowed_cores: tuple[int, ...] | None = None
+    """The cores that one or another of its processes may run on, at the end."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +124,9 @@ class Use:
     `machine` is the generator's. `target_machine` is None if the target shares it, or if the other
     one is not monitored; a target in a network namespace of its own has one, with that namespace's
     network. `directory` holds the target's own counters: names that end in `_total` are counts
-    over the window, others values at its end. `round_trip_s` is the mean of the TCP handshakes
+    over the window, others values at its end. `round_trip_s` is the median of the TCP handshakes
     within the window, `idle_round_trip_s` the shortest of all: they begin before the load does.
+    `interface` is that of this machine through which the target is reached.
     """
 
     seconds: float
@@ -134,6 +139,7 @@ class Use:
     gaps: tuple[Gap, ...] = ()
     round_trip_s: float | None = None
     idle_round_trip_s: float | None = None
+    interface: str | None = None
 
     @property
     def target_cpu_s(self) -> float | None:

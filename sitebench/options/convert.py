@@ -23,12 +23,13 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from sitebench.errors import UnknownValue
-from sitebench.options.option import PANELS, OneOf, Option, fields_of, long_option
+from sitebench.options.option import PANELS, OneOf, Option, fields_of
+from sitebench.options.spelling import long_option, spellings
 
 _T = TypeVar("_T")
 
 
-_FORM_FIRST = ("target", "entries", "rate", "think", "keys")
+_FORM_FIRST = ("target", "entries", "rate", "arrivals", "think", "keys")
 """The first fields of the web form."""
 
 
@@ -157,7 +158,8 @@ def command_options(cls: type[Any]) -> Callable[[Callable[..., _T]], Callable[..
 
     def decorate(function: Callable[..., _T]) -> Callable[..., _T]:
         own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        names = [each.name for each, _ in fields_of(cls)]
+        taken = [(each, spec) for each, spec in fields_of(cls) if spec.command]
+        names = [each.name for each, _ in taken]
 
         @functools.wraps(function)
         def command(**values: Any) -> _T:
@@ -165,7 +167,7 @@ def command_options(cls: type[Any]) -> Callable[[Callable[..., _T]], Callable[..
             return function(chosen, **values)
 
         # typer shows panels in the order of their first option.
-        ordered = sorted(fields_of(cls), key=lambda pair: PANELS.index(pair[1].panel))
+        ordered = sorted(taken, key=lambda pair: PANELS.index(pair[1].panel))
         generated = [_parameter(each, spec) for each, spec in ordered]
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + generated
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -173,6 +175,18 @@ def command_options(cls: type[Any]) -> Callable[[Callable[..., _T]], Callable[..
         return command
 
     return decorate
+
+
+def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
+    """Have an error of a parser begin with the option that it is about."""
+
+    def read(text: str) -> Any:
+        try:
+            return parse(text)
+        except UnknownValue as error:
+            raise UnknownValue(f"{option}: {error.message}", error.remedy) from None
+
+    return read
 
 
 def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
@@ -196,9 +210,9 @@ def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
     else:
         words = spec.parse
         info = typer.Option(
-            long_option(each.name),
+            *(spec.names or spellings(each.name)),
             help=spec.help,
-            parser=spec.parse,
+            parser=named(spec.parse, long_option(each.name)),
             autocompletion=(lambda: list(words.allowed)) if isinstance(words, OneOf) else None,
             metavar=spec.metavar,
             rich_help_panel=spec.panel,

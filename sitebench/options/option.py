@@ -26,7 +26,9 @@ _Number = TypeVar("_Number", bound=float | None)
 _Integer = TypeVar("_Integer", bound=int | None)
 _Text = TypeVar("_Text", bound=str | None)
 
-_Panel = Literal["Load", "Target", "People", "Files", "Output", "Web UI", "TLS", "Advanced"]
+_Panel = Literal[
+    "Load", "Target", "Entries", "Files", "Output", "Web UI", "TLS", "Workers", "Advanced"
+]
 PANELS: tuple[_Panel, ...] = get_args(_Panel)
 """The groups that `--help` shows, in its order."""
 
@@ -48,6 +50,8 @@ class Option:
     hidden: bool = False
     paired: bool = False
     form: bool = True
+    command: bool = True
+    names: tuple[str, ...] = ()
 
 
 class Placement(TypedDict, total=False):
@@ -65,6 +69,10 @@ class Placement(TypedDict, total=False):
     """Whether a flag that is off by default has a `--no-` form."""
     form: bool
     """Whether Locust's web form has it."""
+    command: bool
+    """Whether the command takes it."""
+    names: tuple[str, ...]
+    """How the command takes it, where that is not what `spellings` says of its name."""
 
 
 def parsed(
@@ -103,21 +111,31 @@ def choice(
     default: _Text,
     explanation: str,
     *words: str,
-    metavar: str | None = None,
     **placement: Unpack[Placement],
 ) -> _Text:
     """Make the field of an option that is one of these words."""
-    metavar = metavar or "|".join(words)
-    return parsed(default, explanation, metavar=metavar, parse=OneOf(*words), **placement)
+    return parsed(default, explanation, metavar="|".join(words), parse=OneOf(*words), **placement)
 
 
-def duration(default: _Number, explanation: str, **placement: Unpack[Placement]) -> _Number:
+def duration(
+    default: _Number,
+    explanation: str,
+    *,
+    may_be_zero: bool = True,
+    **placement: Unpack[Placement],
+) -> _Number:
     """Make the field of a time in seconds, written as `500ms` or `2m`."""
+
+    def above_zero(text: str) -> float:
+        if seconds := units.parse_duration(text):
+            return seconds
+        raise UnknownValue(f"{text!r} is no time at all", "write a longer one, such as 10s")
+
     return parsed(
         default,
         explanation,
         metavar="TIME",
-        parse=units.parse_duration,
+        parse=units.parse_duration if may_be_zero else above_zero,
         show=units.format_duration,
         **placement,
     )
@@ -215,8 +233,3 @@ def joined(values: tuple[object, ...]) -> str:
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:
     for each in dataclasses.fields(cls):
         yield each, each.metadata[_KEY]
-
-
-def long_option(name: str) -> str:
-    """Return a field's name as it is typed: `tls_ca` as `--tls-ca`."""
-    return "--" + name.replace("_", "-")

@@ -50,8 +50,8 @@ def plan(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int | Non
         raise BadInput(
             f"each machine would have {people:,} people, and {table.machine} was measured "
             f"with at most {known:,}: that is more than twice as many",
-            f"measure it with --sizes {format_size(people)}, "
-            f"or insist on these rates with --size {format_size(known)}",
+            f"measure it with --entries {format_size(people)}, "
+            f"or use these rates anyway with --size {format_size(known)}",
         )
     return largest
 
@@ -116,9 +116,10 @@ def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Pl
     ]
     people = round_half_up(people_per_machine(values))
     if people > size != UNSTATED:
+        times = f"{float(f'{people / size:.2g}'):,g}"
         warnings.append(
             f"each machine's {suite.people_in} would have {people:,} people, and its rates were "
-            f"measured with {size:,} ({people / size:.2g} times fewer): measure --sizes "
+            f"measured with {size:,} ({times} times fewer): measure --entries "
             f"{format_size(people)} before relying on this"
         )
     warnings += _assumptions(scenario)
@@ -128,12 +129,16 @@ def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Pl
 def _assumptions(scenario: Scenario) -> list[str]:
     found = []
     if scenario.community is not None:
-        if scenario.headroom == 0:
-            found.append("without headroom nothing is left for peaks: --headroom 30% leaves some")
+        if scenario.headroom == 0 and scenario.burst == 1:
+            found.append(
+                "nothing is left for peaks: --headroom 30% leaves some, and --burst 150% is for "
+                "minutes in which half as many again come"
+            )
         found.append("n machines are taken to do n times as much: what they share was not measured")
     if scenario.objective is not None:
         found.append(
             "the response time is estimated from rates (one queue, random arrivals, random service "
-            "times; M/M/1), not measured: plan from a run for measured ones"
+            f"times, --cores {scenario.cores}; M/M/c), not measured: plan from a run for measured "
+            "ones"
         )
     return found

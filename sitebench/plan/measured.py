@@ -1,7 +1,7 @@
 """Rates from a run: the highest among its loads, as a median over repeats.
 
-A point that says nothing about the target (generator-bound, unsettled, failed) is left out, with a
-remark.
+A point that says nothing about the target (unsettled, failed) is left out, with a remark. Where the
+tester was the limit, the rate is a lower bound: a plan with it needs no more machines than it says.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from sitebench.plan.suite import PlanSuite
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.units import format_rate
-from sitebench.verdict.verdict import Bound
+from sitebench.verdict.verdict import Bound, Quoted
 
-_LOAD = ("users", "rate", "warmup", "measure", "think", "threads", "timeout", "seed")
+_LOAD = ("users", "rate", "arrivals", "warmup", "measure", "think", "threads", "timeout", "seed")
 _SAME_TABLE = frozenset((*_LOAD, "entries", "target", "client"))
 """Settings in which points of one rate table may differ: load and duration, and what a point
 names already. Points that differ in any other setting measured another thing."""
@@ -89,10 +89,11 @@ def _best(tried: Sequence[Series], rate: Of, meets: Meets | None) -> tuple[float
     """Return the highest rate that may be planned with, and remarks on it."""
     messages = []
     for each in tried:
-        if not each.valid:
-            verdict = next(r.verdict for r in each.results if not r.verdict.valid)
+        if not each.usable:
+            spoiled = (r.verdict for r in each.results if r.verdict.grade == Quoted.NOT_USABLE)
+            verdict = next(spoiled)
             messages.append(f"left out, {verdict.bound}: {verdict.evidence}")
-    valid = [(value, each) for each in tried if each.valid and (value := each.median(rate))]
+    valid = [(value, each) for each in tried if each.usable and (value := each.median(rate))]
     if meets is not None and valid:
         kept = [(value, each) for value, each in valid if meets(each)]
         if not kept:
@@ -104,6 +105,8 @@ def _best(tried: Sequence[Series], rate: Of, meets: Meets | None) -> tuple[float
     best, chosen = max(valid, key=lambda pair: pair[0])
     if meets is None and all(r.verdict.bound == Bound.SCHEDULE for r in chosen.results):
         messages.append("the schedule's rate was kept, so the target can do more")
+    if chosen.grade == Quoted.AT_LEAST:
+        messages.append("a lower bound: the tester was the limit, so the target may do more")
     if chosen.failures:
         messages.append(f"{chosen.failures:,} operations failed")
     return best, messages

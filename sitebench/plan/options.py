@@ -9,6 +9,7 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.options import objective_option
 from sitebench.options import option
 from sitebench.plan.model import Scenario
+from sitebench.plan.parse import Pairs, parse_mix, parse_rates
 from sitebench.plan.rates import RateTable
 
 ACTIVE = 0.04
@@ -21,15 +22,33 @@ def preset_option(machines: Iterable[str]) -> str | None:
     return option.choice(None, "1997's machine to take the rates of.", *machines, panel="Target")
 
 
+def mix_option(default: Pairs, explanation: str) -> Pairs:
+    """Return the option that says what a user does in a session."""
+    return option.parsed(
+        default, explanation, parse=parse_mix, show=_show, metavar="LIST", panel="Load"
+    )
+
+
+def rates_option(explanation: str) -> Pairs | None:
+    """Return the option that says what a machine does, without a run."""
+    return option.parsed(
+        None, explanation, parse=parse_rates, show=_show, metavar="LIST", panel="Target"
+    )
+
+
+def _show(pairs: Pairs) -> str:
+    return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
+
+
 @dataclass(frozen=True)
 class PlanOptions:
     """The planner's options in any suite; each suite's class adds its own and its presets."""
 
     community: int | None = option.size(
-        None, "People in the community to plan machines for.", panel="People"
+        None, "People in the community to plan machines for.", panel="Load"
     )
     active: float = option.percent(
-        ACTIVE, "Share of the community that is active at any one time.", panel="People"
+        ACTIVE, "Share of the community that is active at any one time.", panel="Load"
     )
     headroom: float = option.percent(
         0.0, "Share of each machine's capacity to leave free (the paper's: 0%).", panel="Target"
@@ -38,6 +57,12 @@ class PlanOptions:
         "Latency objective, such as 'p99<50ms', judged by the measured loads of RUN, or by an "
         "estimate from the rates alone.",
         panel="Target",
+    )
+    cores: int = option.count(
+        1, "Cores of each machine, for an estimate of the objective from rates.", panel="Target"
+    )
+    burst: float = option.percent(
+        1.0, "Arrivals in the busiest minutes, of those on average.", panel="Load"
     )
     preset: str | None = preset_option(())
     size: int | None = option.size(
@@ -59,3 +84,27 @@ class PlanOptions:
 
     def typed_in(self) -> RateTable | None:
         raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MixPlanOptions(PlanOptions):
+    """Of a suite whose users do a mix of operations in each session."""
+
+    session: float = option.duration(1.0, "Length of a user's session.", panel="Load")
+    mix: Pairs = mix_option((), "Operations per session.")
+    rates: Pairs | None = rates_option("Operations/s of one machine.")
+
+    def scenario(self, objective: tuple[float, float] | None) -> Scenario:
+        return Scenario(
+            self.active,
+            self.session,
+            dict(self.mix),
+            self.headroom,
+            self.community,
+            objective,
+            self.cores,
+            self.burst,
+        )
+
+    def typed_in(self) -> RateTable | None:
+        return None if self.rates is None else RateTable.typed_in(dict(self.rates))

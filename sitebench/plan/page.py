@@ -57,20 +57,25 @@ class _Field:
     log: bool = False
 
 
-def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> str:
-    """Return the planner of every suite as HTML with one inline script; it loads nothing.
+def planner_fragment(rates: Mapping[str, Sequence[RateTable]]) -> tuple[str, str]:
+    """Return the planner of every suite as HTML, and the script that it needs; it loads nothing.
 
     `rates` are those of measured machines, by suite. Every class starts with `plan-`; their style
     is the page's.
     """
     planners = [_planner(each, rates.get(each.name, ())) for each in plan_suites()]
     laws = ", ".join(
-        f"{json.dumps(name)}: {_laws(steps)}" for each in planners for name, steps in each.laws
+        f"{_literal(name)}: {_laws(steps)}" for each in planners for name, steps in each.laws
     )
-    data = json.dumps({each.suite.name: each.data for each in planners}).replace("</", "<\\/")
-    script = f"const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}"
+    data = _literal({each.suite.name: each.data for each in planners})
+    script = f"{{const LAWS = {{{laws}}};\nconst DATA = {data};\n{_script()}}}"
     sections = "".join(_section(each) + _others(each) for each in planners)
-    return f'<div class="plan-planner">{sections}<script>{{{script}}}</script></div>'
+    return f'<div class="plan-planner">{sections}</div>', script
+
+
+def _literal(value: object) -> str:
+    """Return a value for a script, which no text in it can end."""
+    return json.dumps(value).replace("<", "\\u003c")
 
 
 @cache
@@ -131,9 +136,9 @@ def _planner(suite: PlanSuite, tables: Sequence[RateTable]) -> _Planner:
 
 def _laws(steps: Sequence[Step]) -> str:
     def name(key: str) -> str:
-        return f"v[{json.dumps(key)}]"
+        return f"v[{_literal(key)}]"
 
-    made = (f"[{json.dumps(s.key)}, (v) => {s.formula.script(name)}]" for s in steps)
+    made = (f"[{_literal(s.key)}, (v) => {s.formula.script(name)}]" for s in steps)
     return f"[{', '.join(made)}]"
 
 
@@ -157,7 +162,10 @@ def _fields(planner: _Planner) -> Iterator[_Field]:
     free = _Field("headroom", "Headroom: % of a machine left free", 0, 0, 99.9, (0, 90, 1))
     yield _percent(free, scenario.headroom)
     yield _Field("community", "Community to serve", 1e6, 1, 1e12, (3, 9, 0.01), log=True)
+    peaks = _Field("burst", "Arrivals in the busiest minutes, % of average", 0, 100, 1e6, None)
+    yield _percent(peaks, scenario.burst)
     yield _Field("objective_s", "Objective in ms (0: none)", 0, 0, 1e9, None, per=1000)
+    yield _Field("cores", "Cores of a machine, for the objective", scenario.cores, 1, 1e4, None)
 
 
 def _top(scenario: Scenario) -> float:
@@ -185,9 +193,9 @@ def _section(planner: _Planner) -> str:
     )
     sized = any(table.sizes != (UNSTATED,) for table in planner.tables)
     choices = (
-        _choice(prefix, "wait_factor", "Objective: percentile (estimated, M/M/1)", factors)
+        _choice(prefix, "wait_factor", "Objective: percentile (estimated, M/M/c)", factors)
         + _choice(prefix, "machine", "Machine", machines)
-        + _choice(prefix, "size", "Rates measured with so many people", "", hidden=not sized)
+        + _choice(prefix, "size", "Size measured", "", hidden=not sized)
     )
     return (
         f'<section class="plan-suite" data-suite="{planner.suite.name}"'
@@ -212,7 +220,8 @@ def _other(prefix: str, name: str, made: Calculation) -> str:
     )
     rows = "".join(
         f'<tr><th scope="row">{escape(step.meaning)}, {escape(step.unit)}</th>'
-        f'<td><output data-answer="{step.key}">{made.values[step.key]:,.6g}</output></td></tr>'
+        f'<td><output data-answer="{escape(step.key)}">'
+        f"{made.values[step.key]:,.6g}</output></td></tr>"
         for step in made.steps
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in made.notes)
@@ -230,7 +239,8 @@ def _around(number: float) -> tuple[float, float, float]:
 
 
 def _field(prefix: str, field: _Field) -> str:
-    name, label = f"{prefix}-{field.key}", escape(field.label)
+    key, label = escape(field.key), escape(field.label)
+    name = f"{prefix}-{key}"
     value = f"{field.value:.15g}"
     slider = ""
     if field.slider is not None:
@@ -239,11 +249,11 @@ def _field(prefix: str, field: _Field) -> str:
         log = ' data-log="1"' if field.log else ""
         slider = (
             f'<input type="range" min="{low:g}" max="{high:g}" step="{step:g}" value="{at}"'
-            f' data-of="{field.key}"{log} aria-label="{label}, slider">'
+            f' data-of="{key}"{log} aria-label="{label}, slider">'
         )
     return (
         f'<div class="plan-field"><label for="{name}">{label}</label>{slider}'
-        f'<input type="number" id="{name}" name="{field.key}" value="{value}" step="any"'
+        f'<input type="number" id="{name}" name="{key}" value="{value}" step="any"'
         f' min="{field.least:.15g}" max="{field.most:.15g}" data-per="{field.per}"'
         f' data-times="{field.times}"></div>'
     )

@@ -56,10 +56,13 @@ def _inputs(plan: Plan) -> Group:
         at = "" if rate is None else f" at {format_rate(rate)}/s"
         found.append((f"{name} per session", f"{number:g}{at}"))
     found.append(("Headroom left on each machine", format_percent(scenario.headroom)))
+    if scenario.burst != 1:
+        found.append(("Arrivals in the busiest minutes", format_percent(scenario.burst)))
     if scenario.objective is not None:
         share, bound = scenario.objective
         name = next(name for name, each in PERCENTILES.items() if each == share)
         found.append(("Estimated response time", f"{name} < {format_duration(bound)}"))
+        found.append(("Cores of each machine", f"{scenario.cores}"))
     if scenario.community is not None:
         found.append(("Community to serve", f"{scenario.community:,}"))
     where = "" if plan.size == UNSTATED else f", rates at {format_size(plan.size)} people"
@@ -96,7 +99,7 @@ def _answers(plans: Sequence[Plan]) -> Group:
         table = new_table("Machine", *(textwrap.fill(name, 20) for name in rows[0]))
         for name, row in zip(names, rows, strict=True):
             table.add_row(name, *row.values())
-    return titled("What it serves", table)
+    return titled("Capacity", table)
 
 
 def law_lines(plan: Plan) -> list[str]:

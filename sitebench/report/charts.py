@@ -186,7 +186,7 @@ def marks(shape: Spec, tooltip: Sequence[Spec]) -> list[Spec]:
         {
             "transform": [{"filter": "datum.invalid !== ''"}],
             "mark": {"type": "text", "dy": -13, "fontSize": 11, "fontWeight": "bold"},
-            "encoding": {"text": {"value": "invalid"}},
+            "encoding": {"text": {"field": "grade"}},
         },
     ]
 

@@ -21,7 +21,7 @@ def images(sections: Sequence[Section], image: str) -> Iterator[tuple[str, bytes
         for choice, datasets in chart.choices.items():
             if not any(rows(columns) for columns in datasets.values()):
                 continue
-            name = "-".join(filter(None, (chart.id, slug(chart.titles.get(choice, choice)))))
+            name = "-".join(filter(None, (slug(chart.id), slug(chart.titles.get(choice, choice)))))
             if name in given:
                 name = f"{name}-{slug(choice)}"
             given.add(name)

@@ -16,7 +16,7 @@ from sitebench.errors import BadRunFile
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import Series, series
+from sitebench.runs.repeats import Series, counted, series
 from sitebench.runs.runfile import RunFile, StoredPoint
 from sitebench.runs.timeline import Slot, counted_steps, slots
 from sitebench.suite import suites
@@ -138,7 +138,7 @@ def load(paths: Sequence[Path]) -> Report:
                     label,
                     file.path,
                     file.manifest(),
-                    [_point(file, f"r{n}", p, most) for p in points if p.status == "done"],
+                    [_point(file, f"r{n}", p, most) for p in _counted(points)],
                     points,
                 )
                 for n, (file, label, points) in enumerate(zip(files, labels, stored, strict=True))
@@ -156,6 +156,13 @@ def _stored(file: RunFile) -> list[StoredPoint]:
             f"finish the sweep first: sitebench resume {file.path}",
         )
     return stored
+
+
+def _counted(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
+    """Return the points that are done; of two tries, the one that counts."""
+    done = [each for each in stored if each.status == "done"]
+    chosen = {each.spec.key for each in counted(p.result for p in done if p.result is not None)}
+    return [each for each in done if each.spec.key in chosen]
 
 
 def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
@@ -208,9 +215,9 @@ def _labels_of(spec: PointSpec) -> dict[str, str]:
     return {name: text for name, text in found.items() if text != lanes}
 
 
-HOW_HARD = ("load", "lanes", "windows")
+HOW_HARD = ("load", "arrivals", "lanes", "windows")
 _BARE = ("target", "client", *HOW_HARD)
-_SPARE = ("lanes", "windows")
+_SPARE = ("arrivals", "lanes", "windows")
 """Labels used only if no other one distinguishes two points."""
 
 
@@ -226,7 +233,7 @@ def distinguishing_label(
         same: dict[tuple[Any, ...], set[str]] = {}
         for spec, mine in known:
             words = (spec.operation, spec.size, *(mine.get(each) for each in wanted))
-            same.setdefault(words, set()).add(mine[name])
+            same.setdefault(words, set()).add(mine.get(name, ""))
         if any(len(values) > 1 for values in same.values()):
             wanted.append(name)
 
@@ -250,7 +257,7 @@ def load_key(spec: PointSpec) -> str:
     Without people, the number of users is a point's size, as the number of people is of others.
     """
     users = spec.users if spec.entries else None
-    return json.dumps([users, spec.rate, spec.warmup_s, spec.measure_s])
+    return json.dumps([users, spec.rate, spec.arrivals, spec.warmup_s, spec.measure_s])
 
 
 def load_name(spec: PointSpec) -> str:

@@ -41,16 +41,23 @@ def beside(
         for each, text in zip(found, cells, strict=True):
             # How often a point was measured is true of it whatever its verdict.
             sound = each.valid or name == _REPEATS
-            today[each.spec.entries] = text if sound else Cell(text, Mark.INVALID, why(each))
+            today[each.spec.entries] = text if sound else marked(each, text)
         lines.append([name, "today", *(today.get(size, _NO_NUMBER) for size in sizes)])
         for table in then:
             if name in table.rows:
                 printed = dict(zip(table.sizes, table.rows[name], strict=True))
-                marked = {size: Cell(text, Mark.THEN) for size, text in printed.items()}
-                numbers = (marked.get(size, _NO_NUMBER) for size in sizes)
+                cells_then = {size: Cell(text, Mark.THEN) for size, text in printed.items()}
+                numbers = (cells_then.get(size, _NO_NUMBER) for size in sizes)
                 lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
     columns = ("Average measurement", "Machine", *(f"{format_size(size)} users" for size in sizes))
     return Table(title, columns, lines, left=2)
+
+
+def marked(each: Series, text: str) -> str | Cell:
+    """Return a cell of a series; one that is a lower bound or none of the target's is marked."""
+    if each.valid:
+        return text
+    return Cell(text, Mark.BOUND if each.usable else Mark.INVALID, why(each))
 
 
 def why(each: Series) -> str:

@@ -54,7 +54,7 @@ class ReportSuite:
     size_title: str
     people: str
     """The unit of sizes: "entries" of a directory, "people" of a site, "clients" of a target that
-    holds nobody (`PointSpec.size`)."""
+    holds no people (`PointSpec.size`)."""
     rates: Sequence[RateFigure] = ()
     """The figures of the paper; an operation without one gets figures of its own."""
     figures_of: Callable[[str, str], Sequence[RateFigure]] | None = None

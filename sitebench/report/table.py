@@ -16,6 +16,7 @@ class Mark(StrEnum):
 
     PLAIN = ""
     INVALID = "invalid"
+    BOUND = "bound"
     PRIMARY = "primary"
     POSSIBLE = "possible"
     NO = "no"
@@ -92,7 +93,7 @@ class Table:
 def _text(given: str | Cell) -> str:
     if isinstance(given, str):
         return given
-    return f"{given.text} (invalid)" if given.mark is Mark.INVALID else given.text
+    return f"{given.text} (not usable)" if given.mark is Mark.INVALID else given.text
 
 
 def _line(cells: Sequence[str], *, raw: bool = False) -> str:

@@ -17,6 +17,9 @@ from typing import Any
 from sitebench.suite import suites
 from sitebench.system.machine import usable_cores
 
+COMPARED = "compared"
+"""Fact of an interleaved run: id, side, value, command, seed, repeats, restart."""
+
 SYSCTLS = (
     "net/ipv4/ip_local_port_range",
     "net/ipv4/tcp_tw_reuse",

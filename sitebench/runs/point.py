@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import msgspec
 
+from sitebench import units
 from sitebench.counts.durations import Durations
 from sitebench.counts.littles_law import LittlesLaw
+from sitebench.counts.queue import Queue
 from sitebench.counts.steady import Settled
+from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
+from sitebench.errors import printable
 from sitebench.monitor import Use
 from sitebench.units import format_size
 from sitebench.verdict.verdict import Verdict
+
+_NAME = re.compile(r"\w[\w .,:+-]{0,63}")
+
+
+def is_name(text: str) -> bool:
+    """Return whether a suite or an operation can be called so, in tables, pages and file names."""
+    return _NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True)
@@ -42,19 +54,44 @@ class PointSpec:
     client: str = "native"
     settings: Mapping[str, str] = field(default_factory=dict)
     repeat: int = 0
+    threads: int | None = None
+    """Of a second try, because the tester was the limit of the first: its engine threads."""
 
     def canonical(self) -> str:
         """Return the specification as JSON: equal specifications give equal text."""
-        found = asdict(self)
+        found = self.to_json()
         if not self.repeat:
             del found["repeat"]  # Points measured before there were repeats keep their keys.
         return json.dumps(found, sort_keys=True, separators=(",", ":"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return every field; `threads` only of a second try, so that other keys stay."""
+        found = asdict(self)
+        if self.threads is None:
+            del found["threads"]
+        return found
 
     @property
     def what(self) -> str:
         """Its operation, and how many people the target holds if any: `lookup at 10k`."""
         size = f" at {format_size(self.entries)}" if self.entries else ""
         return f"{self.operation}{size}"
+
+    @property
+    def arrivals(self) -> str | None:
+        """How arrivals are spaced on an open schedule; evenly where no setting says so."""
+        return None if self.rate is None else self.settings.get("arrivals", "even")
+
+    @property
+    def until(self) -> Until | None:
+        """What the window goes on for until it is known."""
+        text = self.settings.get("until")
+        return None if text is None else Until.parse(text)
+
+    @property
+    def timeout_s(self) -> float:
+        """How long an answer is waited for, also after the window."""
+        return units.parse_duration(self.settings.get("timeout", "0s"))
 
     @property
     def size(self) -> int:
@@ -78,7 +115,25 @@ class PointSpec:
     @classmethod
     def read(cls, text: str) -> PointSpec:
         """Read what `canonical` wrote; keys of a newer version are ignored."""
-        return msgspec.json.decode(text, type=cls)
+        found = msgspec.json.decode(text, type=cls)
+        for name in (found.half, found.operation):
+            if not is_name(name):
+                raise ValueError(f"{name!r} is not the name of an operation")
+        said = (found.target, found.client, *found.settings, *found.settings.values())
+        if any(printable(each, len(each)) != each for each in said):
+            raise ValueError("its target or a setting holds a control character")
+        return found
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one operation costs the target; None where its process cannot be monitored."""
+
+    cpu_us: float | None
+    read_bytes: float | None
+    written_bytes: float | None
+    received_bytes: float
+    sent_bytes: float
 
 
 @dataclass(frozen=True)
@@ -95,12 +150,19 @@ class StepResult:
     censored: Durations
     counted: bool
     """Whether this step stands for an operation."""
+    wrong: Durations = field(default_factory=Durations)
+    """Latency of wrong answers; the other durations are of right ones."""
     overlaps: bool = False
     """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
 
     def to_json(self) -> dict[str, Any]:
         """Return what the run file keeps; results written before there were phases stay as read."""
-        found = asdict(self)
+        clocks = {"service": self.service.to_json(), "censored": self.censored.to_json()}
+        if self.wrong.n:
+            clocks["wrong"] = self.wrong.to_json()
+        found = asdict(self) | clocks
+        if not self.wrong.n:
+            del found["wrong"]
         if not self.overlaps:
             del found["overlaps"]
         return found
@@ -112,6 +174,7 @@ _JSON_NAMES = {
     "service": "service_us",
     "lag": "lag_us",
     "censored": "censored_us",
+    "unread": "unread_us",
     "use": "resources",
 }
 """Fields of a result that have another name in its JSON."""
@@ -128,7 +191,11 @@ class PointResult:
 
     seconds: float
     operations: int
+    """Those that ended in the window, and succeeded; durations and failures are of those that were
+    due in it, also where they ended later."""
     failures_by_kind: Mapping[str, int]
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Of each kind of failure the step, the first request, and its answer."""
     bytes_out: int
     bytes_in: int
     steps: tuple[StepResult, ...] = ()
@@ -139,9 +206,21 @@ class PointResult:
     service: Durations
     lag: Durations
     censored: Durations
-    """Time waited for operations that were given up, which the other clocks do not count."""
+    """Of operations that were given up, from when they were due; no other clock counts them."""
+    unread: Durations | None = None
+    """How long answers lay unread at most: what of the service time may be the tester's."""
+    wrong: Durations = field(default_factory=Durations)
+    """Latency of wrong answers: a target that fails fast is not the faster for it."""
+    queue_start: Queue | None = None
+    queue_end: Queue | None = None
+    """What was due and not answered at both edges of the window; older run files do not say."""
     processing_us: float | None = None
     """The engine's own time per operation: from what let a lane go on to its next request."""
+
+    preparing_us: float | None = None
+    """What an operation cost its lane before: its share of connects, binds and other steps."""
+    busy_lanes: float | None = None
+    """How many lanes waited for the target on average; older run files say neither."""
 
     engine_cpu_s: tuple[float, ...]
     """CPU seconds of each thread that makes load."""
@@ -159,9 +238,29 @@ class PointResult:
         return sum(self.failures_by_kind.values())
 
     @property
+    def attempts(self) -> int:
+        """Steps that succeeded or failed: what a share of failures is of."""
+        # A pass, or a phase of a request, fails with the step that it is made of.
+        return sum(step.count for step in self.steps if not step.overlaps)
+
+    @property
     def ops_per_s(self) -> float:
         """Successful operations per second of the window."""
         return self.operations / self.seconds if self.seconds else 0.0
+
+    @property
+    def demand(self) -> Demand | None:
+        """What an operation that succeeded cost the target: CPU, disk and network."""
+        if not (n := self.operations):
+            return None
+        target = self.use.target
+        return Demand(
+            None if target is None else target.cpu_s / n * 1e6,
+            None if target is None or target.read_bytes is None else target.read_bytes / n,
+            None if target is None or target.written_bytes is None else target.written_bytes / n,
+            self.bytes_out / n,
+            self.bytes_in / n,
+        )
 
     @property
     def cpu_us_per_op(self) -> float | None:
@@ -180,6 +279,9 @@ class PointResult:
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints and the run file keeps."""
         spec, use = self.spec, self.use
+        wrong = {"wrong_us": self.wrong.to_json()} if self.wrong.n else {}
+        lanes = {"preparing_us": self.preparing_us, "busy_lanes": self.busy_lanes}
+        queues = {"queue_start": self.queue_start, "queue_end": self.queue_end}
         return {
             "operation": spec.operation,
             "entries": spec.entries,
@@ -187,11 +289,16 @@ class PointResult:
             "operations": self.operations,
             "failures": self.failures,
             "failures_by_kind": dict(self.failures_by_kind),
-            "latency_us": asdict(self.latency),
-            "service_us": asdict(self.service),
-            "lag_us": asdict(self.lag),
-            "censored_us": asdict(self.censored),
+            **({"examples": dict(self.examples)} if self.examples else {}),
+            "latency_us": self.latency.to_json(),
+            "service_us": self.service.to_json(),
+            "lag_us": self.lag.to_json(),
+            "censored_us": self.censored.to_json(),
+            **({} if self.unread is None else {"unread_us": self.unread.to_json()}),
+            **wrong,
+            **{name: asdict(queue) for name, queue in queues.items() if queue is not None},
             "processing_us": self.processing_us,
+            **{name: value for name, value in lanes.items() if value is not None},
             "settled": asdict(self.settled),
             "little": None if self.little is None else asdict(self.little),
             "bytes_in_per_s": self.bytes_in / self.seconds if self.seconds else 0.0,
@@ -210,6 +317,7 @@ class PointResult:
                 "cpu_percent": use.target_cpu_percent,
                 "cpu_s": use.target_cpu_s,
                 "resident_bytes": use.target_rss,
+                "per_operation": None if self.demand is None else asdict(self.demand),
             },
             "machine": {"available_bytes": use.available, "busy_cores": use.machine.busy_cores},
             "resources": use.to_json(),
@@ -218,17 +326,19 @@ class PointResult:
             "users": spec.users,
             "rate": spec.rate,
             "schedule": "closed" if spec.rate is None else "open",
+            **({"arrivals": spec.arrivals} if "arrivals" in spec.settings else {}),
             "warmup_s": spec.warmup_s,
             "measure_s": self.seconds,
             "steps": [step.to_json() for step in self.steps],
             "figures": dict(self.figures),
-            "spec": asdict(spec),
+            "spec": spec.to_json(),
         }
 
     @classmethod
     def read(cls, found: Mapping[str, Any]) -> PointResult:
         """Read what `to_json` wrote; keys of a newer version are ignored."""
-        renamed = {own: found[name] for own, name in _JSON_NAMES.items()}
+        renamed = {own: found[name] for own, name in _JSON_NAMES.items() if name in found}
         engine_cpu_s = found["generator"]["cpu_s_per_thread"]
         own = {**renamed, "engine_cpu_s": engine_cpu_s, "verdict": Verdict.read(found)}
+        own["wrong"] = found.get("wrong_us", {})
         return msgspec.convert({**found, **own}, cls)

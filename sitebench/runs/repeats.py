@@ -15,8 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.verdict.verdict import Quoted
 
 _CONFIDENCE = 0.95
+_NOISE = 1.05
+"""Two measurements of one rate differ by less, on most machines."""
 
 Of = Callable[[PointResult], float | None]
 """The figure to take of each repeat; None where that repeat does not have it."""
@@ -71,6 +74,23 @@ class Series:
         return all(result.verdict.valid for result in self.results)
 
     @property
+    def grade(self) -> Quoted:
+        """How the rate may be quoted: as the worst of its repeats."""
+        return max((each.verdict.grade for each in self.results), key=list(Quoted).index)
+
+    @property
+    def at_most(self) -> float | None:
+        """Of a lower bound: the most that the target's CPU allows, by the widest of the repeats."""
+        upper = [each.verdict.at_most_per_s for each in self.results if not each.verdict.valid]
+        known = [each for each in upper if each is not None]
+        return max(known) if known and len(known) == len(upper) else None
+
+    @property
+    def usable(self) -> bool:
+        """Whether the rate may be quoted, as measured or as a lower bound."""
+        return self.grade != Quoted.NOT_USABLE
+
+    @property
     def failures(self) -> int:
         """Failed steps of all repeats."""
         return sum(result.failures for result in self.results)
@@ -100,10 +120,51 @@ class Series:
         return None if values is None else (min(values), max(values))
 
 
+def counted(results: Iterable[PointResult]) -> list[PointResult]:
+    """Return one result of each point: of two tries, the one with the higher rate.
+
+    A rate that is the target's own counts before a lower bound that is no higher than noise makes
+    it.
+    """
+    found: dict[str, PointResult] = {}
+    for result in results:
+        key = dataclasses.replace(result.spec, threads=None).key
+        if key not in found or _worth(result) > _worth(found[key]):
+            found[key] = result
+    return list(found.values())
+
+
+def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | None:
+    """Return the rate of half as many users in points that are otherwise the same.
+
+    It is that of the same repeat, or else the median: the best of several would be luck.
+    """
+
+    def at_users(other: PointSpec) -> PointSpec:
+        settings = {**other.settings, "users": str(spec.users)}
+        return dataclasses.replace(other, users=spec.users, repeat=0, settings=settings)
+
+    rates = {
+        each.spec.repeat: each.ops_per_s
+        for each in results
+        if 2 * each.spec.users == spec.users
+        and each.verdict.valid
+        and at_users(each.spec) == at_users(spec)
+    }
+    if spec.rate is not None or not rates:
+        return None
+    return rates.get(spec.repeat, statistics.median(rates.values()))
+
+
+def _worth(result: PointResult) -> tuple[bool, float]:
+    usable = result.verdict.grade != Quoted.NOT_USABLE
+    return usable, result.ops_per_s * (_NOISE if result.verdict.valid else 1.0)
+
+
 def series(results: Iterable[PointResult]) -> list[Series]:
     """Group repeats, in the order in which their points first appear."""
     groups: dict[str, list[PointResult]] = {}
-    for result in results:
+    for result in counted(results):
         groups.setdefault(_first(result.spec).key, []).append(result)
     return [
         Series(_first(found[0].spec), tuple(sorted(found, key=lambda r: r.spec.repeat)))
@@ -112,4 +173,4 @@ def series(results: Iterable[PointResult]) -> list[Series]:
 
 
 def _first(spec: PointSpec) -> PointSpec:
-    return dataclasses.replace(spec, repeat=0)
+    return dataclasses.replace(spec, repeat=0, threads=None)

@@ -16,13 +16,15 @@ import contextlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from sitebench._engine import Histogram
-from sitebench.errors import BadRunFile
+from sitebench.errors import BadRunFile, printable
 from sitebench.runs import schema
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
@@ -53,7 +55,7 @@ class StoredPoint:
     spec: PointSpec
     status: str
     result: PointResult | None
-    error: dict[str, Any] | None
+    error: dict[str, str] | None
     started: float | None
     finished: float | None
 
@@ -140,13 +142,25 @@ class RunFile(Closing):
         elif _beside(place, "-shm").exists():
             self._db = _connect(place, "mode=ro")
         else:
-            self._db = _connect(self._copied(place), "mode=ro")
+            try:
+                self._db = _connect(self._copied(place), "mode=ro")
+            except FileNotFoundError:
+                # Its writer has closed it since: the log is part of the file now.
+                self._open()
+                return
         # One transaction from here to the end: it shows one state of the file.
+        # Views and generated columns of a stranger's file may not call what has an effect.
+        self._rows("PRAGMA trusted_schema = OFF")
+        self._rows("PRAGMA cell_size_check = ON")
         self._rows(_BEGIN)
         marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
         self._rows("SELECT count(*) FROM sqlite_schema")
         if refused := schema.foreign(*marks):
             raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
+        if active := self._rows(schema.ACTIVE):
+            raise BadRunFile(
+                f"{self.path} has a view or trigger {active[0][0]!r}", schema.OTHER_FILE
+            )
         pages = self._rows("PRAGMA page_count")[0][0] * self._rows("PRAGMA page_size")[0][0]
         if self._unlocked and _size(place) < pages:
             raise self._damaged(f"{_size(place):,} bytes of {pages:,}")
@@ -207,9 +221,10 @@ class RunFile(Closing):
         )
         points = []
         for point, spec, status, result, error, *when in rows:
-            found = None if result is None else self._json(result)
-            why = None if error is None else self._json(error)
             with self.reading(f"point {point}"):
+                found = None if result is None else _printable(self._json(result))
+                failed = None if error is None else _printable(self._json(error))
+                why = None if failed is None else msgspec.convert(failed, dict[str, str])
                 measured = None if found is None else PointResult.read(found)
                 points.append(
                     StoredPoint(point, PointSpec.read(spec), status, measured, why, *when)
@@ -264,6 +279,29 @@ class RunFile(Closing):
     def _histogram(self, encoded: bytes) -> Histogram:
         with self.reading("a histogram"):
             return Histogram.from_bytes(encoded)
+
+
+@contextlib.contextmanager
+def shown(runs: Iterable[Path]) -> Iterator[None]:
+    """Raise BadRunFile where a value cannot be shown: what facts say, only their readers know."""
+    try:
+        yield
+    except _NOT_AS_WRITTEN as error:
+        names = " or ".join(map(str, runs))
+        raise BadRunFile(
+            f"{names} is damaged: a value cannot be shown ({error!r})", _DAMAGED
+        ) from error
+
+
+def _printable(value: Any) -> Any:
+    """Return what a terminal only shows: a server, or a stranger, may have said it."""
+    if isinstance(value, str):
+        return printable(value, len(value))
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    if isinstance(value, dict):
+        return {_printable(name): _printable(each) for name, each in value.items()}
+    return value
 
 
 def _select(row: type[Any], table: str, narrower: str = "") -> str:

@@ -63,6 +63,12 @@ PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {VERSION};
 """
 
+ACTIVE = (
+    "SELECT name FROM sqlite_schema WHERE type IN ('view', 'trigger')"
+    " OR (type = 'table' AND sql LIKE 'create virtual%')"
+)
+"""Names of what runs when a table of a stranger's file is read or written; no run writes any."""
+
 OTHER_FILE = "name a run file that sitebench wrote"
 
 

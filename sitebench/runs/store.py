@@ -13,11 +13,12 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sitebench._engine import Histogram
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
@@ -25,6 +26,12 @@ from sitebench.monitor import Row
 from sitebench.runs import schema
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
+
+_WHOLE_S = 0.4
+"""A drain that was not cut short; they are taken each half second."""
+
+_COUNTED = "counted"
+"""Manifest key while a point runs: its key, and the (program, step) that count as an operation."""
 
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "make room, then run the same command again: what is done is kept",
@@ -58,6 +65,7 @@ class RunStore(Closing):
             raise
 
     def _open(self) -> None:
+        self._rows("PRAGMA trusted_schema = OFF")
         self._rows("PRAGMA foreign_keys = ON")
         with self._transaction():
             if not self._rows("SELECT 1 FROM sqlite_schema LIMIT 1"):
@@ -67,6 +75,10 @@ class RunStore(Closing):
             marks = [self._rows(f"PRAGMA {m}")[0][0] for m in ("application_id", "user_version")]
             if refused := schema.foreign(*marks):
                 raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
+            if active := self._rows(schema.ACTIVE):
+                raise BadRunFile(
+                    f"{self.path} has a view or trigger {active[0][0]!r}", schema.OTHER_FILE
+                )
         # A database that was never a run file must not be changed: WAL comes after the checks.
         self._rows("PRAGMA journal_mode = WAL")
         self._rows("PRAGMA synchronous = NORMAL")
@@ -202,25 +214,32 @@ class RunStore(Closing):
             raise BadRunFile(f"{self.path} has no point {key}", "plan the point first")
         return rows[0][0]
 
-    def append(self, point: int, phase: str, drained: Drained) -> None:
-        """Add one drain to a point's timeline."""
-        seconds = (drained.t1_ns - drained.t0_ns) / 1e9
+    def append(
+        self, point: int, phase: str, drained: Drained, before: tuple[str, Drained] | None = None
+    ) -> None:
+        """Add one drain to a point's timeline.
+
+        What came late is added to the last drain of the phase that was `before`: a window ends
+        when it ended, however long its last answers took.
+        """
+        due_in, cut = before or (phase, drained)
         rows = [
             (
                 point,
-                drained.t1_ns,
-                phase,
+                when.t1_ns,
+                name,
                 step.program,
                 step.step,
-                seconds,
-                drained.lanes,
+                (when.t1_ns - when.t0_ns) / 1e9,
+                when.lanes,
                 step.count,
                 sum(step.failures.values()),
                 step.bytes_out,
                 step.bytes_in,
                 step.latency.to_bytes(),
             )
-            for step in drained.steps
+            for name, when, steps in ((phase, drained, drained.steps), (due_in, cut, drained.late))
+            for step in steps
         ]
         with self._recording(point):
             self._db.executemany(
@@ -250,6 +269,19 @@ class RunStore(Closing):
                 (now.key, now.canonical(), before.key),
             )
 
+    def latencies(self, point: int, phase: str, steps: Set[tuple[str, str]]) -> list[Histogram]:
+        """Return the latencies of each drain of a phase, of these (program, step) together."""
+        found: dict[int, Histogram] = {}
+        for t_ns, program, step, latency in self._rows(
+            "SELECT t_ns, program, step, latency FROM timeline WHERE point = ? AND phase = ?"
+            " ORDER BY t_ns",
+            point,
+            phase,
+        ):
+            if (program, step) in steps:
+                found.setdefault(t_ns, Histogram()).add(Histogram.from_bytes(latency))
+        return list(found.values())
+
     def complete(self, point: int, tallies: Mapping[str, Tally], result: PointResult) -> None:
         """Write a point's totals and its result, all or nothing; status becomes `measured`."""
         rows = [
@@ -269,7 +301,7 @@ class RunStore(Closing):
                 totals.censored.to_bytes(),
             )
             for phase, tally in tallies.items()
-            for totals in tally.steps.values()
+            for totals in tally.due.values()
         ]
         with self._recording(point):
             self._db.executemany(
@@ -288,6 +320,7 @@ class RunStore(Closing):
                 " WHERE key = ? AND status = 'measured'",
                 (time.time(), spec.key),
             )
+            self._db.execute("DELETE FROM manifest WHERE key = ?", (_COUNTED,))
 
     def fail(self, key: str, error: Mapping[str, str]) -> None:
         """Mark a point as failed, and why (kind, message and remedy)."""
@@ -304,12 +337,25 @@ class RunStore(Closing):
         rows = self._rows("SELECT error FROM points WHERE key = ? AND status = 'failed'", key)
         return json.loads(rows[0][0]) if rows else None
 
-    def latest(self, key: str) -> tuple[str, float] | None:
-        """Return a running point's phase and its busiest step's rate over the last drain."""
+    def count(self, key: str, steps: Iterable[tuple[str, str]]) -> None:
+        """Keep, until it is done, which (program, step) count as an operation of a point."""
+        self.set_manifest({_COUNTED: {key: [*map(list, steps)]}})
+
+    def latest(self, key: str) -> tuple[str, str, float] | None:
+        """Return a running point's phase, its busiest operation, and its rate over the last drain.
+
+        Drains that a change of phase cut short are passed over: the change itself disturbs them.
+        """
+        counted = self.manifest().get(_COUNTED, {}).get(key, [])
+        values = ", ".join(["(?, ?)"] * len(counted))
+        which = f"(program, step) IN (VALUES {values})" if counted else "step <> 'sequence'"
         rows = self._rows(
-            "SELECT phase, max(count / seconds) FROM timeline JOIN points ON points.id = point"
-            " WHERE key = ? AND seconds > 0 AND step <> 'sequence'"
+            "SELECT phase, step, max(count / seconds) FROM timeline"
+            " JOIN points ON points.id = point"
+            f" WHERE key = ? AND seconds >= ? AND {which}"
             " GROUP BY t_ns ORDER BY t_ns DESC LIMIT 1",
             key,
+            _WHOLE_S,
+            *(name for step in counted for name in step),
         )
         return rows[0] if rows else None

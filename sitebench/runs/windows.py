@@ -2,24 +2,27 @@
 
     ramp -> warmup -> measure -> after
 
-A drain stands exactly at each boundary, so an operation belongs to exactly one phase: that in which
-it ended. Warm-up is kept and marked; only `measure` makes a result. When the number of users is
-changed, `measure` begins again, and what was measured before becomes part of the ramp.
+A cut stands exactly at each boundary, so an operation belongs to exactly one phase: that in which
+it was due, also when it ends in a later one. Warm-up is kept and marked; only `measure` makes a
+result. When the number of users is changed, `measure` begins again, and what was measured before
+becomes part of the ramp.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from sitebench.counts.percentile_interval import Bounds, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import Changes, Monitor, Sample, Use, use_between
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
+from sitebench.runs.timeline import Steps, counted_steps
 
 _SAMPLE_NS = 900_000_000
 """Less than two drain intervals, so that every second drain takes a sample."""
@@ -62,6 +65,8 @@ class Windows:
         self._bounds: dict[str, Sample] = {}
         self._next_sample_ns = 0
         self._changes = Changes()
+        self._before: tuple[Phase, Tally, Drained] | None = None
+        """The last phase that is over, and its last drain: what ends late is part of it."""
 
     def absorb(self, drained: Drained) -> None:
         """Add one drain to the present phase."""
@@ -71,15 +76,22 @@ class Windows:
 
     def _count(self, drained: Drained) -> None:
         self.tallies.setdefault(self.phase, Tally()).add(drained)
+        before = None
+        if self._before is not None:
+            due_in, tally, cut = self._before
+            tally.add_late(drained)
+            before = due_in, cut
         if self._file is not None:
-            self._file.store.append(self._file.point, self.phase, drained)
+            self._file.store.append(self._file.point, self.phase, drained, before)
         self._on_drain(self.phase, drained)
 
     def cross(self, drained: Drained, phase: Phase) -> None:
-        """End the present phase with this drain and begin the next."""
+        """End the present phase with this drain, a cut, and begin the next."""
         self._count(drained)
         if phase == self.phase == Phase.MEASURE:
             self._set_aside()
+            self.phase = Phase.RAMP
+        self._before = self.phase, self.tallies[self.phase], drained
         self.phase = phase
         self.tallies[phase] = Tally.starting(drained)
         sample = self._monitor.sample(thorough=True)
@@ -107,9 +119,17 @@ class Windows:
 
     def use(self) -> Use:
         """Return the resources that the measured window used."""
-        start = self._bounds[Phase.MEASURE]
+        # A test that is stopped while its first sample is taken has none.
+        start = self._bounds.get(Phase.MEASURE) or self._monitor.sample(thorough=True)
         end = self._bounds.get(Phase.AFTER) or self._monitor.sample(thorough=True)
         return use_between(start, end, self.tallies[Phase.MEASURE].seconds)
+
+    def intervals(self, steps: Steps) -> dict[str, Bounds]:
+        """Return the intervals of these steps' percentiles, from the measured half seconds."""
+        if self._file is None or self.measured is None:
+            return {}
+        latencies = self._file.store.latencies(self._file.point, Phase.MEASURE, steps)
+        return percentile_intervals(latencies, self.measured.counted(steps, due=True).censored)
 
     def close(self) -> None:
         """Stop the monitor."""
@@ -117,5 +137,8 @@ class Windows:
 
     def complete(self, result: PointResult) -> None:
         """Write the totals and the result to the run file, if there is one."""
-        if self._file is not None:
-            self._file.store.complete(self._file.point, self.tallies, result)
+        if self._file is None:
+            return
+        store, point = self._file.store, self._file.point
+        latency = replace(result.latency, intervals=self.intervals(counted_steps(result)))
+        store.complete(point, self.tallies, replace(result, latency=latency))

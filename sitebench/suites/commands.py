@@ -13,8 +13,10 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from sitebench import units
-from sitebench.errors import UnknownValue
-from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file, sizes_only
+from sitebench.errors import BadInput, UnknownValue
+from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file
+from sitebench.options.convert import named
+from sitebench.options.spelling import spellings
 from sitebench.suite import Suite
 
 if TYPE_CHECKING:
@@ -22,15 +24,23 @@ if TYPE_CHECKING:
     from sitebench.measure.sweep import Stage
     from sitebench.suites.points import Points
 
-Sizes = Annotated[str | None, typer.Option(help=SIZES_HELP, metavar="LIST")]
-NoEntries = Annotated[str | None, typer.Option("--entries", hidden=True, parser=sizes_only)]
-"""`sweep` has --sizes, and says so to those who give --entries."""
+Sizes = Annotated[
+    str | None,
+    typer.Option(
+        *spellings("entries"),
+        help=SIZES_HELP,
+        metavar="LIST",
+        parser=named(units.parse_sizes, "--entries"),
+        rich_help_panel="Entries",
+    ),
+]
+"""Typed as the text that its parser is given; what arrives are numbers."""
 
 
 def operation_argument(suite: Suite) -> ArgumentInfo:
     names = list(suite.operations)
     found: ArgumentInfo = typer.Argument(
-        help=f"One of {', '.join(names)}.", autocompletion=lambda: names
+        help=f"One of {', '.join(names)}.", autocompletion=lambda: names, metavar="OPERATION"
     )
     return found
 
@@ -42,16 +52,19 @@ def operations_option(suite: Suite) -> OptionInfo:
         help=f"Operations, separated by commas: some of {', '.join(names)}.",
         metavar="LIST",
         autocompletion=lambda: names,
+        rich_help_panel="Load",
     )
     return found
 
 
 def parse_operations(suite: Suite, text: str) -> tuple[str, ...]:
     chosen = tuple(part.strip() for part in text.split(",") if part.strip())
+    known = f"use some of {', '.join(suite.operations)}"
+    if not chosen:
+        raise UnknownValue(f"--operations: {text!r} names no operation", known)
     for name in chosen:
         if name not in suite.operations:
-            known = ", ".join(suite.operations)
-            raise UnknownValue(f"unknown operation {name!r}", f"use some of {known}")
+            raise UnknownValue(f"--operations: unknown operation {name!r}", known)
     return chosen
 
 
@@ -63,10 +76,19 @@ def parse_operation(suite: Suite, text: str) -> str:
     return text
 
 
-def sweep_sizes(text: str | None, default: Sequence[int] | None) -> list[int]:
+def sweep_sizes(given: Any, default: Sequence[int] | None) -> list[int]:
     """Return the sizes of a sweep: those given, or the paper's, or the usual ones."""
-    chosen = (default or DEFAULT_SIZES) if text is None else units.parse_sizes(text)
-    return list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(given or default or DEFAULT_SIZES))
+
+
+def refuse_measure(options: Any, paper_s: float) -> None:
+    """Raise where --paper and --measure each ask for another window."""
+    if options.measure not in (paper_s, type(options).measure):
+        asked = units.format_duration(options.measure)
+        raise BadInput(
+            f"--paper measures {units.format_duration(paper_s)} per point, not --measure {asked}",
+            "leave out one of both",
+        )
 
 
 def vary_option() -> OptionInfo:
@@ -75,6 +97,7 @@ def vary_option() -> OptionInfo:
         "--vary",
         help="What is varied, and its values; several times for several factors, each in turn.",
         metavar="FACTOR=LIST",
+        rich_help_panel="Load",
     )
     return found
 

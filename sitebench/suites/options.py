@@ -27,7 +27,7 @@ def target_option(default: str, explanation: str) -> str:
 
 def port_option(default: int) -> int:
     explanation = "Port to listen on; 0 for a free one."
-    return option.count(default, explanation, "PORT", at_least=0, panel="Target")
+    return option.count(default, explanation, "PORT", at_least=0, at_most=65_535, panel="Target")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,10 @@ class EndpointOptions(TlsOptions):
 
     target: str = target_option("embedded", "Target: embedded, or an address.")
     i_own_this_target: bool = option.flag(
-        "Permission to write to a target on another machine.", panel="Target", identity=False
+        "Permission to write to a target on another machine.",
+        panel="Target",
+        identity=False,
+        form=False,
     )
 
 
@@ -44,7 +47,7 @@ class EndpointOptions(TlsOptions):
 class EntriesOption:
     """One size."""
 
-    entries: int = option.size(10_000, "People in the directory or database.", panel="People")
+    entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class ServerOptions(TlsServeOptions):
     threads: int = option.count(1, "Threads that serve clients.", panel="Advanced")
     limit: Mapping[str, int] | None = option.parsed(
         None,
-        "Limits to change, as name=number,name=number (docs/trust.md lists them).",
+        "Limits to change, as name=number,name=number (docs/limits.md lists them).",
         parse=parse_limits,
         metavar="LIMITS",
         panel="Advanced",

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from sitebench.errors import UnknownValue
 from sitebench.measure.point_process import Gathering, PointCommand
 from sitebench.options import convert
-from sitebench.runs.point import PointSpec
+from sitebench.runs.point import PointSpec, is_name
 from sitebench.suite import Suite
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
@@ -48,6 +49,15 @@ def at_size(cls: type[_O], options: Any, size: int) -> _O:
 
 def point(suite: Suite, options: Any, operation: str, **settings: str) -> PointSpec:
     """Return the specification of one point; `settings` identify it besides its options."""
+    if not is_name(operation):
+        raise UnknownValue(
+            f"{operation!r} cannot be the name of an operation",
+            "give it letters, digits, spaces and .,:+-_, at most 64",
+        )
+    chosen = convert.to_texts(options) | settings
+    if options.rate is None or options.arrivals == "even":
+        # Even ones are not named: points measured before there was a choice keep their keys.
+        del chosen["arrivals"]
     return PointSpec(
         half=suite.name,
         operation=operation,
@@ -59,7 +69,7 @@ def point(suite: Suite, options: Any, operation: str, **settings: str) -> PointS
         warmup_s=options.warmup,
         measure_s=options.measure or 0.0,
         client=options.client,
-        settings=convert.to_texts(options) | settings,
+        settings=chosen,
     )
 
 
@@ -93,6 +103,7 @@ class Endpoint:
             i_own_this_target=owned or target.disposable,
             rate=spec.rate,
             measure=spec.measure_s or None,
+            threads=spec.threads or self.options.threads,
             **self.arguments,
         )
         locustfile, user_class = self.own or (

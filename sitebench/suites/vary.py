@@ -10,22 +10,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.text import Text
 
-from sitebench.compare.effect import Design, Effect, effect
+from sitebench.compare.effect import Effect, effect
 from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
+from sitebench.options.convert import named
 from sitebench.options.option import fields_of
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
-from sitebench.tables.tables import bounds, new_table, titled
+from sitebench.suites.scaling import scaling
+from sitebench.tables.bottlenecks import bottleneck_tables
+from sitebench.tables.tables import bounds, latency_table, new_table, rate_mark, titled
 from sitebench.targets.limits import Limits, confined
-from sitebench.units import format_rate
 
 if TYPE_CHECKING:
     from sitebench.measure.sweep import Stage
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 _DIRECTIVE = "config:"
 _ALPHA = 0.05
 _SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+_SCALES = ("processors", "workers", "target-threads", "threads")
+"""Factors of which twice as many could bring twice the rate."""
 _LIMITS = tuple(each.name for each in fields(Limits))
 
 
@@ -67,8 +72,8 @@ def vary(options: Any, base: Any, asked: Sequence[str], job: VaryJob) -> None:
     if not levels:
         raise BadInput("nothing is left to vary", "give --vary FACTOR=VALUE,VALUE")
 
-    def tables(results: Sequence[PointResult]) -> list[Group]:
-        return [table(results, base_key, keys), *_notes(levels, job)]
+    def first(results: Sequence[PointResult]) -> list[Group]:
+        return [table(results, base_key, keys), *_notes(results, keys, job)]
 
     def key_of(one: Any) -> str:
         (spec,) = job.stage(one, lambda done, total: None).points
@@ -87,7 +92,8 @@ def vary(options: Any, base: Any, asked: Sequence[str], job: VaryJob) -> None:
         users=max(each.options.users for each in levels),
         stages=stages,
         facts=job.facts,
-        tables=tables,
+        first=first,
+        tables=lambda results: [latency_table(results), *bottleneck_tables(results)],
         default_out=run_file(job.default_out),
     )
 
@@ -99,7 +105,7 @@ def read(base: Any, asked: Sequence[str], aliases: Mapping[str, str]) -> list[Le
         factor, _, values = text.partition("=")
         if not factor or not values:
             raise UnknownValue(
-                f"{text!r} does not say what to vary",
+                f"--vary: {text!r} does not say what to vary",
                 "write FACTOR=VALUE,VALUE, such as workers=1,2",
             )
         each = (part.strip() for part in values.split(","))
@@ -119,14 +125,16 @@ def _changed(base: Any, factor: str, value: str, aliases: Mapping[str, str]) -> 
     for each, spec in fields_of(type(base)):
         if each.name == name and not spec.hidden:
             if not isinstance(each.default, bool):
-                return replace(base, **{name: spec.parse(value)})
+                return replace(base, **{name: named(spec.parse, f"--vary {factor}")(value)})
             if value not in _SWITCH:
-                raise UnknownValue(f"{value!r} of {factor} is neither on nor off", "write on,off")
+                raise UnknownValue(
+                    f"--vary {factor}: {value!r} is neither on nor off", "write on,off"
+                )
             return replace(base, **{name: _SWITCH[value]})
     known = [*_LIMITS, *aliases, "any option of `run` without its dashes"]
     if hasattr(base, "directives"):
         known.append(f"{_DIRECTIVE}DIRECTIVE")
-    raise UnknownValue(f"{factor!r} cannot be varied", f"vary {', '.join(known)}")
+    raise UnknownValue(f"--vary: {factor!r} cannot be varied", f"vary {', '.join(known)}")
 
 
 def _possible(levels: Sequence[Level], data: Path | None) -> list[Level]:
@@ -147,16 +155,15 @@ def table(
     """Lay out each level beside the base: its rate, what it brings, and what limits it."""
     found = {each.spec.key: each for each in series(results)}
     base = found[base_key]
-    made = new_table(
-        "Factor", "Value", "Operations/s", "Gain", "95 % interval", "Fails", "Limit", left=2
-    )
-    made.add_row("(base)", "", _rate(base), "", "", f"{base.failures:,}", bounds(base))
+    made = new_table("Factor", "Value", "Rate/s", "Gain", "95 % interval", "Fails", "Limit", left=2)
+    made.add_row("(base)", "", rate_mark(base), "", "", f"{base.failures:,}", bounds(base))
     for level, key in levels:
         each = found[key]
         gain = _gain(base, each) if key != base_key else None
+        none = "is the base" if key == base_key else "-"
         made.add_row(
-            *(level.factor, level.value, _rate(each)),
-            "is the base" if gain is None else f"{gain.ratio - 1:+.1%}",
+            *(level.factor, level.value, rate_mark(each)),
+            none if gain is None else f"{gain.ratio - 1:+.1%}",
             "-" if gain is None or gain.low is None else _interval(gain),
             *(f"{each.failures:,}", bounds(each)),
         )
@@ -164,13 +171,10 @@ def table(
     return titled(f"{first.title}: one thing varied, the rest held ({first.target})", made)
 
 
-def _rate(each: Series) -> str:
-    rate = each.median(lambda result: result.ops_per_s)
-    return "n/a" if rate is None else format_rate(rate)
-
-
 def _gain(base: Series, each: Series) -> Effect | None:
-    """Return the level's rate over the base's, repeat by repeat."""
+    """Return the level's rate over the base's, repeat by repeat, where both are the target's."""
+    if not (base.valid and each.valid):
+        return None
     pairs = [
         (math.log(one.ops_per_s), math.log(other.ops_per_s))
         for one, other in zip(base.results, each.results, strict=False)
@@ -179,7 +183,7 @@ def _gain(base: Series, each: Series) -> Effect | None:
     if not pairs:
         return None
     a, b = zip(*pairs, strict=True)
-    return effect(a, b, Design.PAIRS, _ALPHA)
+    return effect(a, b, _ALPHA)
 
 
 def _interval(gain: Effect) -> str:
@@ -188,7 +192,31 @@ def _interval(gain: Effect) -> str:
     return f"{gain.low - 1:+.1%} to {gain.high - 1:+.1%}"
 
 
-def _notes(levels: Sequence[Level], job: VaryJob) -> list[Group]:
-    factors = dict.fromkeys(each.factor for each in levels)
-    lines = [line for factor in factors for line in job.notes(factor)]
+def _notes(
+    results: Sequence[PointResult], levels: Sequence[tuple[Level, str]], job: VaryJob
+) -> list[Group]:
+    factors = dict.fromkeys(level.factor for level, _ in levels)
+    lines = scaled(results, levels)
+    lines += [line for factor in factors for line in job.notes(factor)]
     return [Group(*(Text(line, style="dim") for line in lines))] if lines else []
+
+
+def scaled(results: Sequence[PointResult], levels: Sequence[tuple[Level, str]]) -> list[str]:
+    """Say what each number of processors or workers brought over the one before it."""
+    found, lines = {each.spec.key: each for each in series(results)}, []
+    for (level, key), (after, key_after) in pairwise(levels):
+        counted = level.value.isdecimal() and after.value.isdecimal()
+        if level.factor != after.factor or level.factor not in _SCALES or not counted:
+            continue
+        if not (found[key].valid and found[key_after].valid):
+            continue
+        few, many = int(level.value), int(after.value)
+        rates = [found[each].median(lambda result: result.ops_per_s) for each in (key, key_after)]
+        if 0 < few < many and rates[0] and rates[1]:
+            grew = scaling(rates[0], rates[1], processors=(few, many))
+            times = "twice" if many == 2 * few else f"{many / few:.3g} times"
+            lines.append(
+                f"{level.factor} {few} to {many}: {grew.gain_percent:+.0f} %, "
+                f"{grew.per_processor:.0%} of what {times} the {level.factor} could bring"
+            )
+    return lines

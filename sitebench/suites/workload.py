@@ -25,6 +25,7 @@ from sitebench.locust.recorder import Recorder, Recording, Subject, command_opti
 from sitebench.locust.user import LaneUser
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
+from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
@@ -142,9 +143,10 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
             return self.locust_options()
         return convert.from_namespace(self.locust_options, parsed)
 
-    def programs(self, options: Any) -> list[_P]:
+    def programs(self, options: Any, users: Sequence[type[Any]] | None = None) -> list[_P]:
+        """Return what user classes repeat; by default those of this test."""
         found: dict[str, _P] = {}
-        for user in self.environment.user_classes:
+        for user in self.environment.user_classes if users is None else users:
             if issubclass(user, LaneUser):
                 program = self.build(user, options)
                 if found.setdefault(program.name, program) != program:
@@ -154,7 +156,7 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
                     )
         return list(found.values())
 
-    def check(self, options: Any) -> None:
+    def check(self, options: Any, users: Sequence[type[Any]]) -> None:
         """Raise unless a target of the user's answers."""
         if options.target not in self.own_targets:
             self.open_live(options)
@@ -176,14 +178,16 @@ class SuiteWorkload(ABC, Generic[_P, _T]):
                     self.assure_own(options, f"the {self.program} {program.name!r}")
             target = self.open_live(options)
         self._facts = {"name": target.name, **target.facts}
+        address = target.address
         return {
             "options": convert.to_texts(options),
             "url": str(target.address),
             "trust": target.trust.to_json(),
-            "pid": options.target_pid or target.pid,
+            "pid": options.target_pid or target.pid or listener(address.host, address.port),
             "cores": options.target_cores or target.cores,
             "warmup_s": options.warmup,
             "measure_s": options.measure,
+            "timeout_s": options.timeout,
             "text": self._text(options),
             **self.prepare_more(options, target, processes, preparing),
         }

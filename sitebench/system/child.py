@@ -26,6 +26,7 @@ import psutil
 
 from sitebench import errors
 from sitebench.errors import MeasurementFailed, SitebenchError
+from sitebench.system.programs import python_module
 from sitebench.system.secret import without_secrets
 from sitebench.system.stop import Stop
 
@@ -52,7 +53,7 @@ class Child:
         self.name = module
         # A session of its own: Ctrl-C is for the parent, which stops its children in order.
         self._process = subprocess.Popen(
-            [*before, sys.executable, "-m", module],
+            [*before, *python_module(module)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=without_secrets(os.environ),
@@ -157,9 +158,10 @@ def dump(error: SitebenchError) -> dict[str, str]:
 
 def revive(found: Mapping[str, str]) -> SitebenchError:
     """Return the error that another process dumped."""
-    kind = getattr(errors, found["kind"], MeasurementFailed)
-    revived: SitebenchError = kind(found["message"], found["remedy"])
-    return revived
+    kind = getattr(errors, found["kind"], None)
+    if not (isinstance(kind, type) and issubclass(kind, SitebenchError)):
+        kind = MeasurementFailed
+    return kind(found["message"], found["remedy"])
 
 
 @dataclass(frozen=True)

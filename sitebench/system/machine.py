@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+from sitebench.errors import BadInput
+
 _MOST_THREADS = 4
 """Beyond four threads of its own, a machine has better use for its cores: the target."""
 
@@ -26,7 +28,15 @@ def usable_cores() -> int:
 
 
 def engine_threads(asked: int | None) -> int:
-    """Return the engine's threads: as asked, or half of the cores."""
+    """Return the engine's threads: as asked, or half of the cores.
+
+    More threads than cores take the target's time, and its rate for the target's limit.
+    """
+    if asked is not None and asked > (cores := usable_cores()):
+        raise BadInput(
+            f"{asked} threads are more than the {cores} cores that sitebench may use",
+            f"--threads {cores} is the most",
+        )
     return asked or min(_MOST_THREADS, max(1, usable_cores() // 2))
 
 

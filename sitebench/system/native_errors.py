@@ -16,6 +16,12 @@ _REMEDIES = {
     "PortInUse": "choose another port",
 }
 """Remedies for messages of the engine that have none."""
+_HINTS = {
+    "Cannot assign requested address": "name an address of this machine, such as 127.0.0.1, or "
+    "0.0.0.0 for all of them",
+    "unknown field": "use one of those that it expects",
+}
+"""Remedies for messages with these words."""
 
 
 @contextlib.contextmanager
@@ -32,5 +38,6 @@ def translated() -> Iterator[None]:
         if not message:
             message = advice
             advice = _REMEDIES.get(error.kind, "try again; if it stays so, report this")
+            advice = next((hint for words, hint in _HINTS.items() if words in message), advice)
         kind: type[SitebenchError] = getattr(errors, error.kind)
         raise kind(message, advice) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 
 from sitebench.errors import ProgramMissing
 
@@ -17,6 +18,11 @@ def find_program(name: str, remedy: str) -> str:
     if found is None:
         raise ProgramMissing(f"{name} is not installed on this machine", remedy)
     return found
+
+
+def python_module(name: str) -> list[str]:
+    """Return the command that runs a module of ours, whatever the current folder holds."""
+    return [sys.executable, "-P", "-m", name]
 
 
 def last_line(output: str) -> str:

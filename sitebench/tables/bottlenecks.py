@@ -1,7 +1,7 @@
 """What the bottleneck was, in the form of the papers' Tables 10, 11, 15 and 16.
 
 One point has the paper's table: resource, bottleneck, comments. Several have a column each, with
-their evidence below. Of repeats, the worst grade is shown.
+their evidence below. Of repeats, the worst grade is shown, and Primary if more than half have it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from sitebench.tables.tables import (
     needs_footnote,
     new_table,
     of_operation,
-    point_name,
     titled,
 )
 from sitebench.units import format_size
@@ -49,21 +48,29 @@ _BRIEFLY = "?"
 """Not enough information, in a narrow column."""
 
 
-def worst_findings(each: Series) -> dict[str, Finding]:
-    """Return one finding per resource, the worst over repeats."""
+def findings_of(each: Series) -> dict[str, Finding]:
+    """Return one finding per resource: the worst over repeats, but Primary only of more than half.
+
+    One repeat of six may be wrong; what held back most of them is what held back the point.
+    """
     order = list(WORDS)
     found: dict[str, Finding] = {}
-    for result in each.results:
-        for finding in result.verdict.findings:
-            known = found.setdefault(finding.resource, finding)
-            if order.index(finding.grade) < order.index(known.grade):
-                found[finding.resource] = finding
+    for resource in TITLES:
+        repeats = [f for r in each.results for f in r.verdict.findings if f.resource == resource]
+        if not repeats:
+            continue
+        worst = min(repeats, key=lambda finding: order.index(finding.grade))
+        same = sum(finding.grade == worst.grade for finding in repeats)
+        if worst.grade == Grade.PRIMARY and same * 2 <= len(repeats):
+            evidence = f"{same} of {len(repeats)} repeats: {worst.evidence}"
+            worst = Finding(resource, Grade.POSSIBLE, evidence)
+        found[resource] = worst
     return found
 
 
 def bottleneck_tables(results: Sequence[PointResult]) -> list[Group]:
     """Return the tables of all points: with comments for one, one per operation for several."""
-    found = [each for each in series(results) if worst_findings(each)]
+    found = [each for each in series(results) if findings_of(each)]
     if len(found) == 1:
         return [_commented(found[0])]
     operations = dict.fromkeys(each.spec.operation for each in found)
@@ -72,19 +79,19 @@ def bottleneck_tables(results: Sequence[PointResult]) -> list[Group]:
 
 def _commented(each: Series) -> Group:
     table = new_table("Resource", "Bottleneck", "Comments", left=3)
-    found = worst_findings(each)
+    found = findings_of(each)
     for resource, title in TITLES.items():
         if resource in found:
             grade = found[resource].grade
             table.add_row(title, _word(grade), Text(found[resource].evidence))
     # The reason that a point is invalid is a footnote below every table.
-    why = _verdicts(each) if each.valid else "not valid, see * below"
+    why = _verdicts(each) if each.valid else f"{each.grade}, see * below"
     table.add_row("[bold]Verdict[/]", bounds(each), Text(why))
     return titled(f"Bottlenecks: {each.spec.title} ({each.spec.target})", table)
 
 
 def _of_points(operation: str, found: Sequence[Series]) -> Group:
-    worst = [worst_findings(each) for each in found]
+    worst = [findings_of(each) for each in found]
     rows: list[list[str | Text]] = [["Resource", *(_column(each, found) for each in found)]]
     for resource, title in TITLES.items():
         grades = [each[resource].grade if resource in each else Grade.UNKNOWN for each in worst]
@@ -131,22 +138,3 @@ def _verdicts(each: Series) -> str:
     if len(found) == 1:
         return next(iter(found.values()))
     return "; ".join(f"{bound}: {evidence}" for bound, evidence in found.items())
-
-
-def warnings(results: Sequence[PointResult]) -> list[str]:
-    """Return each warning once, with its points and its remedy."""
-    about: dict[tuple[str, str], list[str]] = {}
-    first: dict[tuple[str, str], str] = {}
-    for result in results:
-        for warning in result.verdict.warnings:
-            key = (warning.kind, warning.remedy)
-            first.setdefault(key, warning.message)
-            about.setdefault(key, []).append(point_name(result.spec))
-    lines = []
-    for (kind, remedy), names in about.items():
-        # The message holds the figures of the first point.
-        where, *more = dict.fromkeys(names)
-        if more:
-            where += f", and {len(more)} more"
-        lines.append(f"Warning: {first[kind, remedy]} ({where}).\n  -> {remedy}")
-    return lines

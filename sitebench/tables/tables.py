@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 
 from rich import box
-from rich.console import Group
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.measure import Measurement
+from rich.table import Column, Table
 from rich.text import Text
 
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import Of, Series, least_repeats, series
+from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
 from sitebench.units import format_bytes, format_ns, format_rate, format_size
+from sitebench.verdict.verdict import Quoted
 
 _NOTHING = "n/a"
+_ANY = 100_000
+"""A width that is enough for any text."""
+_COLOURS = {Quoted.MEASURED: "", Quoted.AT_LEAST: "yellow", Quoted.NOT_USABLE: "red"}
 
 
 def rate_of(result: PointResult) -> float:
@@ -31,9 +37,26 @@ def titled(title: str, table: Table) -> Group:
     return Group(Text(title, style="bold"), table)
 
 
+class _Whole(Table):
+    """A table that is wider than the terminal if its figures need that: none is ever cut."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        least = 2 + sum(3 + _least_width(console, options, column) for column in self.columns)
+        wider = options.update(width=least) if options.max_width < least else options
+        yield from super().__rich_console__(console, wider)
+
+
+def _least_width(console: Console, options: ConsoleOptions, column: Column) -> int:
+    """Return the width of the longest cell, or of the longest word where words may wrap."""
+    unlimited = options.update(width=_ANY)
+    cells = (column.header, *column.cells)
+    sizes = [Measurement.get(console, unlimited, each) for each in cells]
+    return max(size.maximum if column.no_wrap else size.minimum for size in sizes)
+
+
 def new_table(*columns: str, left: int = 1) -> Table:
     """Make a table with right-justified columns, except for the first `left`."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = _Whole(box=box.SIMPLE_HEAD, pad_edge=False)
     for n, name in enumerate(columns):
         # Words may wrap on a narrow screen; figures must not.
         table.add_column(name, justify="left" if n < left else "right", no_wrap=n >= left)
@@ -61,7 +84,7 @@ def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[
         "CPU Utilization": medians(
             found, lambda r: r.use.target_cpu_percent, lambda value: f"{value:.1f}%"
         ),
-        rate_name: medians(found, rate_of, format_rate),
+        rate_name: [rate_mark(each) for each in found],
         "Bytes sent/sec": medians(found, lambda r: r.bytes_in / r.seconds, format_bytes),
         "Bytes received/sec": medians(found, lambda r: r.bytes_out / r.seconds, format_bytes),
         "Available memory": medians(found, lambda r: r.use.available, format_bytes),
@@ -109,21 +132,57 @@ def _repeat_notes(results: Sequence[PointResult]) -> list[str]:
 def latency_table(results: Sequence[PointResult]) -> Group:
     """Lay out latencies and the tester's own cost: one point per row, medians over repeats.
 
-    A percentile of too few samples is `n/a`; `n` counts all samples. Headroom is the share of time
-    that the busiest thread of the tester had left.
+    A percentile of too few samples is `n/a`; `n` counts all samples. Waiting: operations due and
+    not answered when the window began and when it ended. Unread: how long answers lay in the kernel
+    at most (p99). Headroom is the share of time that the busiest thread of the tester had left. The
+    95 % intervals of p99 stand below, and wrong answers, which are not among the latencies.
     """
-    columns = ("Point", "n", "p50", "p99", "p99.9", "fails", "us/op", "headroom")
-    table = new_table(*columns)
+    table = new_table("Point", "n", "p50", "p99", "p99.9", "fails")
+    cost = new_table("Point", "waiting", "unread", "us/op", "headroom")
     for each in series(results):
+        called = f"{each.spec.operation} {format_size(each.spec.size)}"
         table.add_row(
-            f"{each.spec.operation} {format_size(each.spec.size)}",
+            called,
             f"{sum(result.latency.n for result in each.results):,}",
-            *(medians([each], percentile(q), show_micros)[0] for q in ("p50", "p99", "p99_9")),
+            *(latency_mark(each, name) for name in ("p50", "p99", "p99_9")),
             f"{each.failures:,}",
+        )
+        cost.add_row(
+            called,
+            waiting(each),
+            *medians([each], unread_p99, show_micros),
             *medians([each], lambda r: r.cpu_us_per_op, lambda value: f"{value:.1f}"),
             *medians([each], lambda r: r.headroom, lambda value: f"{value:.0%}"),
         )
-    return titled("Latency, and the tester's own cost", table)
+    lines = [
+        Text(f"{each.spec.operation} {format_size(each.spec.size)}: {sure}", style="dim")
+        for each in series(results)
+        if (sure := "; ".join(filter(None, (_p99_interval(each), _wrong(each)))))
+    ]
+    own = titled("The tester's own cost", cost)
+    return Group(titled("Latency", table), *lines, Text(), own)
+
+
+def unread_p99(result: PointResult) -> float | None:
+    """Return how long answers lay unread at most, in microseconds."""
+    return None if result.unread is None else result.unread.p99
+
+
+def _wrong(each: Series) -> str:
+    wrong = [result.wrong for result in each.results if result.wrong.n]
+    if not wrong:
+        return ""
+    most = max(found.max or 0.0 for found in wrong)
+    return f"{sum(found.n for found in wrong):,} wrong answers, within {show_micros(most)}"
+
+
+def waiting(each: Series) -> str:
+    """Return how many operations were due and not answered at both edges of the window."""
+    edges: tuple[Of, Of] = (
+        lambda r: None if r.queue_start is None else r.queue_start.length,
+        lambda r: None if r.queue_end is None else r.queue_end.length,
+    )
+    return ", ".join(medians([each], of, lambda value: f"{value:,.0f}")[0] for of in edges)
 
 
 def footnotes(results: Sequence[PointResult]) -> list[str]:
@@ -133,6 +192,22 @@ def footnotes(results: Sequence[PointResult]) -> list[str]:
         for result in results
         if needs_footnote(result)
     ]
+
+
+def tries(results: Sequence[PointResult]) -> list[str]:
+    """Say in a line of each point that was tried twice what both tries gave, and which counts."""
+    chosen = {id(each) for each in counted(results)}
+    lines = []
+    for second in (each for each in results if each.spec.threads is not None):
+        spec = dataclasses.replace(second.spec, threads=None)
+        pair = [*(each for each in results if each.spec == spec), second]
+        said = [
+            f"{each.verdict.grade} {format_rate(each.ops_per_s)}/s with "
+            f"--threads {len(each.engine_cpu_s)}{', which counts' if id(each) in chosen else ''}"
+            for each in pair
+        ]
+        lines.append(f"{point_name(spec)}: {'; '.join(said)}.")
+    return lines
 
 
 def needs_footnote(result: PointResult) -> bool:
@@ -158,10 +233,45 @@ def percentile(name: str) -> Of:
     return lambda result: result.latency.percentiles[name]
 
 
+def latency_mark(each: Series, name: str) -> str:
+    """Return a figure of the latency; `>= 10 s` where answers that never came leave a bound.
+
+    Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
+    `*` leads to the footnote.
+    """
+    (text,) = medians([each], lambda result: getattr(result.latency, name), show_micros)
+    if text == _NOTHING:
+        return text
+    bound = any(name in result.latency.at_least for result in each.results)
+    return f"{'>= ' if bound else ''}{text}{'' if each.valid else ' *'}"
+
+
+def rate_mark(each: Series, of: Of = rate_of) -> str:
+    """Return the median of a rate: `>= 17,490` where it is a lower bound."""
+    (text,) = medians([each], of, format_rate)
+    return f">= {text}" if each.grade == Quoted.AT_LEAST and text != _NOTHING else text
+
+
+def _p99_interval(each: Series) -> str:
+    """Return `p99 1.26 ms (1.19-1.34 ms)`: by half seconds or, of six repeats, by their median."""
+    if each.n == 1:
+        low, high = each.results[0].latency.intervals.get("p99", (None, None))
+    else:
+        among = each.interval(percentile("p99"))
+        low, high = (None, None) if among is None else (among.low, among.high)
+    if low is None:
+        return ""
+    least, most = show_micros(low), "" if high is None else show_micros(high)
+    around = f"{least.removesuffix(most[most.find(' ') :])}-{most}" if most else f"{least} or more"
+    return f"p99 {latency_mark(each, 'p99')} ({around})"
+
+
 def bounds(each: Series) -> str:
-    """Return the verdicts of all repeats, invalid ones in red."""
-    found = {r.verdict.bound: r.verdict.valid for r in each.results}
-    return ", ".join(bound if valid else f"[red]{bound}[/]" for bound, valid in found.items())
+    """Return the verdicts of all repeats, coloured where the rate is a lower bound or none."""
+    found = {r.verdict.bound: _COLOURS[r.verdict.grade] for r in each.results}
+    return ", ".join(
+        f"[{colour}]{bound}[/]" if colour else bound for bound, colour in found.items()
+    )
 
 
 def show_micros(value: float) -> str:

@@ -20,12 +20,15 @@ def engine_config(
     adds: Mapping[str, int],
     programs: Sequence[Mapping[str, Any]],
 ) -> str:
-    """Return the configuration of one engine; workers differ in keys, additions and their share.
+    """Return the configuration of one engine; workers differ in draws, additions and their share.
 
     `target` is what the suite's protocol adds about the target, `adds` the first person that this
     engine may add and how many.
     """
-    rate = slot.rate(options.rate)
+    schedule: dict[str, Any] = {"kind": "closed"}
+    if options.rate is not None:
+        rate = slot.rate(options.rate)
+        schedule = {"kind": "open", "rate": rate, "arrivals": options.arrivals}
     config: dict[str, Any] = {
         "threads": engine_threads(options.threads),
         "target": {
@@ -38,8 +41,8 @@ def engine_config(
         "verify": options.verify,
         "timeout_ms": round(options.timeout * 1e3),
         "connect_timeout_ms": round(min(options.timeout, 5.0) * 1e3),
-        "schedule": {"kind": "closed"} if rate is None else {"kind": "open", "rate": rate},
-        "keys": {"choice": options.keys, "seed": options.seed + slot.index},
+        "schedule": schedule,
+        "keys": {"choice": options.keys, "seed": options.seed, "engine": slot.index},
         "adds": dict(adds),
         "programs": list(programs),
     }

@@ -121,8 +121,8 @@ def confined(limits: Limits | None, data: Path | None = None) -> Iterator[Confin
 def forget(folder: Path) -> None:
     """Have the kernel drop what it has cached of a folder's files.
 
-    Cached pages count for the group that read them first, and whoever wrote the files has them all:
-    a target within limits of memory or disk would find them there.
+    Cached pages count for the group that read them first, which is that of the process that wrote
+    them: a target within limits of memory or disk would find them there.
     """
     for path in folder.rglob("*"):
         if path.is_file():

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadFile, BadInput, TlsFailed
+from sitebench.options.spelling import long_option
 from sitebench.system import secret
 from sitebench.system.scratch import scratch
 from sitebench.targets.tls_options import SELF_SIGNED, TlsOptions, TlsServeOptions
 from sitebench.verdict.warning import PointWarning, WarningKind
+
+_OF_TLS = ("tls_ca", "tls_insecure", "tls_cert", "tls_key", "tls_key_password_file")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,7 @@ class Trust:
 
     @classmethod
     def of(cls, options: TlsOptions) -> Trust:
+        _check_pair(options)
         return cls(
             None if options.tls_ca is None else _authorities(options.tls_ca),
             options.tls_insecure,
@@ -61,7 +65,7 @@ class Trust:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         if (self.cert is None) != (self.key is None):
-            raise BadInput("--tls-cert and --tls-key go together", "give both, or neither")
+            raise _lone()
         if self.cert is not None:
             password = key_password(self.key_password_file)
             try:
@@ -111,6 +115,30 @@ def key_password(path: str | None) -> str | None:
     return secret.given(path, "key's password file", secret.KEY_PASSWORD)
 
 
+def _check_pair(options: TlsOptions | TlsServeOptions) -> None:
+    if (options.tls_cert is None) != (options.tls_key is None):
+        raise _lone()
+
+
+def _lone() -> BadInput:
+    return BadInput("--tls-cert and --tls-key go together", "give both, or neither")
+
+
+def check_tls(options: Any) -> None:
+    """Raise what is wrong with a test's TLS options, before anything is measured."""
+    given = [name for name in _OF_TLS if getattr(options, name)]
+    if not given:
+        return
+    # A web server may have classes with TLS beside those without.
+    encrypted = options.tls or getattr(options, "start_tls", hasattr(options, "tls_target"))
+    if not encrypted and not options.target.lower().startswith(("ldaps:", "https:")):
+        raise BadInput(
+            f"{long_option(given[0])} has no effect without TLS",
+            "name an ldaps:// or https:// target, or add --tls for one that is started here",
+        )
+    Trust.of(options).context()
+
+
 @dataclass(frozen=True)
 class ServerTls:
     """A server's certificate; without files, one is made."""
@@ -130,6 +158,7 @@ class ServerTls:
                     "give --tls-cert and --tls-key, or --tls self-signed",
                 )
             return None
+        _check_pair(options)
         if made and options.tls_cert is not None:
             raise BadInput("--tls self-signed and --tls-cert exclude each other", "give only one")
         return cls(

@@ -7,11 +7,13 @@ None, never zero, where the machine does not say.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sitebench.counts.durations import Durations
+from sitebench.counts.queue import Queue
 from sitebench.monitor import InterfaceUse, MachineUse, Use
+from sitebench.monitor.reached import LOOPBACK
 from sitebench.verdict.rules.thresholds import USED_UP
 
 if TYPE_CHECKING:
@@ -26,12 +28,21 @@ class Evidence:
     seconds: float
     operations: int
     failures: Mapping[str, int]
+    """How many, by kind."""
     generator_cpu_s: tuple[float, ...]
     """CPU seconds of each thread that makes the load."""
     use: Use
     target_cores: int | None = None
     rate: float | None = None
+    arrivals: str | None = None
+    """How they are spaced, at a rate."""
     users: int = 0
+    rate_at_half: float | None = None
+    """What half as many users did in the same run, where they were measured."""
+    queue_start: Queue | None = None
+    queue_end: Queue | None = None
+    busy_lanes: float = 0.0
+    """How many lanes waited for the target on average: to connect, to bind, or for an answer."""
     thinks: bool = False
     bytes_in: int = 0
     bytes_out: int = 0
@@ -39,10 +50,14 @@ class Evidence:
     service: Durations | None = None
     lag: Durations | None = None
     censored: Durations | None = None
+    unread: Durations | None = None
+    wrong: Durations | None = None
     settled: Settled | None = None
     little: LittlesLaw | None = None
     longest_drain_s: float | None = None
     """The longest time between two drains: how late the tester's own timer was."""
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Of each kind of failure the step, the first request, and its answer."""
     local_ports: int | None = None
     """Ports that this machine may open connections from, per address."""
 
@@ -50,6 +65,23 @@ class Evidence:
     def failed(self) -> int:
         """Failed operations of every kind."""
         return sum(self.failures.values())
+
+    @property
+    def preparing_us(self) -> float:
+        """What an operation cost its lane before: its share of connects, binds and other steps."""
+        own = (each for each in (self.service, self.wrong) if each is not None)
+        own_s = sum(each.n * (each.mean or 0.0) for each in own) / 1e6
+        return max(0.0, self.busy_lanes * self.seconds - own_s) / (self.operations or 1) * 1e6
+
+    @property
+    def late_us(self) -> float | None:
+        """How late operations began on average.
+
+        Connecting and binding begin when an operation is due: they are the target's.
+        """
+        if self.lag is None or self.lag.mean is None:
+            return None
+        return max(0.0, self.lag.mean - self.preparing_us)
 
     @property
     def target_machine(self) -> MachineUse | None:
@@ -61,14 +93,15 @@ class Evidence:
     @property
     def on_loopback(self) -> bool:
         """Whether nothing but this machine's own memory is between tester and target."""
-        return self.use.target_is_local and self.use.target_machine is None
+        return self.use.interface == LOOPBACK
 
     @property
     def ceiling(self) -> float:
-        """How many cores the target may use: those assigned to it, or its quota if that is less."""
-        cores = float(self.target_cores or 1)
-        quota = self.use.target.quota_cores if self.use.target else None
-        return cores if quota is None else min(cores, quota)
+        """How many cores the target may use: those assigned or allowed to it, or its quota."""
+        limits: list[float | None] = [self.target_cores]
+        if (target := self.use.target) is not None:
+            limits += [target.quota_cores, len(target.allowed_cores or ())]
+        return float(min((each for each in limits if each), default=1))
 
     @property
     def target_share(self) -> float | None:
@@ -116,6 +149,16 @@ class Evidence:
         return machine.busy_cores / len(machine.busy_per_core)
 
     @property
+    def allowed_busy(self) -> float | None:
+        """The same of those cores only that the target's processes may run on."""
+        target, machine = self.use.target, self.target_machine
+        if target is None or target.allowed_cores is None or machine is None:
+            return self.busy
+        per_core = machine.busy_per_core
+        found = [per_core[core] for core in target.allowed_cores if core < len(per_core)]
+        return sum(found) / len(found) if found else self.busy
+
+    @property
     def crowded(self) -> bool:
         """Whether tester and target are on one machine whose cores are all busy."""
         return self.use.target_is_local and self.busy is not None and self.busy >= USED_UP
@@ -129,14 +172,39 @@ class Evidence:
 
     @property
     def link(self) -> InterfaceUse | None:
-        """The fullest interface at either end, of those with a known speed; None on loopback."""
+        """The fuller interface of the two ends of the path, of those with a known speed.
+
+        On our side it is that of the route to the target. Where the route is not known, as on
+        another machine, it is the emptiest of those that carried the load, or more than that: its
+        samples are up to a second late, hence the half.
+        """
 
         def filled(each: InterfaceUse) -> float:
             return max(each.bytes_in, each.bytes_out) / (each.speed_bits_s or 1)
 
-        ends = filter(None, (self.target_machine, self.use.machine))
-        known = [each for end in ends for each in end.interfaces if each.speed_bits_s]
-        return max(known, key=filled, default=None)
+        def carried(each: InterfaceUse) -> bool:
+            least, most = sorted((self.bytes_in, self.bytes_out))
+            low, high = sorted((each.bytes_in, each.bytes_out))
+            return 2 * low >= least and 2 * high >= most
+
+        ends = [(self.use.machine, self.use.interface)]
+        if self.use.target_machine is not None:
+            ends.append((self.use.target_machine, None))
+        found = []
+        for machine, name in ends:
+            known = [each for each in machine.interfaces if each.speed_bits_s]
+            if name is None:
+                found += sorted(filter(carried, known), key=filled)[:1]
+            else:
+                found += [each for each in known if each.name == name]
+        return max(found, key=filled, default=None)
+
+    @property
+    def pool_full(self) -> float | None:
+        """Share of its own readings at which operations waited for one of the target's threads."""
+        own = self.use.directory or {}
+        looked = own.get("pool_looked_total")
+        return own["pool_full_total"] / looked if looked else None
 
     def per_second(self, amount: float | None) -> float | None:
         """Spread an amount over the window."""

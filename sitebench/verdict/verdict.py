@@ -14,16 +14,18 @@ from typing import Any
 import msgspec
 
 from sitebench.counts.steady import Steadiness
+from sitebench.units import format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.cpu import cpu
 from sitebench.verdict.rules.disk import disk
 from sitebench.verdict.rules.generator import Generator, generator, schedule_kept
 from sitebench.verdict.rules.memory import memory
+from sitebench.verdict.rules.most import most
 from sitebench.verdict.rules.network import network
 from sitebench.verdict.rules.operating_system import operating_system
-from sitebench.verdict.rules.software import software
-from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.rules.software import serialised, software
+from sitebench.verdict.warning import PointWarning, WarningKind
 from sitebench.verdict.warnings import find_warnings
 
 LEAK = "leak"
@@ -38,6 +40,8 @@ class Bound(StrEnum):
     MEMORY = "memory"
     OPERATING_SYSTEM = "operating-system"
     SOFTWARE = "software"
+    SERIALISED = "serialised"
+    """Its software, too: operations wait for each other, by a lock or a pool of threads."""
     DISK = "disk"
     GENERATOR = "generator"
     SCHEDULE = "schedule"
@@ -45,6 +49,15 @@ class Bound(StrEnum):
     FAILED = "failed"
     LEAK = "leak"
     UNDECIDED = "undecided"
+
+
+class Quoted(StrEnum):
+    """How the rate of a point may be quoted; run files and `--json` call this its grade."""
+
+    MEASURED = "measured"
+    AT_LEAST = "at least"
+    """The tester was the limit: the target did so much, and may do more."""
+    NOT_USABLE = "not usable"
 
 
 @dataclass(frozen=True)
@@ -56,12 +69,25 @@ class Verdict:
     evidence: str
     findings: tuple[Finding, ...] = ()
     warnings: tuple[PointWarning, ...] = ()
+    at_most_per_s: float | None = None
+    """Where the rate is a lower bound: what the target's CPU allows, if that is known."""
+
+    @property
+    def grade(self) -> Quoted:
+        """How the rate may be quoted."""
+        if self.valid:
+            return Quoted.MEASURED
+        lost = any(each.kind == WarningKind.WORKER_LOST for each in self.warnings)
+        by_tester = self.bound == Bound.GENERATOR and not lost
+        return Quoted.AT_LEAST if by_tester else Quoted.NOT_USABLE
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict's part of the object that a point is kept as."""
         return {
             "verdict": self.bound,
             "valid": self.valid,
+            "grade": self.grade,
+            "at_most_per_s": self.at_most_per_s,
             "evidence": self.evidence,
             "bottlenecks": [asdict(each) for each in self.findings],
             "warnings": [each.to_json() for each in self.warnings],
@@ -89,11 +115,16 @@ def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     spoiling = next((each for each in known if each.spoils), None)
     if spoiling is not None:
         verdict = Verdict(Bound.FAILED, False, spoiling.message)
-    elif window.settled is not None and window.settled.state == Steadiness.UNSETTLED:
-        # There was no single rate that a resource could limit.
+    elif window.settled is not None and (
+        window.settled.state == Steadiness.UNSETTLED
+        or (window.settled.state == Steadiness.GROWING and not tester.used_up)
+    ):
+        # There was no single rate, or no single latency, that a resource could limit.
         verdict = Verdict(Bound.UNSETTLED, False, window.settled.evidence)
     else:
         verdict = _bound(window, tester, findings)
+    if verdict.grade == Quoted.AT_LEAST:
+        verdict = with_interval(window, verdict)
     return replace(verdict, findings=findings, warnings=(*find_warnings(window), *known))
 
 
@@ -115,22 +146,36 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     if tester.starved:
         others = f"other programs used {window.others_cores:.2f} cores of this machine"
-        why = f"{both}: {others}; the result says nothing about the target"
+        why = f"{both}: {others}"
         return Verdict(Bound.GENERATOR, False, why)
-    if tester.used_up and not used_up:
-        return Verdict(Bound.GENERATOR, False, f"{both}: the tester was the limit")
-    if schedule_kept(window) and not tester.used_up:
+    if tester.used_up:
+        # A faster one might have shown more, whatever of the target's is used up beside it.
+        limits = ["the tester", *_names(used_up)]
+        were = "was the limit" if len(limits) == 1 else "were used up: the rate is a lower bound"
+        return Verdict(Bound.GENERATOR, False, f"{both}: {' and '.join(limits)} {were}")
+    if schedule_kept(window):
         return Verdict(Bound.SCHEDULE, True, f"the schedule's rate was kept; {both}")
-    if len(used_up) != 1 or tester.used_up:
-        return _undecided(tester, used_up, both)
-    if used_up == [Resource.CPU]:
+    if len(used_up) != 1:
+        full = " and ".join(_names(used_up))
+        what = f"{full} are used up" if full else "no monitored resource is used up"
+        return Verdict(Bound.UNDECIDED, True, f"{what}; {both}")
+    (name,) = used_up
+    if name == Resource.CPU:
         return Verdict(Bound.TARGET_CPU, True, both)
-    return Verdict(Bound(used_up[0]), True, f"{evidence[used_up[0]]}; {both}")
+    waits = name == Resource.SOFTWARE and serialised(window) is not None
+    bound = Bound.SERIALISED if waits else Bound(name)
+    return Verdict(bound, True, f"{evidence[name]}; {both}")
 
 
-def _undecided(tester: Generator, used_up: Sequence[str], both: str) -> Verdict:
-    """Return that no resource, or more than one, was used up."""
-    names = ("CPU" if each == Resource.CPU else each for each in used_up)
-    full = [*(["the tester"] if tester.used_up else []), *(f"the target's {n}" for n in names)]
-    what = f"{' and '.join(full)} are used up" if full else "no monitored resource is used up"
-    return Verdict(Bound.UNDECIDED, True, f"{what}; {both}")
+def with_interval(window: Evidence, verdict: Verdict) -> Verdict:
+    """Add to the verdict of a tester's limit the interval that the target's own lies in."""
+    rate = window.operations / window.seconds
+    evidence = f"{verdict.evidence}; at least {format_rate(rate)}/s (measured)"
+    if (upper := most(window)) is None:
+        return replace(verdict, evidence=evidence)
+    evidence += f"; at most {format_rate(upper.per_s)}/s ({upper.message})"
+    return replace(verdict, evidence=evidence, at_most_per_s=upper.per_s)
+
+
+def _names(resources: Sequence[str]) -> list[str]:
+    return [f"the target's {'CPU' if each == Resource.CPU else each}" for each in resources]

@@ -10,11 +10,13 @@ from typing import Any
 class WarningKind(StrEnum):
     """The kinds of warnings; run files and `--json` hold these words."""
 
+    ANSWERS_UNREAD = "answers-unread"
     GENERATOR_NEAR_CEILING = "generator-near-ceiling"
     GENERATOR_STARVED = "generator-starved"
     NOISY_MACHINE = "noisy-machine"
     SHARED_CORES = "shared-cores"
     TOO_SHORT = "too-short"
+    NOT_KNOWN = "not-known"
     TOO_FEW_SAMPLES = "too-few-samples"
     UNSETTLED = "unsettled"
     LITTLES_LAW = "littles-law"

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sitebench.counts.steady import Steadiness
-from sitebench.units import format_ns
+from sitebench.counts.until import Until
+from sitebench.units import format_duration, format_ns, format_percent
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import schedule_kept
 from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, STALLED_SOME
@@ -26,6 +27,10 @@ _STOLEN = 0.02
 _LATE_DRAIN_S = 2.0
 """The tester drains its recorders every half second: this late, four drains found no core."""
 
+QUOTA = "run the tester outside of that control group, or raise its quota (cpu.max)"
+WOKE_LATE = "lanes were free, so the tester woke up late: give it cores of its own (taskset)"
+"""Remedies by which `sitebench.tables.advice` tells causes of one kind apart."""
+
 
 def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
     """Return every warning about one window, the gravest first."""
@@ -34,7 +39,15 @@ def find_warnings(window: Evidence) -> tuple[PointWarning, ...]:
 
 def _unsettled(window: Evidence) -> PointWarning | None:
     """Warn that the rate or latency was still changing."""
-    if window.settled is None or window.settled.state != Steadiness.UNSETTLED:
+    if window.settled is None:
+        return None
+    if window.settled.state == Steadiness.GROWING:
+        return PointWarning(
+            WarningKind.UNSETTLED,
+            window.settled.evidence,
+            "lower the rate (--rate) until the target keeps up with it",
+        )
+    if window.settled.state != Steadiness.UNSETTLED:
         return None
     return PointWarning(
         WarningKind.UNSETTLED,
@@ -63,7 +76,7 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
         return PointWarning(
             WarningKind.GENERATOR_STARVED,
             f"a CPU quota throttled the tester for {throttled:.2f} s per second",
-            "run the tester outside of that control group, or raise its quota (cpu.max)",
+            QUOTA,
         )
     if waited < STALLED_SOME:
         return None
@@ -72,6 +85,24 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
         f"the tester's threads waited {share(waited)} of the time for a core, "
         "and latencies include that",
         "end other programs, give the tester cores of its own (taskset), or use another machine",
+    )
+
+
+def _answers_unread(window: Evidence) -> PointWarning | None:
+    """Warn that a large part of the service time may be the tester's own waiting."""
+    if window.unread is None or window.service is None:
+        return None
+    unread, service = window.unread.percentiles, window.service.percentiles
+    # Of few samples the highest percentile that there is.
+    name = next((name for name in ("p99", "p90", "p50") if unread[name] is not None), "p99")
+    waited, took = unread[name], service[name]
+    if waited is None or not took or waited <= STALLED_SOME * took:
+        return None
+    return PointWarning(
+        WarningKind.ANSWERS_UNREAD,
+        f"answers lay unread for up to {format_ns(waited * 1e3)} ({name}), and that is "
+        f"{share(waited / took)} of the {name} of the service time, which includes it",
+        "use fewer users or more engine threads (--threads), or give the tester cores of its own",
     )
 
 
@@ -115,7 +146,8 @@ def _timeouts(window: Evidence) -> PointWarning | None:
         return None
     return PointWarning(
         WarningKind.TIMEOUTS,
-        f"{n:,} operations timed out; the true percentiles are higher than those shown",
+        f"{n:,} operations timed out; they count as the time that was waited for them, and a "
+        "percentile among them is a lower bound (>=)",
         "lower the rate, or raise the timeout (--timeout)",
     )
 
@@ -126,26 +158,30 @@ def _failures(window: Evidence) -> PointWarning | None:
     if not others:
         return None
     kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(others.items()))
+    most = max(others, key=lambda kind: others[kind])
+    first = f"; the first {most}: {window.examples[most]}" if most in window.examples else ""
     return PointWarning(
         WarningKind.FAILURES,
-        f"{sum(others.values()):,} operations failed: {kinds}",
+        f"{sum(others.values()):,} operations failed: {kinds}{first}",
         "failing may be faster than answering: find the reason before using the rate",
     )
 
 
 def _schedule_lag(window: Evidence) -> PointWarning | None:
     """Warn that a large part of an open schedule's latency is a late start."""
-    lag, latency = window.lag, window.latency
-    if window.rate is None or lag is None or latency is None:
+    late, latency = window.late_us, window.latency
+    if window.rate is None or late is None or latency is None:
         return None
-    if lag.mean is None or not latency.mean or lag.mean < STALLED_SOME * latency.mean:
+    if not latency.mean or late < STALLED_SOME * latency.mean:
         return None
     asked = "" if schedule_kept(window) else f", and {window.rate:,.0f}/s were not reached"
     return PointWarning(
         WarningKind.SCHEDULE_LAG,
-        f"operations began {format_ns(lag.mean * 1e3)} late on average, "
-        f"{share(lag.mean / latency.mean)} of their latency{asked}",
-        "use more users, so that one is free when an operation is due, or a lower --rate",
+        f"operations began {format_ns(late * 1e3)} late on average, "
+        f"{share(late / latency.mean)} of their latency{asked}",
+        "use more users, so that one is free when an operation is due, or a lower --rate"
+        if window.busy_lanes >= STALLED_MOST * window.users
+        else WOKE_LATE,
     )
 
 
@@ -210,6 +246,16 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     )
 
 
+def not_known(until: Until) -> PointWarning:
+    """Warn that a window which was to go on until a percentile is known ended before."""
+    name, limit = until.percentile.replace("_", "."), format_duration(until.limit_s)
+    return PointWarning(
+        WarningKind.NOT_KNOWN,
+        f"{name} was not known to {format_percent(until.precision)} within {limit}",
+        f"allow more time (--until '{name}:{format_percent(until.precision)},1h'), or ask for less",
+    )
+
+
 def _monitor_gaps(window: Evidence) -> PointWarning | None:
     """Warn that samples are missing."""
     for gap in window.use.gaps:
@@ -241,7 +287,8 @@ def _unwatched(window: Evidence) -> PointWarning | None:
 
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
-    *(_unsettled, _littles_law, _generator_starved, _generator_near_ceiling, _shared_cores),
+    *(_unsettled, _littles_law, _generator_starved, _answers_unread, _generator_near_ceiling),
+    _shared_cores,
     *(_failures, _timeouts, _schedule_lag, _ports, _swap, _stolen_time),
     *(_too_short, _too_few_samples, _monitor_gaps, _unwatched),
 )

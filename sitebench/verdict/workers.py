@@ -11,10 +11,9 @@ from sitebench.monitor import ProcessUse, Use
 from sitebench.system.machine import this_machine
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
-from sitebench.verdict.finding import Grade
 from sitebench.verdict.rules.generator import Generator, generator
 from sitebench.verdict.rules.wording import several
-from sitebench.verdict.verdict import Bound, Verdict
+from sitebench.verdict.verdict import Bound, Verdict, with_interval
 from sitebench.verdict.warning import PointWarning, WarningKind
 
 _SKEW_S = 0.5
@@ -42,6 +41,7 @@ def use_of_all(use: Use, workers: Sequence[WorkerSeen]) -> Use:
         use,
         generator=together,
         machine=busiest.use.machine,
+        interface=busiest.use.interface,
         target_machine=use.target_machine or (use.machine if use.target_is_local else None),
         target_is_local=False,
     )
@@ -69,15 +69,14 @@ def judged(
     verdict = replace(verdict, warnings=(*verdict.warnings, *_warnings(workers, expected)))
     if gone := [each for each in workers if each.ended or each.missing]:
         evidence = "; ".join(_ended(each) for each in gone)
-        return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=evidence)
+        lost = replace(verdict, bound=Bound.GENERATOR, valid=False, at_most_per_s=None)
+        return replace(lost, evidence=evidence)
     full = [(each, found) for each in workers if (found := _judge_one_worker(each)).used_up]
-    primary = any(finding.grade == Grade.PRIMARY for finding in verdict.findings)
-    if not full or (primary and verdict.bound != Bound.GENERATOR):
+    if not full or verdict.bound in (Bound.FAILED, Bound.LEAK, Bound.UNSETTLED):
         return verdict
     named = "; ".join(f"{each.name}: {found.message}" for each, found in full)
-    if verdict.bound in (Bound.FAILED, Bound.LEAK):
-        return verdict
-    return replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=named)
+    full_up = replace(verdict, bound=Bound.GENERATOR, valid=False, evidence=named)
+    return with_interval(window, full_up)
 
 
 def _judge_one_worker(worker: WorkerSeen) -> Generator:

@@ -63,8 +63,13 @@ def test_a_directory_is_measured_where_it_runs() -> None:
         assert directory.stats()["searches"] >= result.latency.count
     assert result.failures == 0
     assert result.point.spec.entries == 100
-    assert result.latency.count == result.point.operations
-    assert re.fullmatch(r"<lookup at 100: [\d,.]+/s, p50 .+, p99 .+, 0 failures, .+>", repr(result))
+    # Latencies are of what was due in the window, operations are what ended in it: each lane may
+    # have had one under way at each edge.
+    assert result.latency.count > 0
+    assert abs(result.latency.count - result.point.operations) <= 4
+    assert re.fullmatch(
+        r"<lookup at 100: (>= )?[\d,.]+/s, p50 .+, p99 .+, 0 failures, .+>", repr(result)
+    )
 
 
 def test_a_sequence_of_ones_own_is_measured() -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sitebench.compare.runs import COMPARED
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
+from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.verdict.verdict import Verdict
@@ -26,17 +26,30 @@ MANIFEST: Mapping[str, Any] = {
     "population": {"digest": "d1", "pools_digest": "p1"},
     "sizes": [1_000],
 }
-SPOILED = Verdict("generator", False, "the tester was used up")
+SPOILED = Verdict("unsettled", False, "it drifted")
 
 
-def a_repeat(spec: PointSpec, rate: float) -> tuple[Tally, PointResult]:
-    """Return a window at a rate, its latencies around what 64 lanes give."""
+def a_repeat(
+    spec: PointSpec,
+    rate: float,
+    failing: float = 0.0,
+    unanswered: float = 0.0,
+    waited_ns: int = 10_000_000_000,
+) -> tuple[Tally, PointResult]:
+    """Return a window at a rate, its latencies around what 64 lanes give.
+
+    That share of its operations fails, or was waited for in vain.
+    """
     count = round(rate * WINDOW_NS / 1e9)
     took, mean_ns = histogram(), spec.users / rate * 1e9
     for part in range(20):
         took.record(round(mean_ns * (0.6 + 0.04 * part)), count // 20)
     took.record(round(mean_ns), count - 20 * (count // 20))
-    step = Step(spec.operation, spec.operation, count, {}, 104 * count, 1_283 * count, took)
+    given_up = round(count * unanswered)
+    failures = {"wrong-answer": round(count * failing), "timeout": given_up}
+    name, ended = spec.operation, count + given_up
+    step = Step(name, name, ended, failures, 104 * count, 1_283 * count, took)
+    step.censored.record(waited_ns, given_up)
     tally = Tally.starting(Drain(0, 10, lanes=spec.users))
     cpu = (round(0.4 * WINDOW_NS),)
     tally.add(Drain(10, 10 + WINDOW_NS, (step,), lanes=spec.users, cpu_ns=cpu))
@@ -53,7 +66,7 @@ def write_run(
 ) -> Path:
     """Write a run file of points and the rates of their repeats.
 
-    The generator was used up in the `spoiled` repeats.
+    The rate never settled in the `spoiled` repeats.
     """
     with RunStore(path) as store:
         store.set_manifest(manifest)
@@ -70,10 +83,16 @@ def write_run(
     return path
 
 
-def interleaved(path: Path, rates: Sequence[float], side: str, **other: Any) -> Path:
-    """Write one side of an interleaved comparison."""
+def interleaved(
+    path: Path,
+    rates: Sequence[float],
+    side: str,
+    more: Sequence[tuple[PointSpec, Sequence[float]]] = (),
+    **other: Any,
+) -> Path:
+    """Write one side of an interleaved comparison; `more` are points besides the lookup."""
     manifest = {**MANIFEST, COMPARED: {"id": "one", "side": side, "value": f"value {side}"}}
-    return write_run(path, (a_spec(), rates), manifest=manifest, **other)
+    return write_run(path, (a_spec(), rates), *more, manifest=manifest, **other)
 
 
 def noisy(n: int, rate: float, seed: int, noise: float = 0.01) -> list[float]:

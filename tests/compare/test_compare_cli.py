@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.support.waiting import eventually
 
 COMMAND = (
     "ils run lookup --entries 100 --locales en_US --users {} --warmup 100ms --measure 300ms "
-    "--target-threads 1"
+    "--target-threads 1 --threads 1"
 )
 
 
@@ -78,6 +79,40 @@ def test_a_pipeline_can_fail_on_what_is_slower(runs: Path) -> None:
     assert "'faster'" in one_line(in_process("compare", "a", "b", "--fail-on", "faster", cwd=runs))
 
 
+@pytest.mark.parametrize(
+    ("b", "why"),
+    [
+        ("few-b", "too few repeats for operations/s, latency p50, latency p99"),
+        ("spoiled-b", "not compared"),
+        ("no-p99-b", "some repeats have no latency p99"),
+        ("unfinished-b", "B has not finished"),
+        ("less-b", "only A has add at 1k"),
+        ("apart-b", "measured apart: not decided"),
+    ],
+)
+def test_what_cannot_be_told_does_not_pass_and_has_an_exit_code_of_its_own(
+    tmp_path: Path, b: str, why: str
+) -> None:
+    same, add = noisy(10, 15_000, 2), (a_spec("add"), noisy(10, 5_100, 3))
+    interleaved(tmp_path / "a", noisy(10, 15_000, 1), "a", more=[add] if b == "less-b" else [])
+    made: dict[str, Any] = {
+        "few-b": {"rates": same[:4]},
+        "spoiled-b": {"rates": same, "spoiled": range(5)},
+        "no-p99-b": {"rates": [*same[:9], 4_000]},
+        "unfinished-b": {"rates": same, "planned": [a_spec(repeat=10)]},
+        "less-b": {"rates": same},
+    }
+    if b == "apart-b":
+        write_run(tmp_path / "b", (a_spec(), noisy(10, 7_500, 2)))
+    else:
+        interleaved(tmp_path / "b", side="b", **made[b])
+    ran = in_process("compare", "a", "b", "--fail-on", "slower", cwd=tmp_path)
+    assert ran.code == 4, ran.err
+    assert why in ran.err
+    assert ran.err.startswith("sitebench: cannot tell whether B is slower: ")
+    assert in_process("compare", "a", "b", cwd=tmp_path).code == 0
+
+
 def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(runs: Path) -> None:
     said = one_line(in_process("compare", "few", "users", cwd=runs))
     assert said.endswith("the runs measured different things: users (64 / 8)")
@@ -86,10 +121,10 @@ def test_runs_of_different_things_are_refused_by_name_unless_that_is_compared(ru
     assert "users: 64 / 8" in ran.out
 
 
-def test_too_few_repeats_and_another_machine_are_said_first(runs: Path) -> None:
+def test_runs_measured_apart_and_another_machine_are_said_first(runs: Path) -> None:
     ran = in_process("compare", "few", "elsewhere", cwd=runs)
     assert ran.code == 0, ran.err
-    assert "3 repeats cannot show a difference here" in ran.out
+    assert "measured apart: not decided" in ran.out
     assert "THE TESTER'S MACHINE IS NOT THE SAME, by its processor" in ran.out
     assert ran.out.index("NOT THE SAME") < ran.out.index("Median of")
 
@@ -133,7 +168,11 @@ def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
     argv = ("compare", "2", "4", "--interleave", COMMAND, "--repeats", "5", "--out", "both")
     a, b = tmp_path / "both-a.sitebench", tmp_path / "both-b.sitebench"
     begun = subprocess.Popen(
-        [*SITEBENCH, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True
+        [*SITEBENCH, *argv, "--fail-on", "slower"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        text=True,
     )
     try:
         assert eventually(
@@ -145,6 +184,7 @@ def test_interleaved_targets_survive_ctrl_c_and_go_on(tmp_path: Path) -> None:
     finally:
         begun.kill()
     assert (begun.returncode, out) == (130, ""), err
+    assert "with 5 repeats of 1 point, B cannot pass: that needs --repeats " in err
     assert "resume with: sitebench compare 2 4 --interleave" in err
     before = repeats_done(a), repeats_done(b)
     assert sum(before) < 10

@@ -26,6 +26,11 @@ def test_both_sides_are_lanes() -> None:
     assert law.off == pytest.approx(0.015625)
 
 
+def test_no_law_holds_of_nothing() -> None:
+    assert littles_law(0.0, 1.0, 1.0) is None
+    assert littles_law(1.0, 1.0, 0.0) is None
+
+
 @pytest.mark.parametrize(("clock_s", "holds"), [(98.1, True), (97.9, False), (102.1, False)])
 def test_two_percent_are_allowed_either_way(clock_s: float, holds: bool) -> None:
     law = littles_law(100.0, clock_s, 1.0)
@@ -57,7 +62,11 @@ def snapshots(directory: Directory, request: pytest.FixtureRequest) -> list[Snap
     running.start_lanes("p", 8)
     time.sleep(0.1)
     drained = [running.drain()]
-    while sum(each.count for one in drained[1:] for each in one.steps if each.step == step) < 1_000:
+
+    def done() -> int:
+        return sum(each.count for one in drained[1:] for each in one.steps if each.step == step)
+
+    while done() < 1_000 or drained[-1].t1_ns - drained[0].t1_ns < 3e8:
         time.sleep(0.05)
         drained.append(running.drain())
     running.stop(5.0)
@@ -120,8 +129,10 @@ def test_a_clock_that_runs_wrong_breaks_it(snapshots: list[Snapshot]) -> None:
 
 def test_a_lost_drain_breaks_it(snapshots: list[Snapshot]) -> None:
     start, *window = snapshots
-    lost = dataclasses.replace(rewritten(window[-1], lambda step: step), steps=(), waiting_ns=0)
-    assert not law_of([start, *window[:-1], lost]).holds
+    # On a busy machine the last may have had no time to do anything.
+    fullest = max(window, key=lambda each: sum(step.count for step in each.steps))
+    lost = dataclasses.replace(rewritten(fullest, lambda step: step), steps=(), waiting_ns=0)
+    assert not law_of([start, *(lost if each is fullest else each for each in window)]).holds
 
 
 def test_an_operation_that_outlasts_the_window_counts_for_as_long_as_it_was_in_it() -> None:

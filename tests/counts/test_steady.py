@@ -1,6 +1,9 @@
 """Whether a window was steady: made-up series, and real targets that settle or never do."""
 
+import itertools
+import math
 import random
+import statistics
 import time
 from collections.abc import Callable, Iterator
 
@@ -10,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench._engine import Directory, Engine
-from sitebench.counts.steady import MIN_SLOTS, Settled, Steadiness, settle
+from sitebench.counts.steady import MIN_SLOTS, Settled, Steadiness, _wander, settle
 from sitebench.counts.tally import Tally
 from tests.engine.test_freeze import engine
 from tests.support.frozen import PEOPLE
 from tests.support.people import small_population
-from tests.support.relay import delaying, relayed
+from tests.support.relay import at_most, delaying, relayed
 
 HALF_S = 0.5
 Series = list[tuple[float, int]]
@@ -59,17 +62,55 @@ def test_a_few_lost_half_seconds_do_not_make_a_drift() -> None:
     assert settle(steady).state == Steadiness.SETTLED
 
 
-@pytest.mark.parametrize("alike", [0.0, 0.5])
-def test_steady_targets_are_seldom_called_unsettled(alike: float) -> None:
-    called = 0
-    for seed in range(200):
-        draw, off, drains = random.Random(seed), 0.0, []
-        for _ in range(20):
-            off = alike * off + draw.gauss(0, 0.05)
+@pytest.mark.parametrize("slots", [20, 60])
+@pytest.mark.parametrize(("alike", "most"), [(0.0, 0.01), (0.5, 0.01), (0.8, 0.03), (0.95, 0.06)])
+def test_steady_targets_are_seldom_called_unsettled(alike: float, most: float, slots: int) -> None:
+    """Rates 5 % around their mean, each like the one before: 0.95 is a memory of ten seconds."""
+    called, times = 0, 4_000 // slots
+    for seed in range(times):
+        draw, drains = random.Random(seed), []
+        off = draw.gauss(0, 0.05)
+        for _ in range(slots):
             drains.append((HALF_S, round(5_000 * (1 + off))))
+            off = alike * off + draw.gauss(0, 0.05 * math.sqrt(1 - alike**2))
         called += settle(drains).state == Steadiness.UNSETTLED
-    # Three in a thousand are promised; neighbours that are alike cost some of that.
-    assert called <= (10 if alike else 2)
+    assert called <= most * times
+
+
+def test_the_slope_is_the_median_of_all_pairs_over_the_whole_window() -> None:
+    counts = [5_000, 5_020, 4_990, 5_040, 5_060, 4_000, 5_050, 5_080, 5_110, 5_090]
+    rates, n = [2 * count for count in counts], len(counts)
+    slopes = [(rates[j] - rates[i]) / (j - i) for i, j in itertools.combinations(range(n), 2)]
+    change = 100 * statistics.median(slopes) * n / statistics.median(rates)
+    found = settle([(HALF_S, count) for count in counts])
+    assert found.state == Steadiness.SETTLED
+    assert found.slope_percent == pytest.approx(change)
+    assert "between seconds 0.0 and 5.0" in found.evidence
+
+
+def test_short_drains_are_merged_to_half_seconds() -> None:
+    counts = [5_000 + 7 * n * n % 90 for n in range(12)]
+    whole = settle([(HALF_S, count) for count in counts])
+    halves = [(HALF_S / 2, part) for count in counts for part in (count - 2_000, 2_000)]
+    assert settle(halves) == whole
+    # What is left over is a slot of its own from half of a slot on.
+    assert "and 6.1 of" not in settle([*halves, (0.1, 0)]).evidence
+    assert "and 6.3 of" in settle([*halves, (0.3, 1_500)]).evidence
+
+
+def test_how_far_a_slope_wanders_by_itself_is_what_slopes_of_random_walks_do() -> None:
+    draw, at = random.Random(3), [float(n) for n in range(24)]
+    middle = statistics.mean(at)
+    spread = sum((t - middle) ** 2 for t in at)
+    slopes, told = [], []
+    for _ in range(300):
+        value, values = 0.0, []
+        for _ in at:
+            value += draw.gauss(0, 1)
+            values.append(value)
+        slopes.append(sum((t - middle) * v for t, v in zip(at, values, strict=True)) / spread)
+        told.append(_wander(values, at))
+    assert 0.9 <= statistics.median(told) / statistics.pstdev(slopes) <= 2.0
 
 
 def test_too_few_half_seconds_cannot_be_judged() -> None:
@@ -142,3 +183,55 @@ def test_a_directory_that_takes_its_time_evenly_settles(directory: Directory) ->
             if found.state == Steadiness.SETTLED:
                 return
     raise AssertionError(found)
+
+
+def test_a_queue_that_grows_by_one_and_a_half_percent_of_the_rate_is_found() -> None:
+    lot = random.Random(5)
+    drains = [(HALF_S, 500)] * 16
+    for slope in (0.015, 0.03, 1.0):
+        queue = [round(20 + 500 * slope * n + lot.gauss(0, 2)) for n in range(16)]
+        found = settle(drains, queue)
+        assert found.state == Steadiness.GROWING
+        assert "latency grows with the length of the window" in found.evidence
+    # A stall at the window's end is in its latencies; it is no trend.
+    assert settle(drains, [20] * 15 + [270]).state == Steadiness.SETTLED
+
+
+def queue_of_random_arrivals(lot: random.Random, busy: float) -> list[int]:
+    """Return how many are in the simplest queue, 1,000 served a second, at each half second."""
+    waiting, at_s, found = 0, 0.0, list[int]()
+    while len(found) < 20:
+        at_s += lot.expovariate(1_000 * (busy + (waiting > 0)))
+        while at_s >= HALF_S * (len(found) + 1):
+            found.append(waiting)
+        arrives = waiting == 0 or lot.random() < busy / (busy + 1)
+        waiting += 1 if arrives else -1
+    return found[:20]
+
+
+@pytest.mark.parametrize("busy", [0.5, 0.8, 0.9])
+def test_a_queue_that_comes_and_goes_is_seldom_said_to_grow(busy: float) -> None:
+    lot = random.Random(3)
+    drains = [(HALF_S, round(500 * busy))] * 20
+    settled = [settle(drains, queue_of_random_arrivals(lot, busy)).state for _ in range(60)]
+    assert settled.count(Steadiness.GROWING) <= 1
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(("of_capacity", "grows"), [(1.015, True), (0.8, False)])
+def test_a_rate_that_a_throttled_directory_cannot_keep_up_with_never_settles(
+    directory: Directory, of_capacity: float, grows: bool
+) -> None:
+    capacity = 400
+    with relayed(directory.port, at_most(capacity)) as port:
+        rate = capacity * of_capacity
+        running, step = engine("directory", port, {"kind": "open", "rate": rate})
+        running.start_lanes("p", 64)
+        time.sleep(0.3)
+        measured = Tally.starting(running.cut())
+        for _ in range(MIN_SLOTS + 2):
+            time.sleep(HALF_S)
+            measured.add(running.drain())
+        running.stop(0.0)
+    found = settle(measured.operations([("p", step)]), measured.queue)
+    assert (found.state == Steadiness.GROWING) is grows, (found, measured.queue)

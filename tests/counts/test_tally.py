@@ -12,6 +12,7 @@ from sitebench.counts.tally import MOST_STRETCHES, Tally
 from sitebench.locust.workers.messages import pack, unpack
 from tests.support.drains import Drain, Step, histogram
 
+SECOND = 1_000_000_000
 durations = st.lists(st.integers(min_value=0, max_value=3_600_000_000_000), max_size=50)
 
 
@@ -23,6 +24,42 @@ def test_a_window_is_as_long_as_its_drains_say() -> None:
     tally = Tally.starting(drain(0, 1_000_000_000))
     tally.add(drain(1_000_000_000, 3_500_000_000))
     assert tally.seconds == 2.5
+
+
+def test_the_time_of_lanes_is_that_of_steps_of_waiting_and_of_what_is_under_way() -> None:
+    tally = Tally.starting(Drain(0, SECOND, underway_ns=3 * SECOND))
+    step = Step("p", "s", 1, service=histogram(SECOND), processing_ns=SECOND // 2)
+    tally.add(
+        Drain(SECOND, 6 * SECOND, (step,), 1, (0,), 5 * SECOND, 2 * SECOND, underway_ns=4 * SECOND)
+    )
+    assert tally.lane_s == 5
+    # 1 s of service, half a second of processing, 2 s of waiting, and 1 s more under way.
+    assert tally.clock_s == pytest.approx(4.5, rel=1e-3)
+    # Of these the target had all but the processing and the waiting.
+    assert tally.target_s == pytest.approx(2.0, rel=1e-3)
+    assert tally.waits
+    assert not Tally(lane_ns=100, waiting_ns=1).waits
+    assert Tally(lane_ns=100, waiting_ns=2).waits
+
+
+def test_a_window_that_nothing_began_is_as_long_as_its_drains() -> None:
+    assert Tally().seconds == 0
+    tally = Tally()
+    tally.add(drain(SECOND, 3 * SECOND))
+    tally.add(drain(3 * SECOND, 4 * SECOND))
+    assert tally.seconds == 3
+    tally.length_s = 2.5
+    assert tally.seconds == 2.5
+
+
+def test_what_was_due_before_the_window_before_is_in_rates_alone() -> None:
+    older = Step("p", "s", 3, service=histogram(1, 2, 3))
+    found = Drain(SECOND, 2 * SECOND, older=(older,))
+    tally = Tally.starting(Drain(0, SECOND))
+    tally.add(found)
+    tally.add_late(found)
+    assert tally.steps["p", "s"].count == 3
+    assert not tally.due
 
 
 def test_drains_add_up_to_the_last_operation() -> None:

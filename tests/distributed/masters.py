@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,10 @@ class Master:
     process: subprocess.Popen[str]
     folder: Path
     web: str
+    opener: urllib.request.OpenerDirector = field(
+        default_factory=lambda: urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    )
+    """Keeps the cookie of the token, which a page with permissions asks for."""
 
     def counted(self) -> Counter[str]:
         """Return what the run file has, by step."""
@@ -114,18 +118,30 @@ class Master:
 
     # Its web UI.
 
+    def enter(self) -> None:
+        """Open the address that it prints, with its token if it has one."""
+        assert self.process.stdout is not None
+        said = next(line for line in self.process.stdout if line.startswith("web UI: "))
+        waited_for(lambda: self._opens(said.split()[2]), "the web UI does not answer")
+
+    def _opens(self, url: str) -> bool:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError):
+            self.opener.open(url, timeout=SLOW_S).close()
+            return True
+        return False
+
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"{self.web}{path}", timeout=SLOW_S) as answer:
+        with self.opener.open(f"{self.web}{path}", timeout=SLOW_S) as answer:
             return str(answer.read().decode())
 
     def swarm(self, users: int, user_class: str, **more: str) -> None:
         fields = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
         data = urllib.parse.urlencode(fields | more).encode()
-        with urllib.request.urlopen(f"{self.web}/swarm", data, timeout=SLOW_S) as answer:
+        with self.opener.open(f"{self.web}/swarm", data, timeout=SLOW_S) as answer:
             assert json.loads(answer.read())["success"]
 
     def stop(self) -> None:
-        urllib.request.urlopen(f"{self.web}/stop", b"", timeout=2 * SLOW_S).close()
+        self.opener.open(f"{self.web}/stop", b"", timeout=2 * SLOW_S).close()
 
     def workers_ready(self) -> int:
         # Of the web UI's statistics only this is not kept for two seconds.
@@ -184,7 +200,10 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
         start_new_session=True,
     )
     try:
-        yield Master(process, folder, f"http://127.0.0.1:{web_port}")
+        made = Master(process, folder, f"http://127.0.0.1:{web_port}")
+        if "--headless" not in more:
+            made.enter()
+        yield made
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)

@@ -33,15 +33,21 @@ def lookups(merged: source.Drain) -> int:
 def test_a_drain_survives_the_way() -> None:
     step = Step("p", "s", 4, {"timeout": 1}, 10, 20, processing_ns=30, overlaps=True)
     step.service = step.latency = histogram(1, 2, 3_000_000)
-    step.lag, step.censored = histogram(7), histogram(9)
-    found = unpack(pack(Drain(1, 2, (step,), 3, (4, 5), 6, 7, 8), [4, 5]))
+    step.lag, step.censored, step.in_vain = histogram(7), histogram(9), histogram(8)
+    step.examples = {"timeout": 'look up "cn=a"'}
+    late, older = (Step("p", "t", 2),), (Step("p", "u", 3),)
+    drained = Drain(1, 2, (step,), 3, (4, 5), 6, 7, 8, late=late, older=older)
+    found = unpack(pack(drained, [4, 5]))
+    assert [each.step for each in source.ended(found)] == ["s", "t", "u"]
     (read,) = found.steps
     assert (found.t0_ns, found.t1_ns, found.lanes, found.cpu_ns) == (1, 2, 3, (4, 5))
     assert (found.lane_ns, found.waiting_ns, found.underway_ns) == (6, 7, 8)
     assert (read.count, read.failures, read.bytes_out, read.bytes_in) == (4, {"timeout": 1}, 10, 20)
     assert (read.service, read.latency) == (step.service, step.service)
     assert (read.lag, read.censored, read.processing_ns) == (step.lag, step.censored, 30)
+    assert read.in_vain == step.in_vain
     assert read.overlaps
+    assert read.examples == step.examples
 
 
 def test_a_round_waits_for_everybody() -> None:

@@ -73,10 +73,12 @@ def test_one_worker_at_its_ceiling_invalidates_the_point_and_is_named() -> None:
     assert found.evidence.startswith("worker 1 (host-1, 10.0.0.3): ")
 
 
-def test_a_ceiling_does_not_matter_where_the_target_was_at_its_own() -> None:
+def test_a_worker_at_its_ceiling_gives_a_lower_bound_though_the_target_was_at_its_own() -> None:
     seen = replace(evidence(), use=a_use(target_cpu_s=1.99))
     before = judge(seen)
-    assert judged(before, seen, (a_worker(0, cpu_s=1.99),), 1).valid == before.valid
+    assert before.valid
+    after = judged(before, seen, (a_worker(0, cpu_s=1.99),), 1)
+    assert (after.bound, after.valid) == ("generator", False)
 
 
 def test_a_clock_that_is_off_is_a_doubt() -> None:

@@ -9,6 +9,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from sitebench.counts.source import ended
+
 FOLDER = "WITNESS"
 """Environment variable with the folder of what was seen: a file for each process and test."""
 
@@ -30,11 +32,14 @@ class Witness:
     def drain(self) -> Any:
         return self._saw(self._source.drain())
 
+    def cut(self) -> Any:
+        return self._saw(self._source.cut())
+
     def stop(self, timeout_s: float = 5.0) -> Any:
         return self._saw(self._source.stop(timeout_s))
 
     def _saw(self, drained: Any) -> Any:
-        for step in drained.steps:
+        for step in ended(drained):
             self._did[step.step] += step.count
         draft = self._file.with_suffix(".draft")
         draft.write_text(json.dumps(self._did))

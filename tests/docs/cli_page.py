@@ -5,23 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
 from sitebench.cli.main import app
+from sitebench.options.help import default, examples, panel, visible
+from sitebench.options.option import PANELS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "cli.md"
 HEAD = """# Command line
 
 Made from the commands themselves by `python -m tests.docs.cli_page`: what `--help` says, to be
-searched and linked to. Sizes may be written `10k` or `1m`, rates `20k`, times `500ms`, `30s` or
-`2m`. What goes wrong is one line and its remedy; exit codes are those of
+searched and linked to. Options that several commands take alike are
+[at the end](#options-of-several-commands). Sizes may be written `10k` or `1m`, rates `20k`, times
+`500ms`, `30s` or `2m`. What goes wrong is one line and its remedy; exit codes are those of
 [load search](load-search.md#objectives).
 """
+SEVERAL = "options-of-several-commands"
 OWN = ("help", "install_completion", "show_completion")
 
 
@@ -38,50 +43,126 @@ def commands(
 
 
 def page() -> str:
-    """Return the page."""
-    return "\n".join([HEAD, *(_section(path, each) for path, each in commands())])
+    """Return the page: each command with what it alone takes, then the options of several."""
+    found = dict(commands())
+    shared = _shared(found)
+    return "\n".join(
+        [
+            HEAD,
+            *(line for path, each in found.items() for line in _section(path, each, shared)),
+            "## Options of several commands",
+            "",
+            *(line for title, rows in shared.items() for line in _group(title, rows)),
+        ]
+    )
 
 
-def _section(path: tuple[str, ...], command: Any) -> str:
-    head = f"## sitebench {' '.join(path)}"
-    foot = _prose(command.epilog or "")
-    return "\n".join([head, "", *_prose(command.help), *_table(command), *foot])
+def _shared(found: Mapping[tuple[str, ...], Any]) -> dict[str, list[Any]]:
+    """Return what more than two commands take alike, by the heading it is told under.
+
+    Where two such groups of commands give a name two meanings, the heading has that of most; the
+    others tell theirs themselves.
+    """
+    takers: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    options: dict[str, Any] = {}
+    for path, command in found.items():
+        for each in _options(command):
+            takers[_row(each)].append(path)
+            options[_row(each)] = each
+    groups: dict[str, dict[str, str]] = {
+        title: {} for title in (*PANELS, *(f"Every {name}" for name in ("vary", "peak", "ui")))
+    }
+    for row, paths in takers.items():
+        group = groups.setdefault(_heading(paths, options[row]), {})
+        rival = group.get(options[row].opts[0])
+        if len(paths) > max(2, len(takers.get(rival or "", ()))):
+            group[options[row].opts[0]] = row
+    return {
+        title: [options[row] for row in rows.values()] for title, rows in groups.items() if rows
+    }
 
 
-def _prose(text: str) -> Iterator[str]:
-    """Yield the help's paragraphs; those that are a command are set as one."""
-    for paragraph in filter(None, text.split("\n\n")):
-        if paragraph.startswith("sitebench "):
-            yield f"    {' '.join(paragraph.split())}"
-        else:
-            yield " ".join(paragraph.split()).replace("<", "\\<")
+def _heading(paths: Sequence[tuple[str, ...]], option: Any) -> str:
+    """Return where an option is told: with one command of all suites, with a suite, or of all."""
+    if len({path[-1] for path in paths}) == 1:
+        return f"Every {paths[0][-1]}"
+    if len({path[0] for path in paths}) == 1:
+        return f"Commands of sitebench {paths[0][0]}"
+    return panel(option)
+
+
+def _options(command: Any) -> list[Any]:
+    return [
+        each
+        for each in visible(command)
+        if each.param_type_name == "option" and each.name not in OWN
+    ]
+
+
+def _group(title: str, rows: Sequence[Any]) -> Iterator[str]:
+    yield f"### {title}"
+    yield ""
+    yield from _table(rows)
+
+
+def _section(
+    path: tuple[str, ...], command: Any, shared: Mapping[str, Sequence[Any]]
+) -> Iterator[str]:
+    yield f"## sitebench {' '.join(path)}"
+    yield ""
+    prose, shown = examples(command.help)
+    for paragraph in prose:
+        yield paragraph.replace("<", "\\<")
+        yield ""
+    for each in shown:
+        yield f"    {each}" if each.startswith("sitebench ") else each
+        yield ""
+    elsewhere = {_row(each) for rows in shared.values() for each in rows}
+    own = [each for each in visible(command) if each.name not in OWN]
+    yield from _table([each for each in own if _row(each) not in elsewhere])
+    taken = {_row(each) for each in _options(command)}
+    if also := [text for title, rows in shared.items() if (text := _also(title, rows, taken))]:
+        yield f"Also [options of several commands](#{SEVERAL}): {'; '.join(also)}."
         yield ""
 
 
-def _table(command: Any) -> Iterator[str]:
-    yield "| option | means | default |"
-    yield "|---|---|---|"
-    shown = [each for each in command.params if not each.hidden and each.name not in OWN]
-    for each in sorted(shown, key=lambda each: each.param_type_name):
-        yield f"| {_spelled(each)} | {_cell(each.help or '')} | {_default(each)} |"
-    yield ""
+def _also(title: str, rows: Sequence[Any], taken: set[str]) -> str:
+    """Name the options of a group that a command takes: all, all but some, or which."""
+    link = f"[{title}](#{title.lower().replace(' ', '-')})"
+    names = {_row(each): f"`{each.opts[0]}`" for each in rows}
+    has = [name for row, name in names.items() if row in taken]
+    lacks = [name for row, name in names.items() if row not in taken]
+    if not has:
+        return ""
+    if not lacks:
+        return link
+    if len(lacks) <= len(has) // 2:
+        return f"{link} without {', '.join(lacks)}"
+    return f"{', '.join(has)} of {link}"
 
 
-def _default(each: Any) -> str:
-    """Return what holds unless told otherwise: of a pair one of both, of a lone switch nothing."""
-    if each.required:
-        return "required"
-    said = each.default
-    if isinstance(said, bool):
-        said = (each.opts if said else each.secondary_opts or [""])[0]
-    return "" if said in (None, "") else f"`{said}`"
+def _table(rows: Sequence[Any]) -> Iterator[str]:
+    if rows:
+        yield "| option | means | default |"
+        yield "|---|---|---|"
+        yield from map(_row, rows)
+        yield ""
+
+
+def _row(each: Any) -> str:
+    value = default(each)
+    if value not in ("", "required"):
+        value = f"`{value}`"
+    return f"| {_spelled(each)} | {_cell(each.help or '')} | {value} |"
 
 
 def _spelled(each: Any) -> str:
     if each.param_type_name == "argument":
         return f"`{(each.metavar or each.name).upper()}`"
     value = f" {each.metavar}" if each.metavar and not each.is_flag else ""
-    return ", ".join(f"`{_cell(text + value)}`" for text in (*each.opts, *each.secondary_opts))
+    spelled: list[str] = [*each.opts, *each.secondary_opts]
+    spelled[0] += value
+    return ", ".join(f"`{_cell(text)}`" for text in spelled)
 
 
 def _cell(text: str) -> str:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sitebench.suite import suites
 from tests.docs.cli_page import commands
 
 FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
@@ -16,8 +17,9 @@ KNOWN: dict[tuple[str, ...], Any] = dict(commands())
 
 def command_of(argv: Sequence[str]) -> tuple[tuple[str, ...], Any]:
     """Return the command that arguments begin with, and the words that name it."""
+    names = {each.long_name: each.name for each in suites()}
     for length in (2, 1):
-        words = tuple(argv[:length])
+        words = tuple(names.get(word, word) for word in argv[:length])
         if words in KNOWN:
             return words, KNOWN[words]
     raise AssertionError(f"no such command: {' '.join(argv)}")
@@ -25,8 +27,14 @@ def command_of(argv: Sequence[str]) -> tuple[tuple[str, ...], Any]:
 
 def parse(argv: Sequence[str]) -> None:
     """Have the command read its arguments, as it would before it begins; raises what it says."""
+    parsed(argv)
+
+
+def parsed(argv: Sequence[str]) -> dict[str, Any]:
+    """Return what a command reads from its arguments."""
     words, command = command_of(argv)
-    command.make_context(" ".join(words), list(argv[len(words) :]))
+    found: dict[str, Any] = command.make_context(" ".join(words), list(argv[len(words) :])).params
+    return found
 
 
 def blocks(text: str, *languages: str) -> Iterator[str]:

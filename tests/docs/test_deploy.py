@@ -1,5 +1,6 @@
 """What deploy/ holds is what Compose and Kubernetes take, and what sitebench takes."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -105,6 +106,23 @@ def test_hadolint_finds_nothing_in_the_dockerfile(tmp_path: Path) -> None:
     wrong = tmp_path / "Dockerfile"
     wrong.write_text((DEPLOY / "Dockerfile").read_text().replace("WORKDIR /source", "RUN cd /s"))
     assert "DL3003" in linted(wrong).stdout
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3_600)
+def test_the_image_is_built_and_its_commands_run() -> None:
+    docker = shutil.which("docker")
+    if (
+        docker is None
+        or subprocess.run([docker, "info"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no container daemon answers")
+    built = [docker, "build", "--quiet", "-f", "deploy/Dockerfile", "."]
+    ran = subprocess.run(built, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    argv = [docker, "run", "--rm", ran.stdout.strip(), "ils", "run", "lookup", "--measure", "1s"]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_the_image_is_made_of_what_is_there() -> None:

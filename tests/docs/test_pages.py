@@ -120,3 +120,10 @@ def test_the_site_is_built_and_asks_nothing_of_any_network(tmp_path: Path) -> No
     fetched = r"<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=\"?(https?://[^\">\s]+)"
     for page in pages:
         assert re.findall(fetched, page.read_text()) == [], page
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "SECURITY.md"], ids=named)
+def test_pages_are_in_plain_english(page: Path) -> None:
+    prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text()))
+    odd = r"\b(?:some|no|every|any)body\b|\bwho(?:so)?ever\b|\banew\b|\bgone on with\b"
+    assert re.findall(odd, prose, re.IGNORECASE) == []

@@ -12,6 +12,7 @@ import pytest
 
 from sitebench._engine import Directory, Engine, EngineError, Snapshot
 from tests.support.people import BASE, small_population
+from tests.support.waiting import eventually
 
 PEOPLE = small_population(200)
 LOOKUPS = {
@@ -82,7 +83,7 @@ def test_what_the_lanes_count_is_what_the_directory_served(
     snapshots = run(Engine(config(directory.port, threads=threads), PEOPLE), "lookup", 4, 0.5)
     stats = settled(directory)
     assert failures(snapshots) == {}
-    assert counted(snapshots, "lookup") == stats["searches"] == stats["entries_sent"] > 100
+    assert counted(snapshots, "lookup") == stats["searches"] == stats["entries_sent"] > 0
     assert counted(snapshots, "connect") == stats["connections"]
     assert counted(snapshots, "bind") == stats["binds"]
 
@@ -99,9 +100,14 @@ def test_bytes_are_those_the_directory_saw(directory: Directory) -> None:
 
 def test_adds_stay_within_their_ring(directory: Directory) -> None:
     adds = {"start": 1_000, "keys": 50}
-    snapshots = run(Engine(config(directory.port, adds=adds), PEOPLE), "add", 2, 0.3)
+    engine = Engine(config(directory.port, adds=adds), PEOPLE)
+    snapshots: list[Snapshot] = []
+    engine.start_lanes("add", 2)
+    while counted(snapshots, "add") <= 50:
+        snapshots.append(engine.drain())
+    snapshots.append(engine.stop(5.0))
     assert failures(snapshots) == {}
-    assert counted(snapshots, "add") == settled(directory)["adds"] > 50
+    assert counted(snapshots, "add") == settled(directory)["adds"]
     assert directory.stats()["entries"] <= 200 + 2 + 50
 
 
@@ -128,15 +134,19 @@ def test_a_closed_schedule_has_one_clock_and_an_open_one_three(directory: Direct
     opened = run(Engine(config(directory.port, schedule=schedule), PEOPLE), "lookup", 4, 0.5)
     lookups = [step for one in opened for step in one.steps if step.step == "lookup"]
     assert sum(step.lag.count for step in lookups) == counted(opened, "lookup")
-    due = (opened[-1].t1_ns - opened[0].t0_ns) / 1e9 * 1_000.0
-    assert due / 2 <= counted(opened, "lookup") <= due + 1
+    # Between the first drain and the last: what was due then has ended or is in the queue.
+    begin, *between = opened[:-1]
+    queues = [one.backlog + one.in_flight for one in (begin, between[-1])]
+    due = (between[-1].t1_ns - begin.t1_ns) / 1e9 * 1_000.0
+    assert counted(between, "lookup") + queues[1] - queues[0] == pytest.approx(due, abs=2)
 
 
 def test_stopping_lanes_leaves_the_others(directory: Directory) -> None:
     engine = Engine(config(directory.port), PEOPLE)
     engine.start_lanes("lookup", 5)
     engine.stop_lanes("lookup", 3)
-    time.sleep(0.3)
+    assert eventually(lambda: engine.drain().lanes == 2)
+    time.sleep(0.2)
     assert engine.drain().lanes == 2
     engine.stop()
 
@@ -168,7 +178,8 @@ def test_waiting_for_an_answer_does_not_hold_up_python() -> None:
         done.set()
         ticker.join()
     assert failures([last]) == {"timeout": 1}
-    assert ticks >= 10
+    # At most the first and the last while Python is held up.
+    assert ticks >= 3
 
 
 def test_a_stopped_engine_says_so(directory: Directory) -> None:

@@ -70,7 +70,7 @@ def test_an_interrupt_stops_the_work(directory: Directory) -> None:
 
 def test_python_goes_on_while_a_server_is_silent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        config = where(deaf.getsockname()[1], timeout_ms=500)
+        config = where(deaf.getsockname()[1], timeout_ms=5_000)
         failed: list[BaseException] = []
 
         def seed() -> None:

@@ -6,22 +6,31 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from sitebench.runs.runfile import RunFile
 from tests.support.cli import sitebench
 
 LOAD = ("--users", "4", "--threads", "1", "--locales", "en_US", "--warmup", "100ms")
-SHORT = (*LOAD, "--measure", "500ms", "--rate", "100")  # Far from any limit.
+FAR = (*LOAD, "--rate", "100")  # Far from any limit.
+SHORT = (*FAR, "--measure", "500ms")
 
 
+@pytest.mark.alone
 def test_an_objective_that_is_met_passes_and_one_that_is_not_has_an_exit_code_of_its_own(
     tmp_path: Path,
 ) -> None:
-    argv = ("ps", "sweep", "--sizes", "100,200", "--out", "run", *SHORT, "--junit", "run.xml")
-    met = sitebench(*argv, "--objective", "rate>1,failures<=0%,max<9s", cwd=tmp_path)
+    # A short window on a busy machine may not be valid, and then meets nothing.
+    for window in ("500ms", "1s", "2s", "4s"):
+        load = (*FAR, "--measure", window, "--out", window)
+        argv = ("ps", "sweep", "--sizes", "100,200", *load, "--junit", "run.xml")
+        met = sitebench(*argv, "--objective", "rate>1,failures<=0%,max<9s", cwd=tmp_path)
+        with RunFile(tmp_path / window) as run:
+            if all(point.result and point.result.verdict.valid for point in run.points()):
+                break
     # The second time nothing is measured: the same points are held against another objective.
     missed = sitebench(*argv, "--objective", "rate>1,max<1us", cwd=tmp_path)
     assert met.code == 0, met.err
     assert missed.code == 3
-    assert "Web pages requested/sec" in missed.out
+    assert "Rate/s" in missed.out
     lines = missed.err.strip().splitlines()
     said = [line for line in lines if line.startswith("missed: ")]
     assert [line.split(":")[1].strip() for line in said] == [

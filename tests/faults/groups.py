@@ -76,6 +76,24 @@ def slow_writes(folder: Path, per_s: int) -> Iterator[Group]:
 
 
 @contextlib.contextmanager
+def pressure_group() -> Iterator[Group]:
+    """Make a group of version 2, which needs no controller for its pressure to be known."""
+    mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
+    parent = next((Path(place) for _, place, kind, *_ in mounts if kind == "cgroup2"), None)
+    if parent is None or not (parent / "io.pressure").exists():
+        unavailable("this machine has no control groups that know their pressure")
+    group = Group(parent / f"sitebench-test-{os.getpid()}-{next(_numbers)}")
+    try:
+        group.path.mkdir()
+    except OSError as error:
+        unavailable(f"control groups of {parent} cannot be made: {error.strerror}")
+    try:
+        yield group
+    finally:
+        group.remove()
+
+
+@contextlib.contextmanager
 def _group(old: str, new: str | None = None) -> Iterator[tuple[int, Group]]:
     version, parent = _parent(old, new or old)
     group = Group(parent / f"sitebench-test-{os.getpid()}-{next(_numbers)}")

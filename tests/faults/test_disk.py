@@ -1,11 +1,18 @@
 """A disk that is too slow: it is named, and the machine's pressure shows it as well."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.faults.groups import slow_writes
+from sitebench.monitor import Monitor, Use, use_between
+from sitebench.verdict.finding import Grade
+from sitebench.verdict.rules.disk import disk
+from sitebench.verdict.rules.thresholds import STALLED_MOST
+from tests.faults.groups import pressure_group, slow_writes
 from tests.faults.holding import SITE, grades, measured
+from tests.support.actor import Actor, acting
+from tests.support.evidence import evidence
 
 
 @pytest.mark.alone
@@ -23,3 +30,56 @@ def test_a_slow_disk_under_durable_updates_is_called_the_bottleneck(tmp_path: Pa
     assert "waited for a disk" in point["evidence"]
     # io.full says the same of a quiet machine only: whatever else runs takes it down to nothing.
     assert point["resources"]["machine"]["pressure"]["io.some"] > 0.1
+
+
+THREADS = 200
+WRITING = """
+import os, threading, time
+def write(n):
+    file = os.open(f"{folder}/{{n}}", os.O_CREAT | os.O_WRONLY)
+    while True:
+        os.pwrite(file, b"x" * 4096, 0)
+        os.fsync(file)
+for n in range({writers}):
+    threading.Thread(target=write, args=(n,), daemon=True).start()
+for n in range({idle}):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+"""
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("writers", [THREADS, 1])
+def test_a_target_of_hundreds_of_threads_is_seen_to_wait_for_its_disk(
+    tmp_path: Path, writers: int
+) -> None:
+    with slow_writes(tmp_path, per_s=40) as group, acting() as actor:
+        group.add(actor.pid)
+        use = _seen(actor, tmp_path, writers, THREADS - writers)
+    assert use.target is not None
+    assert use.target.threads == THREADS + 1
+    found = disk(evidence(seconds=2.0, use=use))
+    assert found.grade == Grade.PRIMARY, found.evidence
+    assert "waited for a disk" in found.evidence
+
+
+@pytest.mark.alone
+def test_of_a_thousand_threads_the_control_group_shows_the_one_that_waits(tmp_path: Path) -> None:
+    with slow_writes(tmp_path, per_s=40) as group, pressure_group() as own, acting() as actor:
+        group.add(actor.pid)
+        own.add(actor.pid)
+        use = _seen(actor, tmp_path, 1, 1_000)
+    assert use.target is not None
+    assert use.target.disk_wait_share is not None
+    assert use.target.disk_wait_share < STALLED_MOST
+    found = disk(evidence(seconds=2.0, use=use))
+    assert found.grade == Grade.PRIMARY, found.evidence
+
+
+def _seen(actor: Actor, folder: Path, writers: int, idle: int) -> Use:
+    actor.do(WRITING.format(folder=folder, writers=writers, idle=idle))
+    monitor = Monitor(actor.pid)
+    start = monitor.sample()
+    time.sleep(2)
+    use = use_between(start, monitor.sample(), 2.0)
+    monitor.close()
+    return use

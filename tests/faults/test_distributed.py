@@ -26,7 +26,7 @@ def test_a_killed_master_costs_its_point_and_neither_run_file_nor_worker(
         ground.assert_whole()
         ground.run.unlink()
         # It waits for the next master, as it did for this one.
-        point = ground.point(*load, "--measure", "500ms")
+        point = ground.point(*load, "--measure", "2s")
         assert point["operations"] > LANES
         assert [each["ended"] for each in point["workers"]] == [None]
         assert "Traceback" not in one.end()

@@ -50,7 +50,7 @@ def test_a_sweep_is_gone_on_with_when_its_run_file_has_room(ground: Ground, disk
     ground.run = disk.path / ground.run.name
     sweep = ("ils", "sweep", "--sizes", "20", "--operations", "connect,lookup", "--json")
     load = ("--locales", ",".join(LOCALES), "--users", "2", "--threads", "1", "--warmup", "0s")
-    out = ("--measure", "2s", "--out", str(ground.run))
+    out = ("--measure", "4s", "--out", str(ground.run))
     with ground.started(*sweep, *load, *out) as process:
         assert eventually(lambda: ground.windows() == 2 or process.poll() is not None, 60)
         finished = ground.done()

@@ -37,4 +37,4 @@ def test_half_open_connections_are_given_up_on_both_sides(ground: Ground) -> Non
     (point,) = ran.objects
     kinds = set(point["failures_by_kind"])
     assert "timeout" in kinds <= {"timeout", "connect-timeout", "unreachable"}
-    assert ground.right_at_the_end()
+    assert ground.right_again()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.groups import cpu_quota, unavailable
-from tests.faults.holding import DIRECTORY, GENERATOR, Pids, grades, measured
+from tests.faults.holding import DIRECTORY, GENERATOR, Pids, grades, measured, put_ahead
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(300)]
 """Alone, as rivals would starve other tests; and with time to try again on a busy machine."""
@@ -59,13 +59,6 @@ def pin(pid: int, core: int) -> None:
         os.sched_setaffinity(int(task.name), {core})
 
 
-def put_ahead(pid: int) -> None:
-    """Let a process run before all others, so that only the intended one is starved."""
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with contextlib.suppress(PermissionError):  # without root: on a quiet machine
-            os.sched_setscheduler(int(task.name), os.SCHED_RR, os.sched_param(1))
-
-
 def two_cores() -> tuple[int, int]:
     """Return two cores that we may use."""
     usable = sorted(os.sched_getaffinity(0))
@@ -84,7 +77,7 @@ def test_a_generator_with_a_sliver_of_cpu_is_called_the_bottleneck(tmp_path: Pat
         point = measured(tmp_path, *RUN, held=held, spared="target")
     assert (point["verdict"], point["valid"]) == ("generator", False), point["evidence"]
     # Beside other programs it may not even get its quota.
-    assert "quota of 0.2 cores" in point["evidence"] or "waited for one" in point["evidence"]
+    assert "quota of 0.2 cores" in point["evidence"] or "waited for a core" in point["evidence"]
     assert grades(point)["cpu"] == "no"
     assert "generator-starved" in {each["kind"] for each in point["warnings"]}
 

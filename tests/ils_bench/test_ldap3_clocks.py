@@ -72,14 +72,15 @@ def test_an_answer_that_never_comes_is_censored_and_its_wait_is_accounted_for() 
     assert law.holds, law
 
 
-def test_wrong_answers_are_answers_and_have_a_service_time() -> None:
+def test_wrong_answers_have_a_clock_of_their_own() -> None:
     directory = Directory("{}", small_population(50, seed=2))
     with lanes(directory.port, LOOKUP) as running:
         tally = passes(running, "lookup", 1)
     directory.stop()
     lookup = tally.steps["lookup", "lookup"]
     assert set(lookup.failures) == {"wrong-answer"}
-    assert (lookup.service.count, lookup.censored.count) == (lookup.count, 0)
+    assert (lookup.service.count, lookup.wrong.count) == (0, lookup.count)
+    assert lookup.censored.count == 0
 
 
 def test_making_way_for_a_person_is_no_part_of_adding_one() -> None:

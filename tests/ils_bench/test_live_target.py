@@ -198,7 +198,7 @@ def test_a_crashed_run_is_cleaned_up_after(live: Live, own_temporary: Path) -> N
     assert cleaned.code == 0, cleaned.err
     assert live.people == 0
     assert not list(journal.entries())
-    assert "nothing was left behind" in in_process("ils", "clean").err
+    assert "nothing to clean up" in in_process("ils", "clean").err
     # It could not remove its own run file any more: the next measurement does.
     (left,) = own_temporary.iterdir()
     again = ("ils", "run", "lookup", "--target", live.url, "--entries", "10", *LOCALES, *SHORT)
@@ -342,3 +342,17 @@ def test_a_real_slapd_is_filled_and_emptied_too(openldap: OpenDirectory) -> None
     )
     assert again.objects[0]["failures"] == 0
     assert not list(journal.entries())
+
+
+def test_a_slapd_of_the_users_own_on_this_machine_is_watched(openldap: OpenDirectory) -> None:
+    assert openldap.pid is not None
+    ran = in_process(
+        *("ils", "run", "lookup", "--target", str(openldap.address), "--entries", "300"),
+        *(*LOCALES, *SHORT),
+    )
+    (point,) = ran.objects
+    used = sum(psutil.Process(openldap.pid).cpu_times()[:2])
+    assert 0 < point["target"]["cpu_s"] <= used
+    unknown = {each["resource"] for each in point["bottlenecks"] if each["grade"] == "unknown"}
+    assert unknown.isdisjoint({"cpu", "memory", "operating-system", "disk"})
+    assert "unwatched" not in {each["kind"] for each in point["warnings"]}

@@ -1,5 +1,6 @@
 """People into files, streams and folders for slapd; what is there is told from what should be."""
 
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -41,7 +42,9 @@ def digest_of(size: int, profile: Profile = "paper") -> str:
 def killed(*argv: str, when: Path, how: signal.Signals) -> int:
     """Run a command until a file is begun, and end it."""
     with subprocess.Popen([*SITEBENCH, "ils", *argv], stderr=subprocess.DEVNULL) as process:
-        assert eventually(lambda: when.exists() and when.stat().st_size > 0, 30)
+        assert eventually(
+            lambda: (when.exists() and when.stat().st_size > 0) or process.poll() is not None
+        )
         process.send_signal(how)
         return process.wait()
 
@@ -72,9 +75,12 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_about() -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_a_file_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Signals) -> None:
-    path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
-    asked = ("seed", "--to", str(path), "--entries", "100k", *PEOPLE)
-    assert killed(*asked, when=part, how=how) != 0
+    for attempt in range(5):  # On a busy machine it may be over before it is ended.
+        path, part = tmp_path / f"{attempt}.ldif", tmp_path / f"{attempt}.ldif.part"
+        asked = ("seed", "--to", str(path), "--entries", "100k", *PEOPLE)
+        if ended := killed(*asked, when=part, how=how):
+            break
+    assert ended != 0
     assert part.exists()
     assert not path.exists()
     assert digest(in_process("ils", *asked)) == digest_of(100_000)
@@ -142,9 +148,12 @@ def test_a_folder_grows_and_takes_no_other_people(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.usefixtures("slapd")
 def test_a_folder_is_gone_on_with_whatever_ended_it(tmp_path: Path, how: signal.Signals) -> None:
-    folder = tmp_path / "people"
-    asked = ("seed", "--to", f"slapd:{folder}", "--entries", "30k", *PEOPLE)
-    assert killed(*asked, when=folder / "db" / "data.mdb", how=how) != 0
+    for attempt in range(5):  # On a busy machine it may be over before it is ended.
+        folder = tmp_path / str(attempt)
+        asked = ("seed", "--to", f"slapd:{folder}", "--entries", "30k", *PEOPLE)
+        if ended := killed(*asked, when=folder / "db" / "data.mdb", how=how):
+            break
+    assert ended != 0
     assert digest(in_process("ils", *asked)) == digest_of(30_000)
     assert slapd_folder.read(folder).people == 30_000
 
@@ -164,7 +173,7 @@ def test_places_that_are_none_are_told() -> None:
     for place, words in (
         ("embedded", "is not a running directory"),
         ("slapd:", "names no folder"),
-        ("http://127.0.0.1:1", "unknown target"),
+        ("http://127.0.0.1:1", "is a web site, not a directory"),
     ):
         with pytest.raises(BadInput, match=words):
             parse_destination(place)
@@ -179,6 +188,26 @@ def test_an_address_may_name_the_base() -> None:
 def test_the_suffix_of_a_domain_is_all_of_it() -> None:
     assert suffix_of("ou=people,dc=example,dc=com") == "dc=example,dc=com"
     assert suffix_of(r"ou=a,o=Smith\, Jones") == r"o=Smith\, Jones"
+    assert suffix_of(r"ou=a\\,o=b") == "o=b"
+    assert suffix_of('ou=a, o="Smith, Jones"') == 'o="Smith, Jones"'
+
+
+@pytest.mark.usefixtures("slapd")
+def test_slapd_has_the_base_and_the_folder_as_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / 'a "quoted" \\ folder'
+    for base in (r"ou=p,o=Smith\, Jones", r"ou=p,o=a\\", r"ou=p,o=\"a", 'ou=p,o="Smith, Jones"'):
+        slapd_folder.fill(Spec(2, locales=LOCALES, base=base), folder)
+        assert slapd_folder.read(folder).people == 2
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\x0b", "\x85", "\u2028"])
+@pytest.mark.usefixtures("slapd")
+def test_a_base_adds_no_directive_to_slapds(tmp_path: Path, end: str) -> None:
+    base = f'o="x{end}logfile {tmp_path / "planted"}{end}"'
+    with pytest.raises(BadInput, match="it has control characters"):
+        slapd_folder.fill(Spec(2, locales=LOCALES, base=base), tmp_path / "folder")
+    assert not (tmp_path / "planted").exists()
 
 
 @pytest.mark.usefixtures("slapd")

@@ -131,7 +131,7 @@ def test_steps_leave_out_what_is_not_set() -> None:
     }
 
 
-def test_places_differ_in_keys_and_share_an_open_rate() -> None:
+def test_processes_draw_apart_among_the_same_people_and_share_an_open_rate() -> None:
     options = IlsOptions(rate=900.0, seed=5, threads=2)
     found = json.loads(
         engine_config(
@@ -142,7 +142,7 @@ def test_places_differ_in_keys_and_share_an_open_rate() -> None:
             first_added=77,
         )
     )
-    assert found["schedule"] == {"kind": "open", "rate": 300.0}
-    assert found["keys"] == {"choice": "uniform", "seed": 7}
+    assert found["schedule"] == {"kind": "open", "rate": 300.0, "arrivals": "poisson"}
+    assert found["keys"] == {"choice": "uniform", "seed": 5, "engine": 2}
     assert found["adds"] == {"start": 77, "keys": 1_000_000}
     assert found["threads"] == 2

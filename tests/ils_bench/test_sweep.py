@@ -40,7 +40,7 @@ def started(slapd: object, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A sweep of four points, which runs on until it is ended."""
     argv = ["ils", "sweep", "--sizes", "100,200", "--operations", "connect,lookup", "--json"]
     process = subprocess.Popen(
-        [*SITEBENCH, *argv, *PORTABLE, "--warmup", "100ms", "--measure", "2s", "--out", "run"],
+        [*SITEBENCH, *argv, *PORTABLE, "--warmup", "100ms", "--measure", "4s", "--out", "run"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -64,7 +64,7 @@ def children(pid: int, name: str) -> list[psutil.Process]:
 
 def test_a_sweep_measures_every_operation_at_every_size(slapd: object, tmp_path: Path) -> None:
     argv = ("ils", "sweep", "--sizes", "100,200", "--out", "run", *PORTABLE, *SHORT)
-    ran = in_process(*argv, cwd=tmp_path)
+    ran = in_process(*argv, "--paper-tables", cwd=tmp_path)
     assert ran.code == 0, ran.err
     for words in ("Connect Operation", "Add Operation", "Direct Lookup", "Operations per second"):
         assert words in ran.out
@@ -95,7 +95,7 @@ def test_ctrl_c_ends_everything_and_the_same_command_goes_on(
     assert not alive
     assert statuses(run).count("done") == 1
     argv = ("ils", "sweep", "--sizes", "100,200", "--operations", "connect,lookup", "--json")
-    options = ("--warmup", "100ms", "--measure", "2s", "--out", "run")
+    options = ("--warmup", "100ms", "--measure", "4s", "--out", "run")
     again = in_process(*argv, *PORTABLE, *options, cwd=tmp_path)
     assert again.code == 0, again.err
     assert [point["resumed"] for point in again.objects] == [True, False, False, False]

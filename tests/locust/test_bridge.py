@@ -24,6 +24,7 @@ class Source:
             raise EngineError("the engine is stopped")
         self.drained_by.append(gevent.getcurrent())
         return Drain(0, 1)
+    cut = drain
     def stop(self, timeout_s):
         self.stopped = True
         time.sleep(0.1)
@@ -33,7 +34,7 @@ class Idle:
     def __init__(self):
         self.sources, self.warmup_s = [], 0.0
     def prepare(self, environment, processes, preparing):
-        return {"url": "", "warmup_s": self.warmup_s, "measure_s": None}
+        return {"url": "", "warmup_s": self.warmup_s, "measure_s": None, "timeout_s": 1.0}
     def record(self, prepared):
         return Recording(None, Windows(Monitor(None)), lambda windows: None)
     def open(self, prepared, slot):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.locustfiles.conftest import Counting, agrees, headless, processes
 
-RUN = ("-u", "8", "-r", "8", "-t", "2s")
+RUN = ("-u", "8", "-r", "8", "-t", "5s")
 TIMED = ("-u", "8", "-r", "8", "-t", "4s")
 
 
@@ -22,7 +22,7 @@ def test_every_operation_is_counted_once(tmp_path: Path, counting: Counting, use
 
 
 def test_all_classes_run_side_by_side(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, "-u", "12", "-r", "12", "-t", "2s")
+    ran = headless(tmp_path, counting, "-u", "12", "-r", "12", "-t", "5s")
     assert ran.code == 0, ran.said
     programs = {program for program, _ in ran.counts}
     assert programs == {"connect", "add", "lookup", "retrieve", "ils-user", "register"}
@@ -71,7 +71,7 @@ def test_a_number_is_incremented_by_either_client(
         "    sequence = Sequence('counting', (Connect(), Bind(), Add(),\n"
         "        Modify((Change('increment', 'sFlags', ('1',)),), 'new')), counts='modify')\n"
     )
-    ran = headless(tmp_path, counting, "-u", "1", "-t", "2s", "--client", client, locustfile=own)
+    ran = headless(tmp_path, counting, "-u", "1", "-t", "5s", "--client", client, locustfile=own)
     assert ran.counts["counting", "modify"] > 0, ran.said
     assert not any(ran.failures.values()), ran.said
 

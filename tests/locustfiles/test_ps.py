@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
 from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
-RUN = ("-u", "8", "-r", "8", "-t", "3s", "--threads", "1")
+RUN = ("-u", "8", "-r", "8", "--threads", "1")
 
 
 @dataclass
@@ -49,7 +50,7 @@ def headless(folder: Path, site: Site, *more: str) -> Ran:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=90,
     )
     totals = json.loads((folder / "totals.json").read_text())
     counts: dict[str, int] = {}
@@ -65,18 +66,24 @@ def test_every_request_is_counted_once(
     tmp_path: Path, site: Site, client: str, *, distributed: bool
 ) -> None:
     how = processes(2) if distributed else ()
-    ran = headless(tmp_path, site, *RUN, "--client", client, *how, "ScenarioUser")
-    assert ran.code == 0, ran.said
-    assert ran.failures == 0
-    done, counts = site.stats(), ran.counts
-    counted = {
-        "pages": counts["page"] + counts["updated-page"],
-        "updates": counts["update"],
-        "creates": counts["create"],
-        "images": counts["image"],
-    }
+    for seconds in (3, 10, 30):  # A busy machine needs some of it to begin.
+        before = site.stats()
+        argv = (*RUN, "-t", f"{seconds}s", "--client", client, *how, "ScenarioUser")
+        ran = headless(tmp_path, site, *argv)
+        assert ran.code == 0, ran.said
+        assert ran.failures == 0
+        counts = Counter(ran.counts)
+        counted = {
+            "pages": counts["page"] + counts["updated-page"],
+            "updates": counts["update"],
+            "creates": counts["create"],
+            "images": counts["image"],
+        }
+        if min(counted.values()) > 0:
+            break
     assert min(counted.values()) > 0
-    uncounted = {name: done[name] - n for name, n in counted.items()}
+    done = site.stats()
+    uncounted = {name: done[name] - before[name] - n for name, n in counted.items()}
     # Locust ends the greenlets of its own client in the middle of a request, at most one a user.
     allowed = 0 if client == "native" else 8
     assert min(uncounted.values()) >= 0, uncounted

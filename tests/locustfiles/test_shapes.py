@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from sitebench.locust.shapes.plans import ShapeOptions
-from sitebench.options.option import fields_of, long_option
+from sitebench.options.option import fields_of
+from sitebench.options.spelling import long_option
 from tests.locustfiles.conftest import (
     ENOUGH,
     LOCALES,
@@ -84,7 +85,7 @@ def test_a_shape_that_cannot_be_is_refused_in_one_line(
 
 
 def test_a_shape_of_ones_own_is_a_few_lines(tmp_path: Path, counting: Counting) -> None:
-    ran = headless(tmp_path, counting, "-u", "4", "-r", "100", "-t", "1s", locustfile=OWN_SHAPE)
+    ran = headless(tmp_path, counting, "-u", "4", "-r", "100", "-t", "5s", locustfile=OWN_SHAPE)
     assert ran.code == 0, ran.said
     assert asked_for(ran) == [1]
     agrees(ran, counting)
@@ -95,7 +96,8 @@ def test_the_page_shows_it_and_tells_of_every_option_of_a_shape() -> None:
     page = PAGE.read_text()
     assert f'--8<-- "{OWN_SHAPE.relative_to(ROOT)}"' in page
     for each, spec in fields_of(ShapeOptions):
-        assert f"| `{long_option(each.name)} {spec.metavar}` | {spec.help} |" in page
+        option = f"{long_option(each.name)} {spec.metavar}".strip()
+        assert f"| `{option}` | {spec.help} |" in page
 
 
 BOTH = """

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitebench.counts.tally import Tally
 from sitebench.errors import UnknownValue
 from sitebench.measure.objective import METRICS, OPERATORS, Objective, ObjectiveState
+from sitebench.measure.summarise import summarise
 from sitebench.runs.point import PointResult
 from sitebench.suite import suites
-from tests.support.points import a_result, a_use
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_result, a_spec, a_use
 
 
 def state(text: str, result: PointResult | None = None) -> ObjectiveState:
@@ -115,10 +118,57 @@ def test_a_percentile_of_too_few_samples_cannot_be_told_and_says_why() -> None:
     assert "too few samples" in judged.message
 
 
-def test_failures_are_a_share_of_what_ended() -> None:
-    result = replace(a_result(count=999), failures_by_kind={"timeout": 1})
-    assert state("failures<=0.1%", result) is ObjectiveState.MET
-    assert state("failures<0.1%", result) is ObjectiveState.BROKEN
+def measured(*steps: Step) -> PointResult:
+    """Return the result of two seconds with these steps; those named lookup count."""
+    tally = Tally.starting(Drain(0, 0))
+    tally.add(Drain(0, 2 * 10**9, steps, cpu_ns=(10**9,)))
+    counts = [("lookup", "lookup")]
+    return summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
+
+
+def test_failures_are_a_share_of_the_steps_that_ended() -> None:
+    # A pass of 20 steps fails with one of them; in 20 of 100 passes one step failed.
+    passes = [Step("lookup", f"step {n}", 100, {"wrong-answer": 1}) for n in range(19)]
+    failing = measured(*passes, Step("lookup", "lookup", 100, {"wrong-answer": 1}))
+    assert state("failures<=1%", failing) is ObjectiveState.MET
+    assert state("failures<1%", failing) is ObjectiveState.BROKEN
+    refused = Step("lookup", "connect", 100, {"connect-refused": 10})
+    assert state("failures<5%", measured(refused, Step("lookup", "lookup", 100))) is (
+        ObjectiveState.BROKEN
+    )
+
+
+def timing_out(answered: int, in_vain: int, waited_ns: int = 10**10) -> PointResult:
+    """Return a result of which a part was never answered, in 50 us otherwise."""
+    took, waited = histogram(), histogram()
+    took.record(50_000, answered)
+    waited.record(waited_ns, in_vain)
+    n = answered + in_vain
+    return measured(Step("lookup", "lookup", n, {"timeout": in_vain}, 1, 1, took, censored=waited))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("p99<5ms", ObjectiveState.BROKEN),
+        ("p50<5ms", ObjectiveState.MET),
+        ("max<1s", ObjectiveState.BROKEN),
+        ("mean<5ms", ObjectiveState.BROKEN),
+        # At least 10 s may be 11 s.
+        ("p99<=11s", ObjectiveState.UNKNOWN),
+        ("p99>=1s", ObjectiveState.MET),
+        ("p99>11s", ObjectiveState.UNKNOWN),
+    ],
+)
+def test_what_was_never_answered_took_at_least_as_long_as_it_was_waited_for(
+    text: str, expected: ObjectiveState
+) -> None:
+    assert state(text, timing_out(98_200, 1_800)) is expected
+
+
+def test_a_bound_is_written_as_one() -> None:
+    judged = Objective.parse("p99<5ms").judge(timing_out(98_200, 1_800))
+    assert judged.message == "p99 is >= 10 s (asked: p99<5ms)"
 
 
 def test_the_cpu_of_a_target_elsewhere_cannot_be_told() -> None:

@@ -23,7 +23,7 @@ def test_repeats_are_interleaved_over_sizes_and_resumed(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert measured(tmp_path / "run") == [(100, 0), (200, 0), (100, 1), (200, 1)]
     assert "scenario at 200, repeat 2 of 2" in ran.err
-    assert "least and greatest" in ran.out
+    assert "least..most" in ran.out
     again = in_process(*SWEEP, "--repeats", "2", "--json", cwd=tmp_path)
     assert [(p["entries"], p["spec"]["repeat"], p["resumed"]) for p in again.objects] == [
         *((100, 0, True), (200, 0, True), (100, 1, True), (200, 1, True)),

@@ -13,7 +13,7 @@ import pytest
 
 from sitebench.monitor import Monitor, ProcessUse, use_between
 from sitebench.monitor.child_clock import ChildClock
-from sitebench.monitor.process import ProcessReader, Rising
+from sitebench.monitor.process import ProcessReader, Rising, Stalls
 from tests.support.actor import Actor, acting
 from tests.support.waiting import eventually
 
@@ -238,6 +238,14 @@ def test_two_that_want_one_core_wait_for_it_and_are_switched(actor: Actor) -> No
         actor.do("[os.kill(child, 9) for child in children]")
 
 
+def test_the_cores_that_a_target_may_run_on(actor: Actor) -> None:
+    watch = Watch(actor.pid)
+    assert watch.used().allowed_cores == tuple(sorted(os.sched_getaffinity(0)))
+    last = max(os.sched_getaffinity(0))
+    actor.do(f"import os; os.sched_setaffinity(0, {{{last}}})")
+    assert watch.used().allowed_cores == (last,)
+
+
 def test_descriptors_that_are_open(actor: Actor) -> None:
     before = Watch(actor.pid).used().descriptors
     if before is None:
@@ -334,3 +342,21 @@ def test_a_quota_that_holds_a_process_back_is_seen(actor: Actor, quota: Path) ->
     # 0.3 s of CPU at 10 ms in each 100: some 30 times 90 ms, fewer where ticks are coarse.
     assert found.throttled_s > 1.0
     assert found.quota_cores == pytest.approx(0.1)
+
+
+def test_threads_that_cannot_be_looked_at_are_not_said_to_work() -> None:
+    assert Stalls().look().looked == 0
+
+
+def test_of_very_many_threads_a_part_is_looked_at_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A look that takes long on a busy machine would put off the next.
+    monkeypatch.setattr("sitebench.monitor.process._LOOK_BUDGET", 1.0)
+    waits, runs = tmp_path / "waits", tmp_path / "runs"
+    waits.write_text("1 (a D name) D 0")
+    runs.write_text("2 (x) R 0")
+    stalls = Stalls((str(waits),) * 300 + (str(runs),) * 300)
+    # 256 that wait; 44 that wait among 212 that run; the last 88, which run.
+    assert eventually(lambda: stalls.look().looked == 3)
+    assert stalls.stalled == pytest.approx(1 + 44 / 256)

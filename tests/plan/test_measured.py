@@ -1,5 +1,6 @@
 """From a run's points to the rates that a plan is made from."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -21,7 +22,7 @@ ONLY_LOOKUPS = Scenario(0.04, 1_200.0, {"lookup": 6.0})
 
 
 def invalid(result: PointResult) -> PointResult:
-    return replace(result, verdict=Verdict(Bound.GENERATOR, False, "the tester was full"))
+    return replace(result, verdict=Verdict(Bound.UNSETTLED, False, "it drifts"))
 
 
 def a_page_result(pages_per_s: float, entries: int = 1_000) -> PointResult:
@@ -47,14 +48,23 @@ def test_an_invalid_point_is_left_out_and_the_reason_is_kept() -> None:
     results = [a_result(a_spec(users=2), 5_000), invalid(a_result(a_spec(users=8), 9_000))]
     (table,) = tables_of(results, ILS)
     assert table.at(1_000) == {"lookup": 2_500.0}
-    assert [str(each) for each in table.remarks] == [
-        "lookup at 1k: left out, generator: the tester was full"
-    ]
+    assert [str(each) for each in table.remarks] == ["lookup at 1k: left out, unsettled: it drifts"]
+
+
+def test_a_lower_bound_is_planned_with_and_said_to_be_one() -> None:
+    limited = replace(
+        a_result(a_spec(users=8), 9_000),
+        verdict=Verdict(Bound.GENERATOR, False, "full", (), (), 9e9),
+    )
+    (table,) = tables_of([a_result(a_spec(users=2), 5_000), limited], ILS)
+    assert table.at(1_000) == {"lookup": 4_500.0}
+    (remark,) = table.remarks
+    assert "a lower bound: the tester was the limit" in str(remark)
 
 
 def test_a_plan_from_nothing_but_invalid_points_is_refused_with_the_reason() -> None:
     (table,) = tables_of([invalid(a_result())], ILS)
-    with pytest.raises(BadInput, match=r"no rate for lookup .*the tester was full"):
+    with pytest.raises(BadInput, match=r"no rate for lookup .*it drifts"):
         plan(ILS, ONLY_LOOKUPS, table)
 
 
@@ -110,7 +120,9 @@ def test_the_smallest_size_with_room_for_the_answer_is_taken() -> None:
 def test_more_than_twice_what_was_measured_is_refused_unless_insisted_on() -> None:
     table = RateTable("m", (10_000,), {"pages": (40.0,)})
     near = plan(PS, Scenario(0.04, 25.0, community=20_000), table)
-    assert "2 times fewer" in near.warnings[0]
+    assert "(2 times fewer)" in near.warnings[0]
+    many = plan(PS, Scenario(0.04, 25.0), RateTable("m", (1,), {"pages": (5.0,)}), size=1)
+    assert re.search(r"\((\d{1,3}(,\d{3})*) times fewer\)", many.warnings[0])
     far = Scenario(0.04, 25.0, community=20_001)
     with pytest.raises(BadInput, match="more than twice") as refused:
         plan(PS, far, table)

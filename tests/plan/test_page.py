@@ -38,13 +38,14 @@ return JSON.stringify(Object.fromEntries([...cells].map(
 
 def page(path: Path, rates: Mapping[str, Sequence[RateTable]] = RATES) -> str:
     # A page that may load nothing, and whose errors are kept.
+    body, script = planner_fragment(rates)
     path.write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>plan</title>'
         '<meta http-equiv="Content-Security-Policy"'
         " content=\"default-src 'none'; script-src 'unsafe-inline'\">"
         "<script>window.errors = []; addEventListener('error', (e) => errors.push(e.message));"
         "addEventListener('securitypolicyviolation', (e) => errors.push(e.blockedURI));</script>"
-        f"</head><body>{planner_fragment(rates)}</body></html>"
+        f"</head><body>{body}<script>{script}</script></body></html>"
     )
     return path.as_uri()
 
@@ -110,11 +111,15 @@ def test_any_numbers_typed_give_exactly_what_the_model_gives(browser: Browser) -
             "community": community,
             **{f"n_{name}": number for name, number in mix.items()},
             "objective_s": milliseconds,
+            "cores": 3,
+            "burst": 150,
         }
         for name, value in typed.items():
             put(browser, "ils", name, value)
         objective = (0.99, milliseconds / 1000) if milliseconds else None
-        scenario = Scenario(percent / 100, minutes * 60, mix, free / 100, community, objective)
+        scenario = Scenario(
+            percent / 100, minutes * 60, mix, free / 100, community, objective, 3, 1.5
+        )
         exactly(browser, "ils", solve(scenario, TODAY.at(10_000)))
 
 
@@ -157,7 +162,7 @@ def test_every_input_has_a_label_and_answers_to_the_keyboard(browser: Browser) -
 
 
 def test_without_a_script_the_page_says_what_the_plan_says() -> None:
-    fragment = planner_fragment({})
+    fragment, _ = planner_fragment({})
     assert '<output data-answer="simultaneous">1,088</output>' in fragment
     assert '<output data-answer="served">27,188</output>' in fragment
     assert "http" not in fragment
@@ -173,3 +178,13 @@ def test_a_law_beside_the_plan_follows_its_inputs(browser: Browser) -> None:
     found = json.loads(browser.run(read, "web-0"))
     assert found["carried_per_s"][0] == "385.024"
     assert float(found["users_of_line"][1]) == pytest.approx(385.024 / 5 * 60)
+
+
+def test_names_of_operations_are_neither_markup_nor_script() -> None:
+    name = "\"><img></script><script>alert('1')"
+    body, script = planner_fragment({"ils": [RateTable("today", (100,), {name: (1.0,)})]})
+    assert "alert" in body
+    assert "alert" in script
+    assert "<img" not in body
+    assert "<script" not in body
+    assert "</script" not in script

@@ -182,6 +182,8 @@ def draw(dice: random.Random) -> tuple[Scenario, Scenario, str, int]:
             round(dice.uniform(0, 0.9), 3),
             dice.randrange(1, 10**8),
             dice.choice([None, (dice.choice([*PERCENTILES.values()]), dice.uniform(0.5, 9))]),
+            dice.choice([1, 3]),
+            dice.choice([1.0, 1.5]),
         )
 
     return one(dice.randrange(60, 6_000), mix), one(dice.uniform(0.5, 90), None), machine, 10_000
@@ -195,9 +197,11 @@ def fill(sheet: Any, scenario: Scenario, machine: str, size: int) -> None:
         "Headroom: share of a machine to leave free": scenario.headroom,
         "Response-time objective: percentile": {v: k for k, v in PERCENTILES.items()}[share],
         "... below so many ms (0: none)": within_s * 1e3,
+        "... with so many cores a machine": scenario.cores,
+        "Arrivals in the busiest minutes, of the average": scenario.burst,
         "Community to serve": scenario.community,
         "Machine": machine,
-        "Rates measured with so many people": size,
+        "Size measured": size,
     }
     if scenario.mix is None:
         typed["Seconds a visitor looks at a page"] = scenario.stay_s

@@ -1,6 +1,7 @@
-"""A project outside the repository that has only the wheel."""
+"""A project and a user outside the repository, who have only the wheel."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-UV = Path(sys.executable).with_name("uv")
+UV, MATURIN = (Path(sys.executable).with_name(name) for name in ("uv", "maturin"))
 
 PYPROJECT = """\
 [project]
@@ -57,17 +58,18 @@ def test_a_site_is_measured(personalized_site):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel that would be published."""
+    """Build the wheel that would be published, as `make wheel` does."""
     out = tmp_path_factory.mktemp("wheel")
-    built(UV, "build", "--wheel", "--no-build-isolation", "--quiet", "--out-dir", out, ROOT)
+    built(MATURIN, "build", "--release", "--locked", "--quiet", "--out", out)
     (found,) = out.glob("sitebench-*.whl")
     return found
 
 
-def built(*argv: str | Path, cwd: Path = ROOT) -> str:
+def built(*argv: str | Path, cwd: Path = ROOT, **more: str) -> str:
     """Run a command that must succeed; return what it said."""
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment["VIRTUAL_ENV"] = str(Path(sys.executable).parents[1]) if cwd == ROOT else ""
+    environment |= more
     ran = subprocess.run(
         list(map(str, argv)), cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
@@ -92,3 +94,24 @@ def test_a_project_with_only_the_wheel_uses_fixtures_and_api(wheel: Path, tmp_pa
     assert "3 passed" in said
     where = built(python, "-c", "import sitebench; print(sitebench.__file__)", cwd=project)
     assert where.startswith(str(project))
+
+
+@pytest.mark.timeout(600)
+def test_the_demo_runs_from_the_wheel_where_nothing_can_be_compiled(
+    wheel: Path, tmp_path: Path
+) -> None:
+    assert "-cp311-abi3-manylinux_" in wheel.name
+    locked, empty = tmp_path / "locked", tmp_path / "empty"
+    what = ("--no-dev", "--no-emit-project", "--no-hashes", "--output-file", locked)
+    built(UV, "export", "--frozen", "--quiet", *what)
+    built(UV, "venv", "--quiet", "--python", sys.executable, empty)
+    path = str(empty / "bin")
+    assert [shutil.which(tool, path=path) for tool in ("cargo", "rustc", "cc")] == [None] * 3
+    install = ("--quiet", "--only-binary", ":all:", "--python", empty / "bin/python")
+    built(UV, "pip", "install", *install, "--requirement", locked, wheel, cwd=tmp_path, PATH=path)
+    sitebench, version = empty / "bin/sitebench", wheel.name.split("-")[1]
+    assert built(sitebench, "--version", cwd=tmp_path, PATH=path) == f"sitebench {version}\n"
+    demo = ("demo", "ps", "--measure", "300ms")
+    said = built(sitebench, *demo, cwd=tmp_path, PATH=path)
+    assert "\nreport: demo.html\n" in said
+    assert (tmp_path / "demo.html").stat().st_size > 100_000

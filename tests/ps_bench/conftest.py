@@ -1,14 +1,12 @@
 """Sites for the tests of the site half."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ps_bench.options import PsOptions
 from ps_bench.targets.opening import open_target
 from sitebench.http.site import OpenSite
-from tests.support.programs import required_program
 
 LOCALES = ("en_US", "de_DE", "ja_JP")
 PEOPLE = 300
@@ -21,10 +19,3 @@ def site() -> Iterator[OpenSite]:
     """An embedded site of 300 people, on a copy of its own."""
     with open_target(PsOptions(entries=PEOPLE, locales=LOCALES)) as opened:
         yield opened
-
-
-@pytest.fixture(scope="session")
-def chromedriver() -> Path:
-    """Return the driver of a browser."""
-    required_program("chromium")
-    return required_program("chromedriver")

@@ -6,14 +6,6 @@ import pytest
 
 from sitebench.report import model
 from tests.report import made
-from tests.support.programs import required_program
-
-
-@pytest.fixture(scope="session")
-def chromedriver() -> Path:
-    """Return the driver of a browser."""
-    required_program("chromium")
-    return required_program("chromedriver")
 
 
 @pytest.fixture(scope="session")

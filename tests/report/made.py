@@ -49,6 +49,7 @@ def drains(asked: PointSpec, clock: Histogram, failures: dict[str, int]) -> list
     """Return what a point's lanes recorded: a tenth as many sequences as operations."""
     name = asked.operation
     counted = step(name, name, clock.count, clock, failures)
+    counted.examples = {kind: f"look up <{kind}>" for kind in failures}
     passes = step(name, "sequence", clock.count // 10, took(10**6, clock.count // 10))
     return [
         drained(n * DRAIN_NS, (counted, passes), n * DRAIN_NS // 2)

@@ -43,6 +43,16 @@ def test_how_long_it_was_tried_is_said_only_where_nothing_else_differs() -> None
     assert distinguishing_label([*specs, *rates])(rates[1]) == "500/s, 32 users"
 
 
+def test_points_with_and_without_a_rate_are_told_apart() -> None:
+    closed = made.spec(users=64)
+    random = made.spec(users=64, rate=500.0, settings={"arrivals": "poisson"})
+    even = made.spec(users=64, rate=500.0, settings={"arrivals": "even"})
+    call = distinguishing_label([closed, random])
+    assert [call(closed), call(random)] == ["64 users", "500/s"]
+    call = distinguishing_label([closed, random, even])
+    assert [call(closed), call(even)] == ["64 users", "500/s, even"]
+
+
 def test_settings_are_named_where_they_differ() -> None:
     specs = [made.spec(settings={"keys": keys, "seed": "1"}) for keys in ("uniform", "latest")]
     assert distinguishing_label(specs)(specs[1]) == "keys=latest"

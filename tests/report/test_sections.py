@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from sitebench.counts.worker_seen import WorkerSeen
+from sitebench.measure.objective import METRICS
 from sitebench.report import build
 from sitebench.report.charts import log_axis
 from sitebench.report.model import Report
 from sitebench.report.page import Section
-from sitebench.report.sections import verdict, workers
+from sitebench.report.sections import failures, verdict, workers
 
 
 @pytest.fixture(scope="session")
@@ -30,31 +31,117 @@ def test_the_verdict_comes_first_and_the_manifest_last(sections: dict[str, Secti
     ]
 
 
-def test_the_headline_says_what_was_found_what_bound_it_and_whether_to_trust_it(
+def with_bound(report: Report, operation: str, bound: str) -> Report:
+    """Return a report in which the points of an operation have another verdict."""
+    (run,) = report.runs
+    points = [
+        point
+        if point.spec.operation != operation
+        else replace(
+            point,
+            result=replace(
+                point.result, verdict=replace(point.result.verdict, bound=bound, valid=False)
+            ),
+        )
+        for point in run.points
+    ]
+    return Report([replace(run, points=points)])
+
+
+@pytest.fixture(scope="session")
+def spoilt(report: Report) -> Report:
+    """The report, with a point that never settled in place of the tester's limit."""
+    return with_bound(report, "add", "unsettled")
+
+
+def test_the_headline_says_what_was_found_what_bound_it_and_what_can_be_quoted(
     report: Report,
 ) -> None:
     said = verdict.headline(report, report.runs[0])
     assert "direct lookup operation 20,000/s with 1k to 10k entries" in said
     assert "was the limit at" in said
-    assert "1 of 8 points must not be quoted (generator); 1 more have no result" in said
-    assert "Trust in part" in verdict.stamp(report.runs[0])
+    assert "add operation at least 20,000/s with 1k entries, and at most 632,000/s" in said
+    assert "The load generator at 1" not in said
+    assert "All 8 points can be quoted, 1 of them as lower bounds; 1 more have no result" in said
+
+
+def test_a_point_that_is_not_usable_is_said_not_to_be_quoted(spoilt: Report) -> None:
+    said = verdict.headline(spoilt, spoilt.runs[0])
+    assert "7 of 8 points can be quoted; 1 must not be (unsettled); 1 more have no result" in said
+    assert "add operation" not in said
+
+
+@pytest.mark.parametrize(
+    ("bounds", "stamped"),
+    [
+        ({}, "Can be quoted, with warnings"),
+        ({"add": "generator"}, "Can be quoted, in part as lower bounds"),
+        ({"add": "unsettled"}, "Can be quoted in part"),
+        (dict.fromkeys(("add", "lookup", "connect"), "generator"), "Can be quoted as lower bounds"),
+        (dict.fromkeys(("add", "lookup", "connect"), "failed"), "Nothing can be quoted"),
+    ],
+)
+def test_the_stamp_says_what_can_be_quoted(
+    report: Report, bounds: dict[str, str], stamped: str
+) -> None:
+    for operation, bound in bounds.items():
+        report = with_bound(report, operation, bound)
+    (run,) = report.runs
+    if not bounds:
+        run = replace(run, points=[p for p in run.points if p.spec.operation != "add"])
+    # A point without a result is a part of its own.
+    stored = [each for each in run.stored if each.status == "done"]
+    assert verdict.stamp(replace(run, stored=stored)).endswith(f">{stamped}</span>")
 
 
 def test_every_warning_names_its_points_and_its_remedy(report: Report) -> None:
     found = verdict.warned(report, report.runs[0])
-    assert [warning.bad for warning in found[:2]] == [True, True]
-    (said,) = found[0].messages
+    assert [warning.bad for warning in found[:2]] == [True, False]
+    assert found[0].messages == {"it <i>died</i> | so": ["Connect, 10k entries"]}
+    (said,) = found[1].messages
     assert said.startswith("generator: ")
-    assert found[0].messages[said] == ["Add, 1k entries"]
-    assert found[1].messages == {"it <i>died</i> | so": ["Connect, 10k entries"]}
+    assert found[1].messages[said] == ["Add, 1k entries"]
+    assert "Lower bounds" in found[1].title
     assert all(warning.remedy for warning in found)
 
 
+@pytest.mark.parametrize(
+    ("bound", "mark"), [("generator", "bound"), ("unsettled", "invalid"), ("failed", "invalid")]
+)
 def test_an_invalid_point_is_marked_in_every_table_that_has_it(
+    report: Report, bound: str, mark: str
+) -> None:
+    made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
+    for name in ("bottlenecks", "papers", "operations"):
+        assert f'class="mark {mark}" title="{bound}' in made[name].body, name
+
+
+@pytest.mark.parametrize("bound", ["generator", "unsettled"])
+def test_the_note_of_a_starred_latency_is_true_of_each_reason(report: Report, bound: str) -> None:
+    made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
+    said = words(made["operations"])
+    assert "us *" in said
+    assert "* the tester was the limit" not in said
+    assert "* not the target's alone: the verdict says why." in said
+
+
+def test_a_lower_bound_is_written_as_one_and_its_latency_is_marked(
     sections: dict[str, Section],
 ) -> None:
-    for name in ("bottlenecks", "papers", "operations"):
-        assert 'class="mark invalid" title="generator' in sections[name].body, name
+    assert "&gt;= 20,000" in sections["operations"].body
+    assert "&gt;= 20,000" in sections["papers"].body
+    assert "99 us *" in words(sections["operations"])
+    assert ">= 20,000 /s 1k entries" in words(sections["verdict"])
+    assert "*" not in words(sections["verdict"])
+
+
+def test_what_an_operation_costs_the_server_has_a_row_for_each_point(
+    sections: dict[str, Section],
+) -> None:
+    said = words(sections["bottlenecks"])
+    assert "What one operation costs your server" in said
+    # 0.95 s of CPU a second at 20,000/s.
+    assert "Direct lookup, 1k entries, 16 users 47.5 us" in said
 
 
 def test_bottlenecks_are_graded_by_resource_with_the_evidence_of_each(
@@ -83,9 +170,22 @@ def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> 
 
 def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:
     said = words(sections["failures"])
-    assert "Connect, 1k entries timeout 56" in said
-    assert "Connect, 1k entries wrong-answer 16" in said
+    assert "Connect, 1k entries timeout connect: look up <timeout> 56" in said
+    assert "Connect, 1k entries wrong-answer connect: look up <wrong-answer> 16" in said
     assert "failed it <i>died</i> | so look at it" in said
+
+
+def test_the_share_of_failures_is_that_of_an_objective(report: Report) -> None:
+    (run,) = report.runs
+    point = next(each for each in run.points if each.result.failures)
+    (counted, *others) = point.result.steps
+    # Another step of the sequence, that never fails, as often again.
+    bind = replace(counted, step="bind", failures=0, counted=False)
+    result = replace(point.result, steps=(counted, bind, *others))
+    one = Report([replace(run, points=[replace(point, result=result)])])
+    (by_kind, *_) = failures.tables(one)
+    shown = sum(float(str(row[-1]).rstrip("%")) for row in by_kind.rows)
+    assert METRICS["failures"].of(result) == pytest.approx(shown, abs=0.001)
 
 
 def test_loads_make_a_curve_with_the_knee_of_its_search(sections: dict[str, Section]) -> None:
@@ -99,11 +199,12 @@ def test_loads_make_a_curve_with_the_knee_of_its_search(sections: dict[str, Sect
 def test_markdown_has_the_headline_the_warnings_and_every_table(report: Report) -> None:
     text = build.markdown(report)
     assert text.startswith("# made\n")
-    assert "must not be quoted" in text
+    assert "as lower bounds" in text
     assert "### Direct Lookup Operation (today: embedded)" in text
     assert "| Search Ops/sec | today | - | 20,000 | - | 20,000 |" in text
-    assert "(invalid)" in text
+    assert r"| \>= 20,000 |" in text
     assert "### Failed operations by kind" in text
+    assert "connect: look up \\<wrong-answer\\>" in text
     assert "<script" not in text
 
 
@@ -131,3 +232,12 @@ def test_a_narrow_range_of_rates_has_marks_too() -> None:
     axis = log_axis("count, log", [3_400.0, 4_700.0])
     assert [mark for mark in axis["values"] if 3_400 <= mark <= 4_700] == [3_500, 4_000, 4_500]
     assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]
+
+
+def test_a_hollow_mark_says_how_its_rate_may_be_quoted(report: Report) -> None:
+    for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
+        made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
+        said = [str(dict(chart.choices)) for chart in made["rates"].charts]
+        assert any(word in text for text in said), bound
+        for name in ("rates", "curve"):
+            assert all("{'field': 'grade'}" in str(chart.spec) for chart in made[name].charts)

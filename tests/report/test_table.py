@@ -19,14 +19,14 @@ def test_markdown_is_a_table_that_no_text_breaks() -> None:
         "| Point | ops/s |\n"
         "| --- | ---: |\n"
         "| lookup \\*fast\\* | 1,000 |\n"
-        "| a\\|b | 77 (invalid) |\n"
+        "| a\\|b | 77 (not usable) |\n"
         "|  | n/a |\n"
         "\n"
         "seen\\_once\n"
     )
 
 
-def test_html_escapes_every_text_and_says_invalid_beside_the_colour() -> None:
+def test_html_escapes_every_text_and_says_so_beside_the_colour() -> None:
     page = TABLE.to_html()
     assert "<all>" not in page
     assert "<100%>" not in page

@@ -50,6 +50,23 @@ def test_a_percentile_needs_a_hundred_samples_beyond_it(name: str, least: int) -
     assert Durations.of(short).percentiles[name] is None
 
 
+def test_the_largest_and_the_mean_are_in_microseconds_too() -> None:
+    found = Durations.of(histogram(1_000, 3_000))
+    assert (found.max, found.mean, found.n) == pytest.approx((3.0, 2.0, 2), rel=1e-3)
+    never = Durations.of(histogram(1_000), histogram(3_000))
+    assert (never.max, never.mean, never.n) == pytest.approx((3.0, 2.0, 2), rel=1e-3)
+
+
+def test_a_percentile_as_long_as_the_shortest_wait_in_vain_is_a_bound() -> None:
+    took = histogram()
+    took.record(1_000, 400)
+    given_up = histogram(1_000)
+    assert "p50" in Durations.of(took, given_up).at_least
+    assert set(Durations.of(took).to_json()) == {
+        *("p50", "p90", "p99", "p99_9", "max", "mean", "n"),
+    }
+
+
 def test_nothing_has_no_latency() -> None:
     nothing = Durations.of(histogram())
     assert (nothing.n, nothing.mean, nothing.max) == (0, None, None)
@@ -90,3 +107,24 @@ def test_headroom_is_what_the_busiest_thread_had_left(
     result = summarise(a_spec(), tally, counts, a_use(), target_cores=1, native=True)
     assert result.headroom == pytest.approx(left)
     assert result.to_json()["generator"]["headroom"] == result.headroom
+
+
+def test_a_percentile_among_operations_that_never_ended_is_a_lower_bound() -> None:
+    answered, in_vain = histogram(), histogram()
+    answered.record(1_000_000, 982_000)
+    in_vain.record(10_000_000_000, 18_000)
+    found = Durations.of(answered, in_vain)
+    assert found.n == 1_000_000
+    assert found.p50 is not None
+    assert found.p50 == pytest.approx(1_000, rel=0.001)
+    assert found.p99 is not None
+    assert found.p99 == pytest.approx(10e6, rel=0.001)
+    assert found.at_least == ("p99", "p99_9", "max", "mean")
+    assert Durations.of(answered).at_least == ()
+
+
+def test_an_operation_given_up_sooner_than_others_took_may_have_been_the_slowest() -> None:
+    answered, in_vain = histogram(), histogram()
+    answered.record(5_000_000, 1_000)
+    in_vain.record(1_000_000, 10)
+    assert Durations.of(answered, in_vain).at_least == ("p50", "p90", "max", "mean")

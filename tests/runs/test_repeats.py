@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sitebench.runs.point import PointResult
-from sitebench.runs.repeats import Series, least_repeats, median_interval, series
+from sitebench.runs.repeats import Series, least_repeats, median_interval, rate_at_half, series
 from tests.support.points import a_result, a_spec
 
 
@@ -85,3 +85,14 @@ def test_one_invalid_repeat_makes_the_series_invalid() -> None:
     assert Series(good.spec, (good, good)).valid
     spoilt = replace(bad, verdict=replace(bad.verdict, valid=False))
     assert not Series(good.spec, (good, spoilt)).valid
+
+
+def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
+    halves = [
+        a_result(a_spec(users=8, repeat=n), count)
+        for n, count in enumerate((20_000, 10_000, 30_000))
+    ]
+    assert rate_at_half(a_spec(users=16, repeat=1), halves) == 5_000
+    assert rate_at_half(a_spec(users=16, repeat=3), halves) == 10_000
+    assert rate_at_half(a_spec(users=32), halves) is None
+    assert rate_at_half(a_spec(users=16, rate=100), halves) is None

@@ -74,6 +74,28 @@ def test_a_file_copied_with_its_log_is_read_whole(path: Path, tmp_path: Path) ->
     assert {p.name for p in copy.parent.iterdir()} == {path.name, f"{path.name}-wal"}
 
 
+def test_a_file_whose_writer_closes_it_as_it_is_opened_is_read_whole(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "copy.sitebench"
+    with RunStore(path) as store:
+        finish(store)
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}{end}", f"{copy}{end}")
+    copyfile = shutil.copyfile
+
+    def close_first(source: Path, to: Path) -> object:
+        # What the last of its writers does: the log becomes part of the file, and goes.
+        if source.name == copy.name:
+            sqlite3.connect(copy).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
+            Path(f"{copy}-wal").unlink(missing_ok=True)
+        return copyfile(source, to)
+
+    monkeypatch.setattr(shutil, "copyfile", close_first)
+    with RunFile(copy) as run:
+        assert run.results() == [a_result()]
+
+
 def test_a_file_of_another_schema_is_refused(path: Path) -> None:
     RunStore(path).close()
     for version, remedy in {1: "measure again", 99: "newer sitebench"}.items():

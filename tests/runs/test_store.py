@@ -80,7 +80,22 @@ def test_a_run_can_be_followed_from_another_connection(path: Path) -> None:
         point = store.point_id(a_spec().key)
         store.append(point, "warmup", Drain(0, 10**9, (Step("lookup", "lookup", 700),)))
         store.append(point, "measure", Drain(10**9, 2 * 10**9, (Step("lookup", "lookup", 900),)))
-        assert reader.latest(a_spec().key) == ("measure", 900.0)
+        assert reader.latest(a_spec().key) == ("measure", "lookup", 900.0)
+        cut = Drain(2 * 10**9, 2 * 10**9 + 54_000_000, (Step("lookup", "lookup", 1),))
+        store.append(point, "measure", cut)
+        assert reader.latest(a_spec().key) == ("measure", "lookup", 900.0)
+
+
+def test_the_step_that_is_followed_is_one_that_counts(path: Path) -> None:
+    # A site's connects and requests are phases of its pages; a bind is a step of its own.
+    steps = [Step("pages", name, n) for name, n in (("connect", 9), ("page", 5), ("request", 9))]
+    with RunStore(path) as store:
+        store.begin(a_spec())
+        store.count(a_spec().key, [("pages", "page")])
+        store.append(store.point_id(a_spec().key), "measure", Drain(0, 10**9, steps))
+        assert store.latest(a_spec().key) == ("measure", "page", 5.0)
+        store.confirm(a_spec())
+        assert store.manifest() == {}
 
 
 def test_samples_of_the_monitor_are_kept_apart_by_who(path: Path) -> None:

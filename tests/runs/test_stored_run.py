@@ -10,6 +10,7 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,16 @@ def test_export_writes_every_drain_and_reading_as_before() -> None:
     assert {k: hashlib.sha256(text.encode()).hexdigest() for k, text in longer.items()} == DIGESTS
 
 
+DERIVED = {"grade", "at_most_per_s", "per_operation"}
+"""What follows from the rest of a result, and was not written when this file was."""
+
+
+def without_derived(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {k: without_derived(each) for k, each in value.items() if k not in DERIVED}
+
+
 def test_specifications_and_results_are_written_as_they_were_read() -> None:
     rows = sqlite3.connect(f"file:{STORED}?mode=ro&immutable=1", uri=True).execute(
         "SELECT key, spec, result FROM points"
@@ -62,7 +73,8 @@ def test_specifications_and_results_are_written_as_they_were_read() -> None:
         assert PointSpec.read(spec).key == key
         if result is not None:
             results += 1
-            assert json.dumps(PointResult.read(json.loads(result)).to_json()) == result
+            written = PointResult.read(json.loads(result)).to_json()
+            assert json.dumps(without_derived(written)) == result
     assert results == 4
 
 

@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import pytest
+
+from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
+from sitebench.runs.timeline import slots
 from sitebench.runs.windows import Phase, PointFile, Windows
 from tests.support.drains import Drain, Step, histogram
-from tests.support.points import a_result, a_spec
+from tests.support.points import a_result, a_spec, a_use
 
 SECOND = 1_000_000_000
 
@@ -48,6 +52,108 @@ def test_a_window_that_begins_anew_makes_ramp_of_what_was_before(tmp_path: Path)
         for phase, count in counts.items():
             (step,) = run.histograms(kept.id, phase)
             assert step.count == count == step.latency.count
+
+
+@pytest.mark.parametrize("last", [0, 100])
+def test_what_ends_long_after_the_window_is_in_its_last_half_second(
+    tmp_path: Path, last: int
+) -> None:
+    spec, half = a_spec(users=2), SECOND // 2
+    due = Step("lookup", "lookup", 5, service=histogram(*[10 * SECOND] * 5))
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec)
+        monitor = Monitor(None)
+        windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
+        windows.cross(lookups(10, 2, 2), Phase.MEASURE)
+        step = Step("lookup", "lookup", 100, service=histogram(*[50_000] * 100))
+        for n in range(4, 7):
+            windows.absorb(Drain(n * half, (n + 1) * half, (step,)))
+        windows.cross(Drain(7 * half, 8 * half, (step,) * bool(last)), Phase.AFTER)
+        for n in range(8, 27):
+            windows.absorb(Drain(n * half, (n + 1) * half))
+        windows.absorb(Drain(27 * half, 28 * half, late=(due,)))
+        point, steps = store.point_id(spec.key), {("lookup", "lookup")}
+        counts = [each.count for each in store.latencies(point, Phase.MEASURE, steps)]
+        assert counts == [100, 100, 100, last + 5]
+        windows.close()
+    with RunFile(tmp_path / "run") as run:
+        (kept,) = run.points()
+        found = slots(run.timeline(kept.id), {("lookup", "lookup")}, 100)
+    measured = [slot for slot in found if slot.phase == "measured"]
+    assert (measured[0].t0_ns, measured[-1].t1_ns) == (2 * SECOND, 4 * SECOND)
+    assert sum(slot.count for slot in measured) == 305 + last
+    assert found[-1] is measured[-1]
+
+
+def test_the_interval_of_a_percentile_comes_from_the_half_seconds_of_the_measured_window(
+    tmp_path: Path,
+) -> None:
+    spec = a_spec(users=2)
+    took = histogram()
+    took.record(1_000_000, 2_000)
+    stall = took.copy()
+    stall.record(20_000_000, 500)
+    ramp = histogram()
+    ramp.record(3_000_000, 2_000)
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec)
+        monitor = Monitor(None)
+        windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
+        for n in range(30):
+            service = ramp if n < 10 else stall if n == 20 else took
+            step = Step("lookup", "lookup", 2_000, service=service)
+            other = Step("lookup", "bind", 9, service=histogram(10**9))
+            drain = Drain(n * SECOND, (n + 1) * SECOND, (step, other))
+            if n in (9, 29):
+                windows.cross(drain, Phase.MEASURE if n == 9 else Phase.AFTER)
+            else:
+                windows.absorb(drain)
+        assert windows.measured is not None
+        windows.complete(
+            summarise(
+                spec, windows.measured, [("lookup", "lookup")], a_use(), target_cores=1, native=True
+            )
+        )
+        store.confirm(spec)
+        monitor.close()
+    with RunFile(tmp_path / "run") as run:
+        (result,) = run.results()
+    assert result.latency.p99 is not None
+    low, high = result.latency.intervals["p99"]
+    assert (low, high) == pytest.approx((1_000, 20_000), rel=2e-3) or high is None
+    assert result.latency.intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
+
+
+def test_an_interval_holds_its_percentile_also_where_operations_were_given_up(
+    tmp_path: Path,
+) -> None:
+    spec, counts = a_spec(users=2), {("lookup", "lookup")}
+    took = histogram(*(us * 1_000 for us in range(1_000, 6_000)))
+    with RunStore(tmp_path / "run") as store:
+        store.begin(spec)
+        monitor = Monitor(None)
+        windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
+        windows.cross(lookups(1, 1, 2), Phase.MEASURE)
+        for n in range(1, 21):
+            given_up = histogram(*[10 * SECOND] * 25)
+            step = Step("lookup", "lookup", 5_000, service=took, censored=given_up)
+            drain = Drain(n * SECOND, (n + 1) * SECOND, (step,))
+            (windows.absorb(drain) if n < 20 else windows.cross(drain, Phase.AFTER))
+        assert windows.measured is not None
+        result = summarise(spec, windows.measured, [*counts], a_use(), target_cores=1, native=True)
+        found = windows.intervals(counts)
+        windows.complete(result)
+        store.confirm(spec)
+        windows.close()
+        (kept,) = store.results()
+    assert kept.latency.intervals == found
+    assert "p99_9" in kept.latency.at_least
+    assert "p99_9" not in found
+    for name, (low, high) in found.items():
+        value = kept.latency.percentiles[name]
+        assert value is not None
+        assert low <= value
+        assert high is None or value <= high
 
 
 def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:

@@ -26,6 +26,7 @@ class Step(source.StepTotals):
     def __post_init__(self) -> None:
         self.failures = Counter(self.failures)
         self.latency = self.service
+        self.in_vain = self.censored
         self.overlaps = self.overlaps or self.step == source.SEQUENCE
 
 

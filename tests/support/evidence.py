@@ -40,6 +40,7 @@ def evidence(**other: Any) -> Evidence:
         generator=ProcessUse(3.0, 1),
         machine=MACHINE,
         target_is_local=True,
+        interface="lo",
     )
     quiet = Evidence(
         seconds=10.0,

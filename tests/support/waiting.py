@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def eventually(happened: Callable[[], bool], within_s: float = 10.0) -> bool:
+def eventually(happened: Callable[[], bool], within_s: float = 60.0) -> bool:
     """Return whether `happened()` becomes true in time."""
     deadline = time.monotonic() + within_s
     while not happened():

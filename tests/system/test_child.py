@@ -126,6 +126,12 @@ def test_errors_survive_the_way_between_processes() -> None:
     assert (type(again), again.message, again.remedy) == (PortInUse, error.message, error.remedy)
 
 
+@pytest.mark.parametrize("kind", ["annotations", "NoReturn", "sys", "exit_with", "__doc__", "Nil"])
+def test_a_kind_that_is_no_error_is_a_failure(kind: str) -> None:
+    again = revive({"kind": kind, "message": "it is taken", "remedy": "choose another"})
+    assert (type(again), again.message) == (MeasurementFailed, "it is taken")
+
+
 def test_a_child_whose_parent_dies_while_it_starts_cleans_up(module: str, tmp_path: Path) -> None:
     begun, left = tmp_path / "begun", tmp_path / "left"
     request = {"slow": True, "begun": str(begun), "leaves": str(left)}

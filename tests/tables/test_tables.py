@@ -1,10 +1,14 @@
 """What tables say of repeats."""
 
+from dataclasses import replace
+
+import pytest
 from rich.console import Console
 
 from ils_bench.paper.tables import summary, tables
 from sitebench.runs.point import PointResult
-from sitebench.tables.tables import footnotes
+from sitebench.tables.console import results_console
+from sitebench.tables.tables import footnotes, latency_table, new_table
 from tests.support.points import a_result, a_spec
 
 
@@ -55,3 +59,39 @@ def test_one_measurement_says_nothing_of_repeats() -> None:
 
 def test_samples_of_all_repeats_are_counted() -> None:
     assert "66,000" in shown(*tables(repeats(3)))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ((1_190.0, 1_340.0), "lookup 1k: p99 1.26 ms (1.19-1.34 ms)"),
+        ((850.0, 1_340.0), "lookup 1k: p99 1.26 ms (850 us-1.34 ms)"),
+        ((1_190.0, None), "lookup 1k: p99 1.26 ms (1.19 ms or more)"),
+    ],
+)
+def test_a_p99_comes_with_its_interval(bounds: tuple[float, float | None], said: str) -> None:
+    result = a_result()
+    latency = replace(result.latency, p99=1_260.0, intervals={"p99": bounds})
+    assert said in shown(latency_table([replace(result, latency=latency)]))
+    without = replace(result, latency=replace(latency, intervals={}))
+    assert "(" not in shown(latency_table([without]))
+
+
+def test_a_table_wider_than_the_terminal_keeps_its_figures_and_wraps_its_words() -> None:
+    table = new_table("Point", "What it is", "Rate", "Latency", left=2)
+    table.add_row("lookup", "said in many words", "1,234,567", "[red]12.6 ms[/] *")
+    console = Console(width=20, record=True, force_terminal=False)
+    console.print(table, crop=False)
+    lines = [line.split() for line in console.export_text().splitlines()]
+    assert ["lookup", "said", "in", "1,234,567", "12.6", "ms", "*"] in lines
+    assert ["many"] in lines
+    assert lines[2][-2:] == ["Rate", "Latency"]
+
+
+def test_only_a_terminal_and_columns_say_how_wide_results_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert results_console().width > 10_000
+    monkeypatch.setenv("COLUMNS", "77")
+    assert results_console().width == 77

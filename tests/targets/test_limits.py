@@ -133,8 +133,10 @@ def test_a_network_carries_so_much_and_no_more() -> None:
     assert not Path(f"/run/netns/sitebench-{os.getpid()}-0").exists()
 
 
+@pytest.mark.timeout(300)
 def test_each_thing_is_varied_in_turn_and_the_rest_held(tmp_path: Path) -> None:
-    what = ("--vary", "processors=1", "--vary", "keys=uniform,zipfian", "--vary", "processors=999")
+    factors = ("processors=1", "keys=uniform,zipfian", "processors=999", "target-threads=1,2")
+    what = [word for factor in factors for word in ("--vary", factor)]
     ran = sitebench(
         *("ils", "vary", "lookup", *what, "--entries", "100", "--users", "2", "--locales", "en_US"),
         *("--warmup", "0s", "--measure", "1s", "--threads", "1", "--out", "run"),
@@ -144,16 +146,18 @@ def test_each_thing_is_varied_in_turn_and_the_rest_held(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert "left out: processors=999: this machine has" in ran.err
     rows = [line.split() for line in ran.out.splitlines() if line.strip()]
-    table = [row[:2] for row in rows if row[0] in ("(base)", "processors", "keys")]
-    assert table[1:] == [["processors", "1"], ["keys", "uniform"], ["keys", "zipfian"]]
+    table = [row[:3] for row in rows if row[0] in ("processors", "keys", "target-threads")]
+    factors_shown = [["processors", "1"], ["keys", "uniform"], ["keys", "zipfian"]]
+    assert [row[:2] for row in table[:3]] == factors_shown
     assert "is the base" in ran.out
+    assert [row[:2] for row in table[3:5]] == [["target-threads", "1"], ["target-threads", "2"]]
 
 
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
         (("ils", "vary", "--vary", "speed=1"), "'speed' cannot be varied"),
-        (("ils", "vary", "--vary", "tls=maybe"), "'maybe' of tls is neither on nor off"),
+        (("ils", "vary", "--vary", "tls=maybe"), "--vary tls: 'maybe' is neither on nor off"),
         (("ps", "vary", "--vary", "workers"), "'workers' does not say what to vary"),
         (("ps", "vary", "--vary", "rate=fast"), "rate"),
         (("ils", "run", "--target-limits", "cpu=1"), "'cpu' cannot be limited"),

@@ -17,6 +17,7 @@ from ils_bench.targets.probe import server_of
 from sitebench import errors
 from sitebench.targets.tls import ServerTls, Trust
 from tests.support.programs import required_program
+from tests.support.waiting import eventually
 from tests.tls.certificates import PASSWORD, Authority, Certificate
 
 ANN = "cn=Ann\\, of the tests,ou=Dynamic,o=Intranet"
@@ -132,7 +133,7 @@ def test_a_client_that_does_not_trust_it_goes_away(ldaps: LdapDirectory) -> None
 def test_plain_ldap_to_a_tls_port_fails_and_is_counted(ldaps: LdapDirectory) -> None:
     plain = tool("ldapsearch", "-x", "-H", ldaps.url.replace("ldaps", "ldap"), "-b", "")
     assert plain.returncode != 0
-    assert ldaps.stats()["tls_failed"] == 1
+    assert eventually(lambda: ldaps.stats()["tls_failed"] == 1)
 
 
 @pytest.fixture

@@ -2,23 +2,14 @@
 
 from pathlib import Path
 
-import pytest
-
 from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import UpdSpec, visitors
 from sitebench.targets.tls import ServerTls
 from tests.support.browser import browsing
-from tests.support.programs import required_program
 from tests.tls.certificates import Certificate
 
 PEOPLE, PERSON = 50, 7
 LOADED = "return [...document.images].filter(i => i.complete && i.naturalWidth > 0).length"
-
-
-@pytest.fixture
-def chromedriver() -> Path:
-    required_program("chromium")
-    return required_program("chromedriver")
 
 
 def test_a_page_comes_over_https_and_its_form_goes_back_so(

@@ -14,7 +14,7 @@ from tests.tls.certificates import Authority, Certificate
 from tests.tls.test_directory import ANN
 
 PEOPLE = ("--entries", "50", "--locales", "en_US")
-SHORT = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "500ms", "--json")
+SHORT = ("--users", "2", "--threads", "1", "--warmup", "0s", "--measure", "2s", "--json")
 
 
 @pytest.fixture
@@ -58,7 +58,10 @@ def test_each_mistake_is_one_line_with_its_remedy(ann: Certificate) -> None:
     for argv, *said in (
         (("plain", "--target", "ldap://127.0.0.1:1"), "needs TLS", "--start-tls"),
         (("external", *secure), "needs a client certificate", "--tls-cert"),
-        (("external", *secure, "--tls-cert", ann.cert, "--bind-dn", ANN), "leave out one"),
+        (
+            ("external", *secure, "--tls-cert", ann.cert, "--tls-key", ann.key, "--bind-dn", ANN),
+            "leave out one",
+        ),
         (("plain", *secure), "needs a DN", "--bind-dn"),
     ):
         refused(in_process(*asked, *argv), 2, *said)

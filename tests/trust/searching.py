@@ -141,7 +141,7 @@ class Searched:
                 for each in psutil.Process().children(recursive=True):
                     with contextlib.suppress(psutil.Error, OSError):
                         if self._in(str(each.environ())):
-                            self.told.add(" ".join(each.cmdline()[1:3]) or each.name())
+                            self.told.add(" ".join(each.cmdline()[1:4]) or each.name())
                 for path in self._files():
                     with contextlib.suppress(OSError):
                         if self._within(_content(path)):

@@ -14,6 +14,7 @@ from ils_bench.suite import SUITE
 from sitebench.errors import EXIT_MISSED, UnknownValue
 from sitebench.http.scenario_file import BadScenarioFile, parse
 from sitebench.system.secret import address
+from tests.support.cli import in_process
 from tests.support.waiting import eventually
 from tests.trust.searching import ADMIN, SERVE, Searched, administered
 
@@ -118,7 +119,7 @@ def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
     for target in ("embedded", "openldap"):
         searched.done("ils", *run, "--target", target, **env)
     assert searched.traces() == []
-    assert any(each.startswith("-m locust") for each in searched.told)
+    assert any("sitebench.locust.process" in each for each in searched.told)
     assert [each for each in searched.told if "targets" in each or "slapd" in each] == []
 
 
@@ -164,7 +165,7 @@ TYPED = (*TYPED_WITHOUT_SIZE, *PEOPLE[:2])
 
 def test_a_password_typed_at_a_terminal_leaves_no_trace(searched: Searched) -> None:
     with searched.terminal(*SERVE) as serving:
-        shown = serving.until("Ctrl-C ends it")
+        shown = serving.until("Ctrl-C to stop")
         assert shown.count("Password of the administrator") == 1
         url = shown.split(" at ")[1].split(",")[0]
         adds = ("ils", "sweep", "--sizes", "20", "--operations", "add", "--client", "ldap3")
@@ -246,6 +247,24 @@ def test_a_token_in_a_scenario_is_sent() -> None:
     finally:
         del os.environ["SITEBENCH_TEST_TOKEN"]
     assert ("Authorization", "Bearer s3cret") in scenario.operations[0].requests[0].headers
+
+
+def test_what_a_scenario_takes_out_of_the_environment_is_said_first(tmp_path: Path) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(SCENARIO.replace("{id}", "{env.HOME}"))
+    ran = in_process("ps", "run", "--target", "http://127.0.0.1:9", "--scenario", str(file))
+    assert f"{file} sends $HOME, $SITE_TOKEN of this environment to http://127.0.0.1:9" in ran.err
+
+
+@pytest.mark.parametrize("end", ["\\n", "\\r", "\\u0000", "\\u0085"])
+def test_a_header_with_a_control_character_is_refused(end: str) -> None:
+    with pytest.raises(BadScenarioFile, match="a header holds a control character"):
+        parse(
+            SCENARIO.replace("{env.SITE_TOKEN}", "x")
+            .replace("{id}", f"{end}X: y")
+            .replace("Authorization", "X-Token"),
+            "file",
+        )
 
 
 def test_credentials_in_a_scenario_file_are_refused() -> None:

@@ -57,12 +57,24 @@ def test_a_quota_is_all_the_cpu_there_is() -> None:
 
 
 def test_a_target_that_waits_for_cores_lacks_cpu() -> None:
-    waiting = with_target(QUIET, cpu_s=3.0, waited_s=6.0)
-    assert cpu(waiting).grade == Grade.PRIMARY
-    assert "waited 0.60 s per second" in cpu(waiting).evidence
+    waiting = with_target(QUIET, cpu_s=3.0, waited_s=6.0, allowed_cores=(1,))
+    full = with_machine(waiting, busy_per_core=(0.2, 0.95))
+    assert cpu(full).grade == Grade.PRIMARY
+    assert "waited 0.60 s per second" in cpu(full).evidence
+    # Wake-ups of many threads, while the cores that they may use had time left.
+    assert cpu(with_machine(waiting, busy_per_core=(1.0, 0.75))).grade == Grade.NO
     less = with_target(QUIET, cpu_s=3.0, waited_s=5.0)
     assert cpu(less).grade == Grade.NO
     assert cpu(with_machine(less, busy_per_core=(1.0, 0.9))).grade == Grade.PRIMARY
+
+
+def test_a_target_has_no_more_cores_than_it_may_run_on() -> None:
+    assert replace(QUIET, target_cores=None).ceiling == 1
+    pinned = with_target(replace(QUIET, target_cores=4), allowed_cores=(2, 3))
+    assert pinned.ceiling == 2
+    assert replace(pinned, target_cores=None).ceiling == 2
+    assert replace(pinned, target_cores=1).ceiling == 1
+    assert with_target(pinned, quota_cores=0.5).ceiling == 0.5
 
 
 def test_a_remote_target_is_judged_by_its_machine() -> None:
@@ -86,9 +98,24 @@ def test_a_link_is_graded_by_its_busier_direction(share: float, grade: Grade) ->
     # The paper says No of less than 3 % (Tables 10, 11) and of less than 15 % (Tables 15, 16).
     carried = round(100e6 / 8 * 10 * share)
     link = InterfaceUse("eth0", carried // 10, carried, 1, 1, 0, 100_000_000)
-    found = network(with_machine(QUIET, interfaces=(link,)))
+    found = network(with_use(with_machine(QUIET, interfaces=(link,)), interface="eth0"))
     assert found.grade == grade
     assert f"eth0 carried {share:.0%} of its 100 Mbit/s" in found.evidence
+
+
+def test_a_link_that_other_traffic_fills_is_not_the_way_to_the_target() -> None:
+    backup = InterfaceUse("eth0", 10**6, 120_000_000, 1, 1, 0, 100_000_000)
+    on_loopback = with_machine(QUIET, interfaces=(backup,))
+    assert network(on_loopback).grade == Grade.UNKNOWN
+    # 128 kB/s came from the target: of its machine's interfaces eth1 is the one that they left by.
+    ours, theirs, idle = (
+        InterfaceUse(name, sent, sent, 1, 1, 0, 1_000_000_000)
+        for name, sent in (("eth0", 2_000_000), ("eth1", 1_500_000), ("eth2", 1_000))
+    )
+    far = replace(MACHINE, interfaces=(replace(backup, name="eth3"), theirs, idle))
+    seen = with_use(with_machine(REMOTE, interfaces=(ours,)), interface="eth0", target_machine=far)
+    assert (network(seen).grade, seen.link) == (Grade.NO, ours)
+    assert replace(seen, use=replace(seen.use, machine=MACHINE)).link == theirs
 
 
 def test_round_trips_that_grow_under_load_are_queues_on_the_way() -> None:
@@ -99,6 +126,9 @@ def test_round_trips_that_grow_under_load_are_queues_on_the_way() -> None:
     assert found(350e-6, 40e-6).grade == Grade.PRIMARY
     assert found(110e-6, 40e-6).grade == Grade.POSSIBLE
     assert found(60e-6, 40e-6).grade == Grade.NO
+    overflown = with_machine(with_use(QUIET, round_trip_s=1.0, idle_round_trip_s=40e-6))
+    assert network(overflown).grade == Grade.PRIMARY
+    assert network(with_machine(overflown, listen_overflows=3)).grade == Grade.UNKNOWN
     far = found(500e-6, 480e-6)
     assert far.grade == Grade.POSSIBLE
     assert "distance" in far.evidence
@@ -235,10 +265,65 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
         rate=20_000.0,
         lag=durations(5_000.0),
         service=durations(600.0),
+        busy_lanes=6.0,
     )
-    # 10,000/s of 600 us keep 6 of 64 lanes in use.
     assert generator(late).used_up
     assert "6.0 of 64 lanes were in use" in generator(late).message
     # With all lanes waiting for the target, it is the target that is late.
     assert not generator(replace(late, users=8)).used_up
+    assert not generator(replace(late, busy_lanes=32.0)).used_up
     assert not generator(replace(late, rate=10_000.0)).used_up
+    # Connecting is not being late: 10,000 times a second 600 us, after 5 ms of that.
+    connecting = replace(late, users=640, busy_lanes=56.0)
+    assert not generator(connecting).used_up
+
+
+def test_of_several_disks_the_busiest_counts() -> None:
+    idle, busy = DiskUse("sda", 1, 1, 0.1, 0), DiskUse("sdb", 1, 1, 0.95, 0)
+    seen = with_target(with_machine(QUIET, disks=(idle, busy)), disk_wait_share=0.2, read_bytes=1)
+    assert disk(seen).grade == Grade.PRIMARY
+    assert "sdb was busy 95%" in disk(seen).evidence
+
+
+def test_a_target_that_reads_as_much_as_it_writes_has_traffic() -> None:
+    seen = with_target(QUIET, read_bytes=5_000, written_bytes=5_000)
+    assert "the target read 500 B/s and wrote 500 B/s" in disk(seen).evidence
+    assert "read" not in disk(with_target(QUIET, read_bytes=None, written_bytes=5)).evidence
+
+
+def test_the_worse_of_two_signs_of_a_network_stands() -> None:
+    full = InterfaceUse("eth0", 0, 95 * 10**6 * 10 // 8, 1, 1, 0, 100_000_000)
+    seen = with_use(QUIET, interface="eth0", round_trip_s=1e-6, idle_round_trip_s=1e-6)
+    assert network(with_machine(seen, interfaces=(full,))).grade == Grade.PRIMARY
+
+
+def test_the_machine_that_loses_more_segments_is_told() -> None:
+    far = replace(MACHINE, segments_out=1_000, retransmits=50)
+    seen = with_use(with_machine(REMOTE, retransmits=200), target_machine=far)
+    assert "5% of TCP's segments were retransmitted (50)" in network(seen).evidence
+    unknown = with_use(REMOTE, target_machine=replace(far, retransmits=None))
+    assert network(unknown).grade != Grade.POSSIBLE
+
+
+def test_pages_from_disk_are_counted_by_the_second_and_against_operations() -> None:
+    short = with_machine(QUIET, available_bytes=10, total_bytes=1_000)
+    few, many = (with_target(short, major_faults=n) for n in (9_000, 11_000))
+    # One in ten of 10,000 operations a second is the bound.
+    assert memory(few).grade == Grade.NO
+    assert "900 pages/s from disk" in memory(few).evidence
+    assert memory(many).grade == Grade.POSSIBLE
+    slow = replace(with_target(short, major_faults=9), operations=10)
+    assert memory(slow).grade == Grade.NO
+
+
+def test_the_kernel_s_figures_are_by_the_second() -> None:
+    said = operating_system(QUIET, cpu_used_up=False).evidence
+    assert "1,000 context switches/s, run queue 1.0" in said
+    nothing = with_machine(QUIET, context_switches=None, run_queue=None)
+    assert "nothing was refused" in operating_system(nothing, cpu_used_up=False).evidence
+
+
+def test_what_the_kernel_took_is_not_known_of_a_cpu_that_was_used_up_unseen() -> None:
+    unseen = with_target(QUIET, system_s=None)
+    assert operating_system(unseen, cpu_used_up=True).grade == Grade.UNKNOWN
+    assert operating_system(unseen, cpu_used_up=False).grade == Grade.NO

@@ -5,8 +5,13 @@ import pytest
 
 from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
+from sitebench.counts.worker_seen import WorkerSeen
+from sitebench.monitor import DiskUse
+from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
-from sitebench.verdict.verdict import Bound, Verdict, judge
+from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge
+from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.workers import judged
 from tests.support.evidence import (
     evidence,
     with_generator,
@@ -24,7 +29,7 @@ QUIET = evidence()
         (9.9, (5.0,), Bound.TARGET_CPU, True),
         (5.0, (9.9,), Bound.GENERATOR, False),
         (5.0, (5.0,), Bound.UNDECIDED, True),
-        (9.9, (9.9,), Bound.UNDECIDED, True),
+        (9.9, (9.9,), Bound.GENERATOR, False),
     ],
 )
 def test_who_was_on_a_core_all_the_time_was_the_bottleneck(
@@ -64,16 +69,31 @@ def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> 
     starved = with_generator(with_target(crowded, cpu_s=2.0, waited_s=8.0), waited_s=6.0)
     own = replace(starved, generator_cpu_s=(3.0,))
     verdict = judge(own)
-    assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
+    assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
     assert "other programs used 1.50 cores" in verdict.evidence
     # Where target and tester themselves fill the machine, both are at their ceiling there.
     ours = with_target(with_generator(own, cpu_s=8.0, waited_s=6.0), cpu_s=9.0, waited_s=1.0)
-    assert (judge(ours).bound, judge(ours).valid) == (Bound.UNDECIDED, True)
+    assert (judge(ours).bound, judge(ours).valid) == (Bound.GENERATOR, False)
+    assert "the tester and the target's CPU were used up" in judge(ours).evidence
+
+
+def test_a_disk_that_others_keep_busy_makes_no_used_up_tester_good() -> None:
+    seen = with_target(replace(QUIET, generator_cpu_s=(9.9,)), written_bytes=1_000_000)
+    verdict = judge(with_machine(seen, disks=(DiskUse("sda", 0, 10**9, 1.0, 8),)))
+    assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
 
 
 def test_a_kept_rate_is_what_held_the_rate() -> None:
     assert judge(replace(QUIET, rate=10_000.0)).bound == Bound.SCHEDULE
     assert judge(replace(QUIET, rate=20_000.0)).bound == Bound.UNDECIDED
+
+
+def test_random_arrivals_may_be_fewer_than_on_average_but_not_by_much() -> None:
+    # A thousand are due on average, with a standard deviation of 32.
+    few = replace(QUIET, rate=1_000.0 / QUIET.seconds, operations=920)
+    assert judge(few).bound == Bound.UNDECIDED
+    assert judge(replace(few, arrivals="poisson")).bound == Bound.SCHEDULE
+    assert judge(replace(few, arrivals="poisson", operations=850)).bound == Bound.UNDECIDED
 
 
 def test_where_nothing_succeeded_there_is_no_number() -> None:
@@ -134,3 +154,95 @@ def test_a_word_of_a_newer_version_stays_a_word() -> None:
     newer = Finding("gpu", "certain", "it glowed")
     verdict = Verdict("unseen", True, "it stood still", (newer,))
     assert Verdict.read(verdict.to_json()) == verdict
+
+
+def test_a_testers_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_one() -> None:
+    # 10,000/s at 90 us each: a tenth of its core is idle, so it may take 90 / 1.24 = 72.6 us.
+    seen = with_target(replace(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0 - 1e-9)
+    verdict = judge(seen)
+    assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
+    assert verdict.at_most_per_s == pytest.approx(1e6 / 90 * 1.24)
+    assert "at least 10,000/s (measured); at most 13,778/s (its 1 core" in verdict.evidence
+    # Of more cores, and of a core of which less was used, there is more to be had.
+    several = judge(replace(seen, target_cores=4)).at_most_per_s
+    assert several == pytest.approx(4e6 / 90 * (1 + 2.4 * (1 - 0.225)))
+    full = judge(with_target(seen, cpu_s=10.5))
+    assert full.at_most_per_s == 10_000
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        with_use(QUIET, target=None, target_is_local=False),
+        replace(QUIET, target_cores=None),
+        replace(QUIET, failures={"wrong-answer": 1}),
+        with_target(QUIET, cpu_s=0.9),
+    ],
+)
+def test_without_the_cost_of_an_operation_there_is_no_upper_bound(seen: Evidence) -> None:
+    verdict = judge(replace(seen, generator_cpu_s=(9.9,)))
+    assert (verdict.grade, verdict.at_most_per_s) == (Quoted.AT_LEAST, None)
+    assert "at most" not in verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("seen", "known"),
+    [
+        (replace(QUIET, failures={"leak": 1}), ()),
+        (replace(QUIET, operations=0), ()),
+        (replace(QUIET, settled=Settled(Steadiness.UNSETTLED, "it drifts", 20.0)), ()),
+        (QUIET, (PointWarning("other-files", "other files", "take these", spoils=True),)),
+    ],
+)
+def test_a_rate_that_is_none_is_no_lower_bound_either(
+    seen: Evidence, known: tuple[PointWarning, ...]
+) -> None:
+    verdict = judge(replace(seen, generator_cpu_s=(9.9,)), known)
+    assert (verdict.grade, verdict.at_most_per_s) == (Quoted.NOT_USABLE, None)
+
+
+def test_what_workers_that_were_lost_did_is_no_lower_bound() -> None:
+    seen = replace(QUIET, generator_cpu_s=(9.9,))
+    lost = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, ended="lost")
+    verdict = judged(judge(seen), seen, [lost], 1)
+    assert (verdict.grade, verdict.at_most_per_s) == (Quoted.NOT_USABLE, None)
+
+
+FULL = {"pool_looked_total": 10.0, "pool_full_total": 9.0, "threads_max": 16.0}
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (with_use(QUIET, directory=FULL), "all 16 threads of its pool were busy"),
+        (replace(QUIET, rate_at_half=9_600.0), "64 users did 10,000/s, where 32 did 9,600/s"),
+    ],
+)
+def test_operations_that_wait_for_each_other_are_a_verdict_of_their_own(
+    seen: Evidence, words: str
+) -> None:
+    # Handshakes say that the network is free.
+    seen = with_use(seen, round_trip_s=40e-6, idle_round_trip_s=40e-6)
+    verdict = judge(seen)
+    assert (verdict.bound, verdict.valid) == (Bound.SERIALISED, True)
+    assert words in verdict.evidence
+    assert "left 60% of its 1 core idle" in verdict.evidence
+    # Not where the cores, or a disk, are what is used up.
+    assert judge(with_target(seen, cpu_s=9.9)).bound == Bound.TARGET_CPU
+    slow_disk = with_target(seen, disk_wait_share=0.9, written_bytes=1_000_000)
+    assert judge(slow_disk).bound == Bound.DISK
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        with_use(QUIET, directory={**FULL, "pool_full_total": 4.0}),
+        replace(QUIET, rate_at_half=9_500.0),
+        with_target(with_use(QUIET, directory=FULL), cpu_s=7.1),
+        replace(with_use(QUIET, directory=FULL), thinks=True),
+    ],
+)
+def test_without_evidence_of_waiting_or_with_busy_cores_nothing_is_serialised(
+    seen: Evidence,
+) -> None:
+    assert judge(seen).bound == Bound.UNDECIDED

@@ -51,6 +51,10 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         replace(QUIET, settled=Settled(Steadiness.UNSETTLED, "it rose by 30%", 30.0)),
         "rose by 30%",
     ),
+    WarningKind.ANSWERS_UNREAD: (
+        replace(QUIET, service=durations(600.0), unread=durations(90.0)),
+        "lay unread for up to 90 us (p99), and that is 15% of the p99 of the service time",
+    ),
     WarningKind.LITTLES_LAW: (
         replace(QUIET, little=LittlesLaw(64, 60, -0.0625, False, "64 lanes ran")),
         "64 lanes ran",
@@ -61,12 +65,17 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
     ),
     WarningKind.TIMEOUTS: (replace(QUIET, failures={"timeout": 3}), "3 operations timed out"),
     WarningKind.FAILURES: (
-        replace(QUIET, failures={"wrong-answer": 2, "timeout": 1}),
-        "2 operations failed: wrong-answer x 2",
+        replace(
+            QUIET,
+            failures={"wrong-answer": 2, "status:404": 1, "timeout": 1},
+            examples={"status:404": "page: GET /a: 404", "wrong-answer": "page: GET /b: 200 OK"},
+        ),
+        "3 operations failed: status:404 x 1, wrong-answer x 2; "
+        "the first wrong-answer: page: GET /b: 200 OK",
     ),
     WarningKind.PORTS: (
         replace(
-            with_use(with_machine(QUIET, sockets={"time_wait": 26_000}), target_is_local=False),
+            with_use(with_machine(QUIET, sockets={"time_wait": 26_000}), interface="eth0"),
             local_ports=28_232,
         ),
         "26,000 of this machine's 28,232 local ports",
@@ -99,7 +108,8 @@ def test_each_doubt_has_its_sign_its_figures_and_a_remedy(kind: str) -> None:
 def test_every_kind_that_a_window_can_show_is_tested_here() -> None:
     of_targets = {"tls-unverified"}
     of_workers = {"worker-lost", "workers-missing"}
-    assert {*SIGNS} == {*WarningKind} - of_targets - of_workers - {"clock-skew"}
+    of_options = {"not-known"}
+    assert {*SIGNS} == {*WarningKind} - of_targets - of_workers - of_options - {"clock-skew"}
 
 
 def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
@@ -112,6 +122,22 @@ def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
 def test_ports_last_on_loopback_where_each_lane_has_an_address_of_its_own() -> None:
     seen = replace(with_machine(QUIET, sockets={"time_wait": 131_072}), local_ports=28_232)
     assert kinds(seen) == set()
+    # Nor has it to be a target that is watched.
+    assert kinds(with_use(seen, target=None, target_is_local=False)) == {WarningKind.UNWATCHED}
+
+
+def test_connecting_and_binding_are_not_waiting_for_a_lane() -> None:
+    # 10,000/s with 600 us of each operation's own, and 300 us to connect.
+    connecting = replace(QUIET, rate=10_000.0, lag=durations(310.0), latency=durations(910.0))
+    assert kinds(connecting) == {WarningKind.SCHEDULE_LAG}
+    assert kinds(replace(connecting, busy_lanes=9.0)) == set()
+
+
+def test_more_users_are_recommended_where_none_was_free() -> None:
+    late = replace(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
+    for users, remedy in ((60, "more users"), (600, "cores of its own")):
+        (warning,) = find_warnings(replace(late, users=users, busy_lanes=60.0))
+        assert remedy in warning.remedy
 
 
 def test_a_clockwork_that_stood_still_is_a_gap() -> None:

@@ -19,7 +19,8 @@ from web_bench.paper.analysis import (
     useful,
     useful_peak,
 )
-from web_bench.paper.tables import by_workload
+from web_bench.paper.figures import figure_of
+from web_bench.paper.tables import at_clients, by_workload
 
 STATIC = "webbench1-static"
 
@@ -48,9 +49,16 @@ def test_a_rate_that_still_rises_has_one_stage() -> None:
 
 def test_the_peak_has_its_clients_and_an_invalid_point_is_none() -> None:
     results = a_sweep(STATIC, PROLIANT_5000_1P)
-    best = peak_of(series([*results, invalid(a_result(STATIC, 240, 9_000))]))
+    unsettled = replace(a_result(STATIC, 240, 9_000), verdict=Verdict("unsettled", False, "drifts"))
+    best = peak_of(series([*results, unsettled]))
     assert best is not None
     assert best.spec.users == 96
+
+
+def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
+    limited = invalid(a_result(STATIC, 240, 9_000))
+    best = peak_of(series([*a_sweep(STATIC, PROLIANT_5000_1P), limited]))
+    assert at_clients(best, figure_of("requests_per_s")) == ">= 9,000 @ 240"
 
 
 def test_what_limits_the_tester_is_on_no_curve() -> None:

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from sitebench.errors import BadInput
+from sitebench.suites.scaling import scaling
 from web_bench.paper.arithmetic import (
     LINE_EFFICIENCY,
     MBIT,
@@ -26,7 +27,6 @@ from web_bench.paper.arithmetic import (
     peak,
     rate_of,
     requests_per_client,
-    scaling,
     spice_efficiency,
     users,
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import BadInput, ProgramMissing
+from sitebench.monitor import listener
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 from tests.web_bench.started import ask, family, names
@@ -24,6 +25,11 @@ def test_its_master_is_the_parent_of_all_programs() -> None:
     with nginx.serving(None, threads=2) as started:
         # A program that has answered may still be ending, and fcgiwrap starting its processes.
         assert eventually(lambda: Counter(names(started.pid)) == expected, 20)
+
+
+def test_its_master_is_found_by_the_address_that_it_serves() -> None:
+    with nginx.serving(None, threads=2, kinds=()) as started:
+        assert listener(started.address.host, started.address.port) == started.pid
 
 
 def test_only_what_is_needed_is_started() -> None:
@@ -56,6 +62,11 @@ def test_directives_replace_those_that_are_there_or_are_added(tmp_path: Path) ->
         ({"sendfile": "perhaps"}, 'invalid value "perhaps" in "sendfile" directive'),
         ({"worker_priority": "5"}, '"worker_priority" directive is not allowed here in nginx.conf'),
         ({"sendfile": "on;\n} evil"}, r'"sendfile on;\n} evil" is not one directive of nginx'),
+        ({"sendfile": "on; } events { } http { include /etc/passwd"}, "is not one directive"),
+        ({"sendfile": 'on"; } evil "'}, "is not one directive"),
+        ({"sendfile": "on # "}, "is not one directive"),
+        ({"sendfile": "on\\"}, "is not one directive"),
+        ({"sendfile": "@evil@"}, 'invalid value "@evil@"'),
         ({"send file": "on"}, '"send file on" is not one directive of nginx'),
     ],
 )

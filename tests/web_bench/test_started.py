@@ -18,6 +18,7 @@ from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from tests.support.programs import required_program
+from tests.support.waiting import eventually
 from tests.tls.certificates import PASSWORD, Authority
 from tests.web_bench.docroots import SPEC
 from tests.web_bench.started import (
@@ -84,8 +85,13 @@ def test_the_set_is_served_byte_for_byte_in_the_clear_and_over_tls(
     for address in (server.address, server.secure):
         found = verify(SPEC, str(address), trust=trust)
         assert (found.files, found.different) == (FILES.count, 0)
-    asked = [line.split('"')[1].split()[1] for line in access_log.read_text().splitlines()]
-    assert all(asked.count(FILES.path(i)) == 2 for i in range(FILES.count))
+
+    def logged_twice() -> bool:
+        asked = [line.split('"')[1].split()[1] for line in access_log.read_text().splitlines()]
+        return all(asked.count(FILES.path(i)) == 2 for i in range(FILES.count))
+
+    # A server writes its line after the answer.
+    assert eventually(logged_twice)
 
 
 @pytest.mark.parametrize("encrypted", [False, True])

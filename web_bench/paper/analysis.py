@@ -1,6 +1,7 @@
 """What a sweep over clients shows: peak, stages, useful peak, efficiencies, predicted rates.
 
-Only valid points count: the others say nothing about the server.
+Only valid points count. Where the tester was the limit, the rate is a lower bound: it may be the
+peak, and is not on the curve, whose latencies would be the tester's.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def useful_peak(found: Sequence[Series]) -> CurvePoint | None:
 
 
 def peak_of(found: Sequence[Series], figure: str = "requests_per_s") -> Series | None:
-    """Return the point with the highest value of a figure, or None if no point is valid."""
-    sound = [each for each in found if each.valid and each.median(figure_of(figure)) is not None]
+    """Return the point with the highest value of a figure, or None if no point is usable."""
+    sound = [each for each in found if each.usable and each.median(figure_of(figure)) is not None]
     return min(
         sound,
         key=lambda each: (-(each.median(figure_of(figure)) or 0.0), each.spec.users),

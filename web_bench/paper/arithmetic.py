@@ -121,25 +121,6 @@ def cost_of(
     return (1 / requests_per_s - sum(part * cost_s for part, cost_s in others)) / share
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """What more processors brought."""
-
-    ratio: float
-    per_processor: float
-    """The ratio by that of the processors; 1 is as much as there can be."""
-
-    @property
-    def gain_percent(self) -> float:
-        return 100 * (self.ratio - 1)
-
-
-def scaling(few: float, many: float, *, processors: tuple[int, int] = (1, 2)) -> Scaling:
-    """Return how a rate grew from so many processors to so many."""
-    ratio = many / few
-    return Scaling(ratio, ratio * processors[0] / processors[1])
-
-
 def load_factor(requests_per_s: float, latency_s: float) -> float:
     """Return the requests in progress (Little's law).
 

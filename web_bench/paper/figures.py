@@ -79,10 +79,12 @@ def _mean_s(totals: StepTotals) -> float | None:
 
 def _rest_s(whole: StepTotals, connects: StepTotals, first_bytes: StepTotals) -> float | None:
     """Return a request's mean time from the first byte of its answer to the last."""
-    if not whole.service.count or not first_bytes.service.count:
+    # Wrong answers have a first byte and a connection, too.
+    answered = whole.service.count + whole.wrong.count
+    if not answered or not first_bytes.service.count:
         return None
     before_ns = connects.service.sum + first_bytes.service.sum
-    return max(0.0, whole.service.sum - before_ns) / whole.service.count / 1e9
+    return max(0.0, whole.service.sum + whole.wrong.sum - before_ns) / answered / 1e9
 
 
 def _split_s(
@@ -96,7 +98,7 @@ def _split_s(
     rest_s = _rest_s(whole, connects, first_bytes)
     if rest_s is None:
         return None
-    each_ns = whole.service.count * 1e9
+    each_ns = (whole.service.count + whole.wrong.count) * 1e9
     return {
         "connect": max(0.0, connects.service.sum - handshakes.service.sum) / each_ns,
         "tls": handshakes.service.sum / each_ns,

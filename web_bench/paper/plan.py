@@ -13,8 +13,14 @@ from dataclasses import dataclass
 from sitebench.options import option
 from sitebench.plan.formula import Constant, Input
 from sitebench.plan.model import Scenario, Step
-from sitebench.plan.options import PlanOptions, preset_option
-from sitebench.plan.parse import Pairs, parse_mix, parse_rates
+from sitebench.plan.options import (
+    MixPlanOptions,
+    PlanOptions,
+    mix_option,
+    preset_option,
+    rates_option,
+)
+from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
 from web_bench.paper.analysis import WEBBENCH1
@@ -55,36 +61,23 @@ def _machines() -> dict[str, RateTable]:
 _MACHINES = _machines()
 
 
-def _show_pairs(pairs: Pairs) -> str:
-    return option.joined(tuple(f"{name}={value:g}" for name, value in pairs))
-
-
 @dataclass(frozen=True)
-class _WebPlanOptions(PlanOptions):
+class _WebPlanOptions(MixPlanOptions):
     """Options of `sitebench plan web`."""
 
     active: float = option.percent(
-        1.0, "Share of the community that is active at any one time.", panel="People"
+        1.0, "Share of the community that is active at any one time.", panel="Load"
     )
     preset: str | None = preset_option(_MACHINES)
     session: float = option.duration(
         _MINUTE_S, "Time in which a user asks for --mix.", panel="Load"
     )
-    mix: Pairs = option.parsed(
+    mix: Pairs = mix_option(
         tuple(_MIX.items()),
         "Requests of a user per --session by workload, such as webbench1-static=4.5,spice-cgi=0.5.",
-        parse=parse_mix,
-        show=_show_pairs,
-        metavar="LIST",
-        panel="Load",
     )
-    rates: Pairs | None = option.parsed(
-        None,
+    rates: Pairs | None = rates_option(
         "Requests/s of one machine by workload, such as webbench1-static=1330.",
-        parse=parse_rates,
-        show=_show_pairs,
-        metavar="LIST",
-        panel="Target",
     )
     line: float = option.rate(100e6, "Bits/s of the line, such as 10m.", panel="Target")
     kilo_per_request: float = option.rate(50.0, "K that a connection transfers.", panel="Target")
@@ -99,14 +92,6 @@ class _WebPlanOptions(PlanOptions):
     cgi_share: float = option.percent(
         0.9, "Share of CGI requests to predict the rate of.", panel="Load"
     )
-
-    def scenario(self, objective: tuple[float, float] | None) -> Scenario:
-        return Scenario(
-            self.active, self.session, dict(self.mix), self.headroom, self.community, objective
-        )
-
-    def typed_in(self) -> RateTable | None:
-        return None if self.rates is None else RateTable.typed_in(dict(self.rates))
 
 
 def _calculations(options: PlanOptions, rates: Mapping[str, float]) -> list[Calculation]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from sitebench.report.charts import Chart, Columns, Spec, names, quantity, short, tell_apart
-from sitebench.report.paper import why
+from sitebench.report.paper import marked
 from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite
-from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.report.table import Cell, Row, Table
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from web_bench.paper.analysis import efficiencies, not_compared
@@ -136,9 +136,8 @@ def _over_clients(name: str, found: Sequence[Series]) -> list[Table]:
     ]
 
 
-def _clients(each: Series) -> Cell:
-    spoiled = why(each)
-    return Cell(f"{each.spec.users:,}", Mark.INVALID if spoiled else Mark.PLAIN, spoiled)
+def _clients(each: Series) -> str | Cell:
+    return marked(each, f"{each.spec.users:,}")
 
 
 def _peaks(found: dict[str, list[Series]]) -> Table:

@@ -10,8 +10,9 @@ from rich.text import Text
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Of, Series, series
 from sitebench.tables.bottlenecks import bottleneck_tables
-from sitebench.tables.tables import bounds, medians, new_table, percentile, show_micros, titled
+from sitebench.tables.tables import bounds, latency_mark, medians, new_table, rate_mark, titled
 from sitebench.units import format_ns, format_rate
+from sitebench.verdict.verdict import Quoted
 from web_bench.paper.analysis import (
     LATENCY_LIMIT_S,
     MOST_VARIATION,
@@ -36,7 +37,7 @@ def tables(results: Sequence[PointResult]) -> list[RenderableType]:
         *(_over_clients(name, each) for name, each in found.items()),
         _peaks(found),
         _mixes(found),
-        *_spice(found),
+        *spice_tables(found),
         *_predictions(found),
         *bottleneck_tables(results),
     ]
@@ -56,31 +57,40 @@ def grouped(measured: Sequence[Series]) -> dict[str, list[Series]]:
 
 
 def _time(seconds: float) -> str:
-    return format_ns(seconds * 1e9)
+    return format_ns(seconds * 1e9) if seconds else NOT_KNOWN
 
 
-Columns = Mapping[str, tuple[Of, Callable[[float], str]]]
-"""Figures by their titles, and how each is shown."""
+Columns = Mapping[str, Callable[[Series], str]]
+"""Cells of a point by their titles."""
+
+
+def _median(of: Of, show: Callable[[float], str]) -> Callable[[Series], str]:
+    return lambda each: medians([each], of, show)[0]
+
+
+def _rate(name: str) -> Callable[[Series], str]:
+    return lambda each: rate_mark(each, figure_of(name))
+
 
 RATES: Columns = {
-    "requests\nper s": (figure_of("requests_per_s"), format_rate),
-    "conn.\nper s": (figure_of("connects_per_s"), format_rate),
-    "Mbit/s": (figure_of("mbit_per_s"), format_rate),
-    "load\nfactor": (figure_of("load_factor"), "{:,.1f}".format),
+    "requests\nper s": _rate("requests_per_s"),
+    "conn.\nper s": _rate("connects_per_s"),
+    "Mbit/s": _rate("mbit_per_s"),
+    "load\nfactor": _median(figure_of("load_factor"), "{:,.1f}".format),
 }
 LATENCIES: Columns = {
-    "mean": (latency_s, _time),
-    "connect": (figure_of("split_s.connect"), _time),
-    "TLS": (figure_of("split_s.tls"), _time),
-    "first byte": (figure_of("split_s.first_byte"), _time),
-    "rest": (figure_of("split_s.rest"), _time),
-    "p50": (percentile("p50"), show_micros),
-    "p99": (percentile("p99"), show_micros),
+    "mean": _median(latency_s, _time),
+    "connect": _median(figure_of("split_s.connect"), _time),
+    "TLS": _median(figure_of("split_s.tls"), _time),
+    "first byte": _median(figure_of("split_s.first_byte"), _time),
+    "rest": _median(figure_of("split_s.rest"), _time),
+    "p50": lambda each: latency_mark(each, "p50"),
+    "p99": lambda each: latency_mark(each, "p99"),
 }
 
 
 def row(each: Series, columns: Columns) -> list[str]:
-    return [medians([each], of, show)[0] for of, show in columns.values()]
+    return [cell(each) for cell in columns.values()]
 
 
 def per_client(each: Series) -> str:
@@ -147,7 +157,8 @@ def at_clients(best: Series | None, of: Of, scale: float = 1.0) -> str:
     """Return a peak as the papers write it: 602 @ 500 clients."""
     if best is None:
         return NOT_KNOWN
-    return f"{format_rate(scale * (best.median(of) or 0.0))} @ {best.spec.users:,}"
+    bound = ">= " if best.grade == Quoted.AT_LEAST else ""
+    return f"{bound}{format_rate(scale * (best.median(of) or 0.0))} @ {best.spec.users:,}"
 
 
 def _useful(best: CurvePoint | None) -> str:
@@ -239,7 +250,7 @@ def _efficiency(each: Efficiency) -> list[str]:
     ]
 
 
-def _spice(found: Mapping[str, Sequence[Series]]) -> list[Group]:
+def spice_tables(found: Mapping[str, Sequence[Series]]) -> list[Group]:
     rows = spice_rows(found)
     if not rows:
         why = not_compared(found)

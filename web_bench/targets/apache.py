@@ -183,6 +183,7 @@ def serving(
     threads: int = 1,
     directives: Mapping[str, str] = {},
     kinds: Collection[str] = PROGRAMS.keys(),
+    cgi_program: str | None = None,
     confinement: Confinement = UNCONFINED,
 ) -> contextlib.AbstractContextManager[Started]:
     """Serve a folder by an Apache with so many processes, over TLS at another port if asked for.
@@ -197,6 +198,7 @@ def serving(
         threads=threads,
         directives=directives,
         kinds=kinds,
+        cgi_program=cgi_program,
         confinement=confinement,
     )
 
@@ -217,6 +219,8 @@ SERVER = Server(
     _TEMPLATE,
     _FIXED,
     "{name} {value}",
+    # A backslash at its end would continue it on the next line.
+    r".*[^\\]",
     PROGRAMS,
     _argv,
     _TLS,

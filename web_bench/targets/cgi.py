@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 from sitebench._engine import cgi_program
+from sitebench.errors import BadInput
 
 PATH = "/cgi-bin/sitebench-cgi"
 
 
-def install(folder: Path) -> Path:
-    """Write the program into a new folder, and return that folder: nothing else is in it."""
-    program = folder / PATH.lstrip("/")
-    program.parent.mkdir(parents=True)
-    program.write_bytes(cgi_program())
-    program.chmod(0o755)
-    return program.parent
+def install(folder: Path, program: str | None = None) -> Path:
+    """Write the program, or a copy of the user's, into a new folder, and return that folder.
+
+    Nothing else is in it.
+    """
+    path = folder / PATH.lstrip("/")
+    path.parent.mkdir(parents=True)
+    if program is None:
+        path.write_bytes(cgi_program())
+    else:
+        shutil.copyfile(check(program), path)
+    path.chmod(0o755)
+    return path.parent
+
+
+def check(program: str) -> Path:
+    """Return the path of a program of the user's, which must be there and be executable."""
+    path = Path(program)
+    if not path.is_file() or not os.access(path, os.X_OK):
+        raise BadInput(f"{program} is no program", "name an executable file (chmod +x)")
+    return path

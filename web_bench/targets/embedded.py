@@ -30,7 +30,8 @@ PROGRAMS = {
 
 def _start(request: dict[str, Any]) -> Service:
     with contextlib.ExitStack() as opening:
-        config = request["config"] | {"cgi": str(install(opening.enter_context(scratch())))}
+        programs = install(opening.enter_context(scratch()), request["cgi_program"])
+        config = request["config"] | {"cgi": str(programs)}
         configs = [config]
         if request["secure"]:
             made = certificate(tls=True, host=config["host"])

@@ -25,6 +25,9 @@ PROGRAMS = {
 _CGI_AT_ONCE = 16
 """fcgiwrap has a process for each CGI program that runs; further requests wait in its socket."""
 
+_PARAMETER = r'"(?:\\.|[^"\\])*"|' r"'(?:\\.|[^'\\])*'|(?:\\.|\$\{\w+\}|[^\\\"';{}#\s])+"
+_VALUE = rf"(?:{_PARAMETER})(?: +(?:{_PARAMETER}))*"
+"""Quotes count where a parameter begins; elsewhere `;`, a brace or a comment ends the directive."""
 _FIXED = "  # The rest is needed as it is.\n"
 _TEMPLATE = """\
 # nginx as sitebench starts it; all paths are below a temporary folder.
@@ -135,6 +138,7 @@ def serving(
     threads: int = 1,
     directives: Mapping[str, str] = {},
     kinds: Collection[str] = PROGRAMS.keys(),
+    cgi_program: str | None = None,
     confinement: Confinement = UNCONFINED,
 ) -> contextlib.AbstractContextManager[Started]:
     """Serve a folder by an nginx with so many workers, over TLS at another port if asked for.
@@ -149,6 +153,7 @@ def serving(
         threads=threads,
         directives=directives,
         kinds=kinds,
+        cgi_program=cgi_program,
         confinement=confinement,
     )
 
@@ -173,6 +178,7 @@ SERVER = Server(
     _TEMPLATE,
     _FIXED,
     "{name} {value};",
+    _VALUE,
     PROGRAMS,
     _argv,
     _TLS,

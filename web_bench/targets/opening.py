@@ -16,7 +16,7 @@ from sitebench.targets.limits import confined, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
 from web_bench.options import WebOptions, keeps
-from web_bench.targets import apache, nginx
+from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
 from web_bench.targets.open_web import OpenWeb, check_able
 from web_bench.workload import Workload
@@ -38,6 +38,8 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
             f"{options.target} has one address, which its start decides",
             "leave --addresses out, or name the server by its address",
         )
+    if options.cgi_program is not None:
+        _check_program(options, workloads)
     for each in workloads:
         check_able(options.target, each, programs, secure=secure)
     sets = {each.files for each in workloads if each.files is not None}
@@ -47,6 +49,21 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
             f"{' and '.join(each.name for each in workloads)} cannot run at the same time: their "
             f"{'files' if len(sets) > 1 else 'versions of HTTP'} differ",
             "choose one of them, or write both into one workload file",
+        )
+
+
+def _check_program(options: WebOptions, workloads: Sequence[Workload]) -> None:
+    """Raise unless the user's program is one, and CGI is all that the workloads run it by."""
+    assert options.cgi_program is not None
+    if options.target not in OWN_TARGETS:
+        raise BadInput(
+            f"{options.target} runs its own programs", "say where they are with --programs"
+        )
+    cgi.check(options.cgi_program)
+    if any(each.dynamic == "fastcgi" for workload in workloads for each in workload.classes):
+        raise BadInput(
+            "a program of yours is run for each request, and FastCGI keeps its program",
+            "choose a workload with CGI, such as spice-cgi, or leave --cgi-program out",
         )
 
 
@@ -114,6 +131,7 @@ def _open_started(
                 threads=options.target_threads,
                 directives=options.directives or {},
                 kinds=kinds,
+                cgi_program=options.cgi_program,
                 confinement=confinement,
             )
         )
@@ -152,6 +170,7 @@ def _open_embedded(options: WebOptions, docroot: Path | None, with_tls: bool) ->
         limits=options.target_limits,
         data=docroot,
         secure=with_tls,
+        cgi_program=options.cgi_program,
     )
     clear = Address(host, ready["port"])
     secure = Address(host, ready["secure_port"], scheme="https") if with_tls else None

@@ -82,6 +82,8 @@ class Server:
     fixed: str
     directive: str
     """How a directive is written, for `str.format`."""
+    value: str
+    """Pattern of the values that leave it one directive."""
     programs: Mapping[str, str]
     argv: Callable[[str, Path], Sequence[str]]
     """Command by which it serves a folder in the foreground."""
@@ -123,6 +125,7 @@ def serving(
     threads: int,
     directives: Mapping[str, str],
     kinds: Collection[str],
+    cgi_program: str | None,
     confinement: Confinement,
 ) -> Iterator[Started]:
     """Start the server of a module in a process of its own, and end it with all that it started."""
@@ -135,6 +138,7 @@ def serving(
         "threads": threads,
         "directives": dict(directives),
         "kinds": sorted(kinds),
+        "cgi_program": cgi_program,
     }
     child = Child(module, request, timeout_s=_START_S)
     try:
@@ -177,7 +181,7 @@ def start(server: Server, request: dict[str, Any]) -> Service:
             # A link, as characters of a path may have a meaning in a configuration.
             (folder / "docroot").symlink_to(docroot)
         _write(folder / "pages/dynamic/page.shtml", page(PARSED_DATE).encode())
-        install(folder / "programs")
+        install(folder / "programs", request["cgi_program"])
         for path, text in server.files.items():
             _write(folder / path, text.encode())
         ports: set[int] = set()
@@ -228,9 +232,18 @@ def configuration(
     server: Server, tls: ServerTls | None, directives: Mapping[str, str], values: Mapping[str, str]
 ) -> str:
     """Return the server's configuration; raises BadInput for a directive that is more than one."""
-    text, fixed = server.template.split(server.fixed)
+
+    def fill(template: str) -> str:
+        return re.sub(r"@(\w+)@", lambda found: given[found[1]], template)
+
+    client_ca = "" if tls is None or tls.client_ca is None else server.client_ca
+    given = {**values, "client_ca": client_ca, "tls": ""}
+    if tls is not None:
+        given["tls"] = fill(server.tls)
+    text, fixed = map(fill, server.template.split(server.fixed))
     for name, value in directives.items():
-        if not re.fullmatch(r"\w+", name) or "\n" in value:
+        one = value.isprintable() and re.fullmatch(server.value, value)
+        if not re.fullmatch(r"\w+", name) or not one:
             raise BadInput(
                 f"{json.dumps(f'{name} {value}')} is not one directive of {server.name}",
                 "give its name and, after =, its value in one line",
@@ -238,10 +251,7 @@ def configuration(
         line = server.directive.format(name=name, value=value)
         there = re.search(rf"(?mi)^ *({name}\s.*)$", text)
         text = f"{text}{line}\n" if there is None else text.replace(there[1], line)
-    client_ca = "" if tls is None or tls.client_ca is None else server.client_ca
-    secure = "" if tls is None else server.tls.replace("@client_ca@", client_ca)
-    whole = (text + server.fixed + fixed).replace("@tls@", secure)
-    return re.sub(r"@(\w+)@", lambda found: values[found[1]], whole)
+    return text + server.fixed + fixed
 
 
 def _allow_descriptors() -> int:

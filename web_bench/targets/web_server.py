@@ -30,7 +30,7 @@ class WebServer(InProcess[Native]):
 
     Without a folder it serves the generated pages alone. Under /cgi-bin/ it runs nothing but the
     program of the CGI workloads. `limits` bound what one client can ask of it, by the names in
-    docs/trust.md.
+    docs/limits.md.
     """
 
     suite = SUITE.name
@@ -88,6 +88,6 @@ def _greeting(options: ServeOptions, server: WebServer, folder: Path | None) -> 
     what = "generated pages" if folder is None else str(folder)
     trust = "" if server.ca is None else f" --tls-ca {server.ca}"
     return [
-        f"serving {what} at {server.url}; Ctrl-C ends it",
+        f"serving {what} at {server.url} (Ctrl-C to stop)",
         f"  sitebench web run {options.workload} --target {server.url}{trust}",
     ]

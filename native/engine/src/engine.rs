@@ -75,6 +75,11 @@ impl Engine {
         Snapshot::new(py, drained)
     }
 
+    fn cut(&self, py: Python<'_>) -> PyResult<Snapshot> {
+        let drained = py.detach(|| self.lock().cut()).map_err(engine_error)?;
+        Snapshot::new(py, drained)
+    }
+
     #[pyo3(signature = (timeout_s=5.0))]
     fn stop(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Snapshot> {
         let timeout = Duration::try_from_secs_f64(timeout_s)

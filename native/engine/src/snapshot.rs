@@ -18,9 +18,13 @@ pub struct Snapshot {
     waiting_ns: u64,
     underway_ns: u64,
     backlog: u64,
+    in_flight: u64,
+    owed: u64,
     lane_counts: Vec<u64>,
     decks: Vec<(String, Vec<u32>, Vec<u64>)>,
     steps: Vec<Py<StepStats>>,
+    late: Vec<Py<StepStats>>,
+    older: Vec<Py<StepStats>>,
 }
 
 /// What one step of one program did since the last drain.
@@ -31,19 +35,23 @@ pub struct StepStats {
     overlaps: bool,
     count: u64,
     failures: BTreeMap<String, u64>,
+    examples: BTreeMap<String, String>,
     bytes_out: u64,
     bytes_in: u64,
     processing_ns: u64,
     service: Py<Histogram>,
     latency: Py<Histogram>,
     lag: Py<Histogram>,
+    unread: Py<Histogram>,
     censored: Py<Histogram>,
+    in_vain: Py<Histogram>,
+    wrong: Py<Histogram>,
+    failed_ns: u64,
 }
 
 impl Snapshot {
     /// Hands over what the engine drained; histograms move, nothing is copied.
     pub fn new(py: Python<'_>, drained: Drained) -> PyResult<Self> {
-        let steps = drained.steps.into_iter();
         let decks = drained.decks.into_iter();
         Ok(Self {
             t0_ns: drained.t0_ns,
@@ -54,22 +62,32 @@ impl Snapshot {
             waiting_ns: drained.waiting_ns,
             underway_ns: drained.underway_ns,
             backlog: drained.backlog,
+            in_flight: drained.in_flight,
+            owed: drained.owed,
             lane_counts: drained.lane_counts,
             decks: decks.map(|deck| (deck.program.to_string(), deck.weights.into(), deck.dealt)).collect(),
-            steps: steps.map(|step| Py::new(py, StepStats::new(py, step)?)).collect::<PyResult<_>>()?,
+            steps: step_stats(py, drained.steps)?,
+            late: step_stats(py, drained.late)?,
+            older: step_stats(py, drained.older)?,
         })
     }
+}
+
+fn step_stats(py: Python<'_>, steps: Vec<StepSnapshot>) -> PyResult<Vec<Py<StepStats>>> {
+    steps.into_iter().map(|step| Py::new(py, StepStats::new(py, step)?)).collect()
 }
 
 impl StepStats {
     fn new(py: Python<'_>, step: StepSnapshot) -> PyResult<Self> {
         let service = Py::new(py, Histogram::from(step.service))?;
-        let (latency, lag) = match step.open {
+        let censored = Py::new(py, Histogram::from(step.censored))?;
+        let (latency, lag, in_vain) = match step.open {
             Some(open) => {
-                (Py::new(py, Histogram::from(open.latency))?, Py::new(py, Histogram::from(open.lag))?)
+                let of = |times| Py::new(py, Histogram::from(times));
+                (of(open.latency)?, of(open.lag)?, of(open.in_vain)?)
             }
-            // Intended and actual start are one: the same histogram, and no lag.
-            None => (service.clone_ref(py), Py::new(py, Histogram::empty()?)?),
+            // Intended and actual start are one: the same histograms, and no lag.
+            None => (service.clone_ref(py), Py::new(py, Histogram::empty()?)?, censored.clone_ref(py)),
         };
         Ok(Self {
             program: step.program.to_string(),
@@ -77,13 +95,18 @@ impl StepStats {
             overlaps: step.overlaps,
             count: step.count,
             failures: step.failures.into_iter().collect(),
+            examples: step.examples.into_iter().collect(),
             bytes_out: step.bytes_out,
             bytes_in: step.bytes_in,
             processing_ns: step.processing_ns,
             service,
             latency,
             lag,
-            censored: Py::new(py, Histogram::from(step.censored))?,
+            unread: Py::new(py, Histogram::from(step.unread))?,
+            censored,
+            in_vain,
+            wrong: Py::new(py, Histogram::from(step.wrong))?,
+            failed_ns: step.failed_ns,
         })
     }
 }

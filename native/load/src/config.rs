@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::choose::keys::Choice;
+use crate::choose::schedule::Spacing;
 use crate::program::ProgramSpec;
 use crate::target_address::TargetAddress;
 
@@ -54,10 +55,13 @@ pub enum Schedule {
     /// When the one before is over.
     #[default]
     Closed,
-    /// At fixed times.
+    /// When they are due, whatever the target does.
     Open {
         /// Per second, over all threads.
         rate: f64,
+        /// How arrivals are spaced.
+        #[serde(default)]
+        arrivals: Spacing,
     },
 }
 
@@ -68,14 +72,17 @@ pub struct KeysConfig {
     /// How they are drawn.
     #[serde(default)]
     pub choice: Choice,
-    /// What all draws of the engine start from.
+    /// What decides who is popular: the same for all engines of a test.
     #[serde(default = "paper_year")]
     pub seed: u64,
+    /// Which of a test's engines this is: each draws by itself.
+    #[serde(default)]
+    pub engine: u64,
 }
 
 impl Default for KeysConfig {
     fn default() -> Self {
-        Self { choice: Choice::default(), seed: paper_year() }
+        Self { choice: Choice::default(), seed: paper_year(), engine: 0 }
     }
 }
 
@@ -148,7 +155,7 @@ impl<T: TargetAddress, S> Config<T, S> {
             in_range("adds.start", adds.start, 0, u64::MAX >> 1, "give a smaller one")?;
         }
         match self.schedule {
-            Schedule::Open { rate } if !(rate.is_finite() && (1e-6..=1e9).contains(&rate)) => {
+            Schedule::Open { rate, .. } if !(rate.is_finite() && (1e-6..=1e9).contains(&rate)) => {
                 let remedy = "give operations per second, 0.000001 to 1,000,000,000";
                 Err(ConfigError::OutOfRange { field: "schedule.rate", value: rate.to_string(), remedy })
             }
@@ -162,12 +169,16 @@ impl<T: TargetAddress, S> Config<T, S> {
         self.target.addresses().into_iter().map(endpoints).collect()
     }
 
-    /// Arrivals per second, if the schedule is open.
-    pub(crate) const fn rate(&self) -> Option<f64> {
-        match self.schedule {
-            Schedule::Closed => None,
-            Schedule::Open { rate } => Some(rate),
-        }
+    /// Whether operations have intended starts.
+    pub(crate) fn is_open(&self) -> bool {
+        self.schedule != Schedule::Closed
+    }
+
+    /// What the random draws of one thread start from: different for each thread of each engine. The golden
+    /// ratio keeps neighbouring numbers apart.
+    pub(crate) const fn thread_seed(&self, thread: usize) -> u64 {
+        let place = self.keys.engine.wrapping_mul(MAX_THREADS as u64).wrapping_add(thread as u64 + 1);
+        self.keys.seed.wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// How long an operation may take.

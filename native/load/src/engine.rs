@@ -55,7 +55,7 @@ impl Engine {
     pub fn start(config: LdapConfig, people: Option<Arc<Population>>) -> Result<Self, StartError> {
         config.check()?;
         let shared = ldap::Shared::new(&config.target, people, config.verify, &config.programs)?;
-        let compiled = shared.compile(&config.programs, config.rate().is_some())?;
+        let compiled = shared.compile(&config.programs, config.is_open())?;
         let ring = ldap::adds_people(&config.programs).then(|| ring(&config, shared.count()));
         let keys = Keys::new(config.keys.choice, shared.count(), config.keys.seed);
         Self::launch(&config, compiled, |seed, _| {
@@ -67,7 +67,7 @@ impl Engine {
     pub fn start_http(config: HttpConfig, visitors: Option<Arc<Visitors>>) -> Result<Self, StartError> {
         config.check()?;
         let shared = http::Shared::new(&config, visitors)?;
-        let compiled = shared.compile(&config.programs, config.rate().is_some())?;
+        let compiled = shared.compile(&config.programs, config.is_open())?;
         let ring = http::creates_people(&config.programs).then(|| ring(&config, config.target.size));
         let keys = Keys::new(config.keys.choice, config.target.size, config.keys.seed);
         Self::launch(&config, compiled, |seed, thread| {
@@ -87,13 +87,14 @@ impl Engine {
             spread_sources: config.target.spreads_sources(),
             timeout: config.timeout(),
             connect_timeout: config.connect_timeout(),
-            rate: config.rate(),
-            seed: config.keys.seed,
+            schedule: config.schedule,
             compiled,
         };
         let names = config.programs.iter().map(|program| program.name.clone()).collect();
-        let seed = config.keys.seed;
-        let driver = Driver::launch(plan, names, |thread| protocol(thread_seed(seed, thread), thread))?;
+        let driver = Driver::launch(plan, names, |thread| {
+            let mut random = fastrand::Rng::with_seed(config.thread_seed(thread));
+            (protocol(random.u64(..), thread), random)
+        })?;
         Ok(Self { driver })
     }
 
@@ -109,7 +110,12 @@ impl Engine {
 
     /// Takes what was recorded since the last drain: each operation is in exactly one snapshot.
     pub fn drain(&mut self) -> Result<Snapshot, CommandError> {
-        self.driver.drain()
+        self.driver.drain(false)
+    }
+
+    /// Drains at the edge of a window: later snapshots keep apart what was due before it.
+    pub fn cut(&mut self) -> Result<Snapshot, CommandError> {
+        self.driver.drain(true)
     }
 
     /// Stops every lane, waits at most `timeout` for answers (what is still missing then counts as
@@ -118,7 +124,7 @@ impl Engine {
         self.driver.stop(timeout)
     }
 
-    /// When arrivals are due, if the schedule is open: fixed before the first one.
+    /// The rate of arrivals, if the schedule is open, and when even ones are due: fixed before the first one.
     pub fn pace(&self) -> Option<Pace> {
         self.driver.pace()
     }
@@ -127,9 +133,4 @@ impl Engine {
 fn ring<T, S>(config: &Config<T, S>, count: u64) -> Arc<Ring> {
     let Adds { start, keys } = config.adds.unwrap_or(Adds { start: count, keys: DEFAULT_ADDS });
     Arc::new(Ring::new(start, keys, config.threads as u64))
-}
-
-/// Threads draw from different places: the golden ratio keeps neighbouring numbers apart.
-const fn thread_seed(seed: u64, thread: usize) -> u64 {
-    seed.wrapping_add((thread as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -36,6 +36,11 @@ pub trait Protocol: Send + 'static {
         true
     }
 
+    /// The request in flight and its answer, if there was one, for a person to read: without secrets.
+    fn describe(&mut self, _request: &Self::Request, _lane: &Self::Lane, _answer: Option<&[u8]>) -> String {
+        String::new()
+    }
+
     /// Appends the message that announces a close, if the protocol has one.
     fn farewell(&mut self, lane: &mut Self::Lane, out: &mut Vec<u8>);
 }

@@ -32,6 +32,7 @@ class ShapeOptions:
     )
     step_users: int = option.size(8, "Users added by each step of Steps, up to -u.", "N")
     step_time: float = option.duration(10.0, "Length of each step of Steps.")
+    step_down: bool = option.flag("Steps go down again by the same steps.")
     calm_users: int = option.size(
         8, "Users of Spike before and after the spike, which has those of -u.", "N"
     )
@@ -54,20 +55,31 @@ class ShapePlan(Protocol):
 
 @dataclass(frozen=True)
 class StepsPlan:
-    """Adds `step_users` with each step, up to `top`; the last step goes on."""
+    """Adds `step_users` with each step, up to `top`; with `down` it takes them away again.
+
+    The last step goes on.
+    """
 
     top: int
     step_users: int
     step_s: float
+    down: bool = False
 
     @property
     def lasts_s(self) -> float:
-        """Every step, the highest too."""
-        return math.ceil(self.top / self.step_users) * self.step_s
+        """Every step, the highest once."""
+        return (self._steps + (self._steps - 1 if self.down else 0)) * self.step_s
 
     def users_at(self, elapsed_s: float) -> int:
         """Return the step's users."""
-        return min(self.top, (int(elapsed_s / self.step_s) + 1) * self.step_users)
+        step, highest = int(elapsed_s / self.step_s), self._steps - 1
+        if self.down and step > highest:
+            step = max(0, 2 * highest - step)
+        return min(self.top, (step + 1) * self.step_users)
+
+    @property
+    def _steps(self) -> int:
+        return math.ceil(self.top / self.step_users)
 
 
 @dataclass(frozen=True)

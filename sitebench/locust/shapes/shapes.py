@@ -106,7 +106,10 @@ class Shape(LoadTestShape):
 
 
 class Steps(Shape):
-    """More users with each step, up to `-u`; ends after the highest step, or at `-t`."""
+    """More users with each step, up to `-u`, and fewer again if asked for.
+
+    Ends after the last step, or at `-t`.
+    """
 
     abstract = True
 
@@ -114,7 +117,7 @@ class Steps(Shape):
         """Return the plan of the `--step-...` options."""
         chosen = self.options
         refuse_slow_spawning(min(chosen.step_users, self.top), self.per_s, chosen.step_time)
-        return StepsPlan(self.top, chosen.step_users, chosen.step_time)
+        return StepsPlan(self.top, chosen.step_users, chosen.step_time, chosen.step_down)
 
 
 class Spike(Shape):

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from sitebench.errors import SitebenchError
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import fields_of
+from sitebench.system import secret
 
 _LOCUSTS_OWN = frozenset(
     {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
 )
 """Fields of Locust's own form."""
+
+
+_ENTRUSTED = ("password_file", "tls_key", "i_own_this_target")
+_PIN = frozenset(
+    {
+        *("target", "addresses", "tls_target", "bind_dn", "sasl", "start_tls", "scenario"),
+        *("tls", "tls_ca", "tls_insecure", "tls_cert"),
+    }
+)
+"""Where a password, a key or a token goes, and how."""
 
 
 def unreadable(cls: type[Any], posted: Mapping[str, str]) -> str | None:
@@ -54,6 +67,37 @@ def unchangeable(
                 "stop it and start a new one, or change the number of users alone"
             )
     return None
+
+
+def pinned(cls: type[Any], given: Any) -> dict[str, Any]:
+    """Return what the page may not change: where passwords, tokens and permissions apply.
+
+    Nothing where none was given at the start: then nothing can be sent elsewhere.
+    """
+    secret_given = any(getattr(given, name, None) for name in _ENTRUSTED)
+    variables = hasattr(given, "bind_dn") and os.environ.get(secret.BIND_PASSWORD)
+    if not (secret_given or variables or _reads_variables(getattr(given, "scenario", None))):
+        return {}
+    return {each.name: getattr(given, each.name) for each, _ in fields_of(cls) if each.name in _PIN}
+
+
+def _reads_variables(scenario: str | None) -> bool:
+    try:
+        return scenario is not None and "{env." in Path(scenario).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+
+
+def moved(
+    pinned: Mapping[str, Any], cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
+) -> str | None:
+    """Return the message about a pinned field that the page changes."""
+    now = options(cls, posted, parsed)
+    found = next((name for name, value in pinned.items() if getattr(now, name) != value), None)
+    return found and (
+        f"{_label(found)} cannot be changed by the page of a Locust that was started with a "
+        "password, a token or a permission: start another one"
+    )
 
 
 def options(cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace) -> Any:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import hmac
 import ipaddress
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Response, jsonify, request
+from flask import jsonify, redirect, request, url_for
 from flask_login import current_user  # type: ignore[import-untyped]
 from locust.argument_parser import ui_extra_args_dict
 from locust.runners import STATE_RUNNING, STATE_SPAWNING
@@ -15,20 +18,33 @@ from locust.runners import STATE_RUNNING, STATE_SPAWNING
 from sitebench.errors import SitebenchError
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.web_ui import form
+from sitebench.options.convert import from_namespace
 from sitebench.system.network import on_loopback
+
+_OF_A_CLASS = frozenset({"user_class_name", "tasks", "weight", "fixed_count", "host"})
+"""What the page may change of a user class; Locust would take any attribute."""
 
 
 class Guard:
-    """Refuses pages of other sites, and forms that cannot be run."""
+    """Refuses pages of other sites, visitors without the token, and forms that cannot be run."""
 
-    def __init__(self, bridge: Bridge, options: type[Any], parsed: argparse.Namespace) -> None:
+    def __init__(
+        self,
+        bridge: Bridge,
+        options: type[Any],
+        parsed: argparse.Namespace,
+        token: str | None,
+    ) -> None:
         self._bridge = bridge
         self._options = options
         self._parsed = parsed
+        self._token = token
+        self._pinned = form.pinned(options, from_namespace(options, parsed))
+        """Before any form: Locust keeps what is posted among its parsed options."""
         self._shown = frozenset(ui_extra_args_dict())
         """The fields of the form: all options that locustfiles add."""
 
-    def __call__(self) -> Response | tuple[str, int] | None:
+    def __call__(self) -> Any:
         """Return the refusal; None lets the request pass."""
         if self._rebound():
             return (
@@ -37,10 +53,26 @@ class Guard:
             )
         if _cross_site():
             return "pages of other sites may neither start tests nor read them\n", 403
+        if self._token is not None and (refusal := self._without(self._token)) is not None:
+            return refusal
+        if request.endpoint == "locust.update_user" and not _changes_a_class():
+            return "the page may not change this of a user class\n", 403
         if request.endpoint != "locust.swarm" or not self._logged_in():
             return None
-        why = self._refusal(request.form.to_dict())
+        why = self._refusal(request.form.to_dict(), request.form.getlist("user_classes"))
         return None if why is None else jsonify({"success": False, "message": why})
+
+    def _without(self, token: str) -> Any:
+        """Return the answer to a visitor who has not shown the token yet; None for others."""
+        name = f"sitebench-{urlsplit(f'//{request.host}').port or 80}"
+        if hmac.compare_digest(request.args.get("token", "").encode(), token.encode()):
+            answer = redirect(url_for("locust.index"))
+            # Of the page's own requests only; no script may read it.
+            answer.set_cookie(name, token, httponly=True, samesite="Strict")
+            return answer
+        if hmac.compare_digest(request.cookies.get(name, "").encode(), token.encode()):
+            return None
+        return "open the address with ?token= that was printed at the start\n", 403
 
     def _rebound(self) -> bool:
         """Return whether a page on loopback is requested by a foreign host name.
@@ -59,7 +91,7 @@ class Guard:
         web_ui = self._bridge.environment.web_ui
         return web_ui is None or not web_ui.web_login or bool(current_user.is_authenticated)
 
-    def _refusal(self, posted: dict[str, str]) -> str | None:
+    def _refusal(self, posted: dict[str, str], chosen: Sequence[str]) -> str | None:
         """Return the message about a test that cannot be started, or changed, like this."""
         bridge, options = self._bridge, self._options
         if bridge.role.preparing is not None:
@@ -68,10 +100,16 @@ class Guard:
             options, posted
         ):
             return why
+        if why := form.moved(self._pinned, options, posted, self._parsed):
+            return why
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)
         try:
-            bridge.workload.check(form.options(options, posted, self._parsed))
+            # Locust itself takes the chosen classes later, or all where none is chosen.
+            available: Mapping[str, Any] = bridge.environment.available_user_classes or {}
+            users = [available[name] for name in chosen if name in available]
+            now = form.options(options, posted, self._parsed)
+            bridge.workload.check(now, users or bridge.environment.user_classes)
         except SitebenchError as error:
             return str(error)
         return None
@@ -80,16 +118,22 @@ class Guard:
 def _cross_site() -> bool:
     """Return whether the request comes from another site's page: Locust itself would allow it.
 
-    An image or a frame has no `Origin`, but browsers send `Sec-Fetch-Site`; links may be followed.
+    An image or a frame has no `Origin`, but browsers send `Sec-Fetch-Site`: `same-site` for another
+    port of this machine, `none` for what a person types. A link to a page may be followed.
     """
     headers = request.headers
-    if (
-        headers.get("Sec-Fetch-Site") == "cross-site"
-        and headers.get("Sec-Fetch-Mode") != "navigate"
-    ):
+    followed = (request.method, headers.get("Sec-Fetch-Dest")) == ("GET", "document")
+    if headers.get("Sec-Fetch-Site") in ("cross-site", "same-site") and not followed:
         return True
     origin = headers.get("Origin")
     return origin is not None and urlsplit(origin).netloc != request.host
+
+
+def _changes_a_class() -> bool:
+    try:
+        return _OF_A_CLASS.issuperset(json.loads(request.data))
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _is_address(host: str) -> bool:

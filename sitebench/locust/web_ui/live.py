@@ -9,9 +9,10 @@ from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
-from sitebench.counts.source import SEQUENCE, Drained
+from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
 from sitebench.monitor import Sample
+from sitebench.monitor.between import share
 from sitebench.monitor.figures import Figure, describe
 from sitebench.runs.windows import Phase, Windows
 from sitebench.units import format_bytes, format_ns
@@ -103,7 +104,7 @@ class Live:
         if seconds <= 0.05:
             return
         latency, failed, moved, count = Histogram(), 0, [0, 0], 0
-        for record in drained.steps:
+        for record in ended(drained):
             if record.overlaps:
                 continue
             moved = [moved[0] + record.bytes_in, moved[1] + record.bytes_out]
@@ -166,7 +167,7 @@ class Live:
                 "failed": totals.failed,
                 **_micros(Durations.of(totals.latency)),
             }
-            for totals in tally.steps.values()
+            for totals in tally.due.values()
             if totals.step != SEQUENCE
         ]
 
@@ -182,9 +183,6 @@ def _us(ns: int | None) -> float | None:
 
 
 def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
-    def busy(sample: Sample) -> float:
-        return sum(core.busy_s for core in sample.machine.cores)
-
     target = None
     if now.target is not None and before.target is not None:
         target = max(0.0, now.target.cpu_s - before.target.cpu_s) / seconds
@@ -192,7 +190,10 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
         at_s,
         target,
         (now.generator.cpu_s - before.generator.cpu_s) / seconds,
-        (busy(now) - busy(before)) / seconds,
+        sum(
+            share(after.busy_s - core.busy_s, seconds)
+            for core, after in zip(before.machine.cores, now.machine.cores, strict=False)
+        ),
         None if now.target is None else now.target.resident_bytes,
         now.generator.resident_bytes,
         now.machine.available_bytes,

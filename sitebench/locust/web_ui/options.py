@@ -44,7 +44,9 @@ class UiOptions(SessionOptions):
         panel="Web UI",
         locust=False,
     )
-    web_port: int = option.count(8089, "Port of the web UI.", "PORT", panel="Web UI", locust=False)
+    web_port: int = option.count(
+        8089, "Port of the web UI.", "PORT", at_most=65_535, panel="Web UI", locust=False
+    )
     web_login: bool = option.flag(
         "Login with the name and password in --login-file.", panel="Web UI", locust=False
     )

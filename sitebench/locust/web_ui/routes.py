@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -22,6 +21,7 @@ from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import State, WebUiState, title
 from sitebench.locust.web_ui.tabs import resources, verdict
 from sitebench.report.page import asset as report_asset
+from sitebench.system.programs import python_module
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import without_secrets
 
@@ -151,7 +151,7 @@ def _report(session: Session, folder: Path) -> bytes:
     """Make the report in another process: it takes a second of a core, and lanes run here."""
     copy, page = folder / "ui.sitebench", folder / "ui.html"
     session.snapshot(copy)
-    argv = [sys.executable, "-m", "sitebench.cli.main", "report", str(copy), "--out", str(page)]
+    argv = [*python_module("sitebench.cli.main"), "report", str(copy), "--out", str(page)]
     try:
         done = subprocess.run(
             argv,

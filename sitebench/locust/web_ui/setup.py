@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import webbrowser
 from typing import Any
 
@@ -11,6 +12,7 @@ from flask import Response, request
 from locust.env import Environment
 
 from sitebench.locust.bridge import Bridge
+from sitebench.locust.web_ui import form
 from sitebench.locust.web_ui.guard import Guard
 from sitebench.locust.web_ui.login import credentials, require_login
 from sitebench.locust.web_ui.options import SessionOptions
@@ -18,6 +20,7 @@ from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import WebUiState
 from sitebench.locust.web_ui.tabs import add_rows, template_args
+from sitebench.measure.command import say
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
 from sitebench.system.network import page_url
@@ -45,9 +48,14 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
+    token = None
+    if not web_ui.web_login and form.pinned(options, from_namespace(options, parsed)):
+        token = secrets.token_urlsafe(16)
+    path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
+    scheme = "https" if web_ui.tls_cert else "http"
+    where = page_url(web_ui.host, web_ui.port, path, scheme=scheme)
+    say(f"web UI: {where} (Ctrl-C to stop)")
     if from_namespace(SessionOptions, parsed).browser:
-        scheme = "https" if web_ui.tls_cert else "http"
-        where = page_url(web_ui.host, web_ui.port, f"{base_path or ''}/", scheme=scheme)
         gevent.spawn(_show, where)
 
     def after(response: Response) -> Response:
@@ -55,9 +63,18 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
             add_rows(response, state.now())
         elif response.status_code == 200 and request.endpoint == "locust.index":
             response.set_data(response.get_data().replace(b"</body>", _SCRIPT))
+        # Locust's page shows the live page in a frame; nothing else may.
+        live = request.endpoint == "sitebench.live"
+        policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
+        if request.endpoint == "sitebench.report":
+            # Of an origin of its own: --out may go on with a stranger's run file.
+            policy += "; sandbox allow-scripts allow-popups"
+        response.headers["Content-Security-Policy"] = policy
+        response.headers["X-Frame-Options"] = "SAMEORIGIN" if live else "DENY"
+        response.headers["Referrer-Policy"] = "same-origin"
         return response
 
-    app.before_request(Guard(bridge, options, parsed))
+    app.before_request(Guard(bridge, options, parsed, token))
     app.after_request(after)
 
 

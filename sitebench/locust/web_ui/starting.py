@@ -15,11 +15,12 @@ from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.measure.command import say
 from sitebench.measure.point_process import Gathering
 from sitebench.options.convert import narrowed, to_argv
-from sitebench.system.network import on_loopback, page_url
+from sitebench.system.network import on_loopback
+from sitebench.system.programs import python_module
 
 
 def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) -> None:
-    """Check the options, print the page's URL, and become Locust; never returns.
+    """Check the options, and become Locust, which prints the page's URL; never returns.
 
     `options` are those that the locustfile takes.
     """
@@ -29,10 +30,15 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
         credentials(chosen.login_file)
     elif not on_loopback(host):
         say(f"anyone who reaches {host} can start tests: --web-login asks for a password")
-    say(f"web UI: {page_url(host, port)} (Ctrl-C here ends it)")
     gathering = Gathering.of(chosen)
     argv = [
-        *(sys.executable, "-m", "locust", "-f", str(locustfile), "--loglevel", "WARNING"),
+        *(
+            *python_module("sitebench.locust.process"),
+            "-f",
+            str(locustfile),
+            "--loglevel",
+            "WARNING",
+        ),
         *("--web-host", host, "--web-port", str(port)),
         *(["--web-login"] if chosen.web_login else []),
         *([] if gathering is None else gathering.argv()),

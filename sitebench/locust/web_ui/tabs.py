@@ -106,7 +106,7 @@ def verdict(state: State) -> Iterator[_Row]:
         found = result.verdict
         what = "Verdict" if state.final else "Verdict so far"
         if not found.valid:
-            what += " (invalid)"
+            what += f" ({found.grade})"
         yield {"what": what, "message": f"{found.bound}: {found.evidence}", "remedy": ""}
         for warning in found.warnings:
             yield {"what": warning.kind, "message": warning.message, "remedy": warning.remedy}

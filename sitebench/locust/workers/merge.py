@@ -8,11 +8,11 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from sitebench.counts.source import Drain, StepTotals
+from sitebench.counts.source import Drain, StepTotals, ended
 
 
 @dataclass
@@ -36,10 +36,10 @@ class Share:
 
     def add(self, part: Drain, cpu_ns: tuple[int, ...]) -> None:
         """Add one drain, with the CPU used in it."""
-        steps = [step for step in part.steps if not step.overlaps]
+        steps = [step for step in ended(part) if not step.overlaps]
         self.seconds += (part.t1_ns - part.t0_ns) / 1e9
         self.operations += sum(step.count for step in steps)
-        self.failures += sum(step.failed for step in steps)
+        self.failures += sum(sum(step.failures.values()) for step in steps)
         if self.cpu_ns:
             cpu_ns = tuple(a + b for a, b in zip(self.cpu_ns, cpu_ns, strict=True))
         self.cpu_ns = cpu_ns
@@ -102,7 +102,7 @@ class Merger:
             # The phase begins anew: counts until now are not part of it any more.
             del self.shares[phase][worker]
         self._cpu_ns[worker] = part.cpu_ns
-        self._counted[worker] += sum(step.count for step in part.steps)
+        self._counted[worker] += sum(step.count for step in ended(part))
 
     def counted(self, worker: str) -> int:
         """Return how many operations a worker reported; it may never have begun."""
@@ -141,13 +141,18 @@ class Merger:
         return Drain(
             begin,
             self._end_ns,
-            _merged_steps(parts),
+            _merged_steps(part.steps for part in parts),
             sum(each.lanes for worker, each in self._settled.items() if worker in there),
             tuple(ns for each in settled for ns in each.cpu_ns),
             sum(part.lane_ns for part in parts),
             sum(part.waiting_ns for part in parts),
             sum(each.underway_ns for each in settled),
             self._lane_counts(answers),
+            sum(each.backlog for each in settled),
+            sum(each.in_flight for each in settled),
+            sum(each.owed for worker, each in self._settled.items() if worker in self._present),
+            _merged_steps(part.late for part in parts),
+            _merged_steps(part.older for part in parts),
         )
 
     def _lane_counts(self, answers: list[tuple[str, Drain]]) -> list[int]:
@@ -176,11 +181,11 @@ class Merger:
         return sum(share.operations for share in shares.values()) / rate if rate else longest
 
 
-def _merged_steps(parts: Iterable[Drain]) -> tuple[StepTotals, ...]:
+def _merged_steps(parts: Iterable[Sequence[StepTotals]]) -> tuple[StepTotals, ...]:
     """Add steps up, histograms bucket by bucket."""
     found: dict[tuple[str, str], StepTotals] = {}
-    for part in parts:
-        for step in part.steps:
+    for steps in parts:
+        for step in steps:
             key = (step.program, step.step)
             found.setdefault(key, StepTotals(*key)).add(step)
     return tuple(found.values())

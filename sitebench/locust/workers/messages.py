@@ -30,44 +30,65 @@ PREPARED = "sitebench_shared"
 """Name among the parsed options under which a master hands its workers the prepared test."""
 
 
+_NUMBERS = (
+    "t0_ns",
+    "t1_ns",
+    "lanes",
+    "lane_ns",
+    "waiting_ns",
+    "underway_ns",
+    "backlog",
+    "in_flight",
+    "owed",
+)
+_STEPS = ("steps", "late", "older")
+
+
 def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
     """Return a drain as plain data, with the CPU time of what made the load."""
-    numbers = ("t0_ns", "t1_ns", "lanes", "lane_ns", "waiting_ns", "underway_ns")
-    found: dict[str, Any] = {name: getattr(drained, name) for name in numbers}
+    found: dict[str, Any] = {name: getattr(drained, name) for name in _NUMBERS}
     lists = {"cpu_ns": list(cpu_ns), "lane_counts": list(drained.lane_counts)}
-    return found | lists | {"steps": [_pack_step(step) for step in drained.steps]}
+    steps = {name: [_pack_step(each) for each in getattr(drained, name)] for name in _STEPS}
+    return found | lists | steps
 
 
 def _pack_step(step: StepRecord) -> list[Any]:
     # In a closed schedule both are one object, and travel once.
     latency = None if step.latency is step.service else step.latency.to_bytes()
+    in_vain = None if step.in_vain is step.censored else step.in_vain.to_bytes()
+    others = (step.lag, step.censored, step.unread, step.wrong)
     return [
         step.program,
         step.step,
         step.count,
         dict(step.failures),
+        dict(step.examples),
         step.bytes_out,
         step.bytes_in,
         step.processing_ns,
+        step.failed_ns,
         step.overlaps,
         step.service.to_bytes(),
         latency,
-        *(each.to_bytes() if each.count else None for each in (step.lag, step.censored)),
+        *(each.to_bytes() if each.count else None for each in others),
+        in_vain,
     ]
 
 
 def unpack(found: Mapping[str, Any]) -> Drain:
     """Return what `pack` was given."""
-    steps = tuple(_unpack_step(step) for step in found["steps"])
-    return Drain(**{**found, "cpu_ns": tuple(found["cpu_ns"]), "steps": steps})
+    steps = {name: tuple(map(_unpack_step, found[name])) for name in _STEPS}
+    return Drain(**{**found, "cpu_ns": tuple(found["cpu_ns"]), **steps})
 
 
 def _unpack_step(found: Sequence[Any]) -> StepTotals:
-    program, step, count, failures, bytes_out, bytes_in, processing_ns, overlaps, *clocks = found
-    service, latency, lag, censored = (
+    program, step, count, failures, examples, bytes_out, bytes_in, *rest = found
+    processing_ns, failed_ns, overlaps, *clocks = rest
+    service, latency, lag, censored, unread, wrong, in_vain = (
         None if each is None else Histogram.from_bytes(each) for each in clocks
     )
     assert service is not None
+    censored = censored or Histogram()
     return StepTotals(
         program,
         step,
@@ -78,7 +99,12 @@ def _unpack_step(found: Sequence[Any]) -> StepTotals:
         service,
         latency or service,
         lag or Histogram(),
-        censored or Histogram(),
+        censored,
+        unread or Histogram(),
+        wrong or Histogram(),
+        in_vain or censored,
         processing_ns,
+        failed_ns,
         overlaps,
+        examples,
     )

@@ -6,8 +6,8 @@ import os
 import signal
 
 import gevent  # type: ignore[import-untyped]
-from locust.main import main
 
+from sitebench.locust.process import main
 from sitebench.system.child import orphaned
 
 _POLL_S = 1.0
@@ -21,4 +21,4 @@ def _end_with_parent() -> None:
 
 if __name__ == "__main__":
     gevent.spawn(_end_with_parent)
-    main()  # type: ignore[no-untyped-call]
+    main()

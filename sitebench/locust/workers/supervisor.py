@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 
 from sitebench.locust.workers.choice import environment
 from sitebench.options.addresses import MasterAddress
 from sitebench.system.child import of_this_parent
+from sitebench.system.programs import python_module
 from sitebench.system.scratch import scratch
 from sitebench.system.secret import BIND_PASSWORD, KEY_PASSWORD, without_secrets
 from sitebench.system.stop import Stop
@@ -39,7 +39,7 @@ class WorkerCommand:
     def argv(self) -> list[str]:
         """Return the command line of one worker; its locustfile comes from the master."""
         return [
-            *(sys.executable, "-m", "sitebench.locust.workers.process", "-f", "-", "--worker"),
+            *(*python_module("sitebench.locust.workers.process"), "-f", "-", "--worker"),
             *("--master-host", self.master.host, "--master-port", str(self.master.port)),
             *("--loglevel", "WARNING"),
         ]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import gevent  # type: ignore[import-untyped]
 from locust.runners import WorkerRunner
 
-from sitebench.counts.source import Drained
+from sitebench.counts.source import Drained, ended
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lanes
@@ -73,7 +73,8 @@ class _WorkerLoad:
         if not question["shown"]:
             # What Locust has not sent yet is discarded too.
             self._runner.stats.clear_all()
-        self._report(self.lanes.drain(shown=question["shown"]), question, received_ns)
+        drained = self.lanes.drain(shown=question["shown"], cut=question["begins"] is not None)
+        self._report(drained, question, received_ns)
 
     def leave(self, question: Mapping[str, Any] | None = None) -> None:
         """Stop the lanes and report their last counts, asked or not; later calls do nothing."""
@@ -93,7 +94,7 @@ class _WorkerLoad:
         *,
         last: bool = False,
     ) -> None:
-        self._did += sum(step.count for step in drained.steps)
+        self._did += sum(step.count for step in ended(drained))
         if self._phase == Phase.MEASURE:
             self._measured_s += (drained.t1_ns - drained.t0_ns) / 1e9
         begins = None if question is None else question["begins"]

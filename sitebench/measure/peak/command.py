@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from rich.console import RenderableType
+
 from sitebench.errors import (
     BadInput,
     Leak,
@@ -24,7 +26,7 @@ from sitebench.errors import (
     SitebenchError,
     WrongPassword,
 )
-from sitebench.measure.command import Report, Seeding, recording, say, show
+from sitebench.measure.command import Seeding, recording, say, show
 from sitebench.measure.objective import RATES, Objective, ObjectiveState
 from sitebench.measure.options import DEFAULT_CLIENTS, DEFAULT_USERS, PeakOptions
 from sitebench.measure.peak.curve import knee, plot, spots
@@ -46,6 +48,7 @@ from sitebench.measure.peak.tables import (
     rates_answer,
     rates_peak,
     rates_table,
+    seen,
     usl_lines,
 )
 from sitebench.measure.peak.usl import check_reach, fit
@@ -56,8 +59,8 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import series
 from sitebench.runs.store import RunStore
 from sitebench.system.limits import most_connections
-from sitebench.tables.bottlenecks import warnings
-from sitebench.tables.tables import footnotes, point_name
+from sitebench.tables.advice import WhatToDo
+from sitebench.tables.tables import point_name
 
 _MOST_USERS = 1024
 """The search uses at most this many lanes: with the portable client each needs a thread."""
@@ -90,8 +93,8 @@ class PeakJob:
     afterwards: Callable[[], None] = lambda: None
 
 
-_Answer = tuple[Peak, Report, SitebenchError | None]
-"""The answer to keep, the report to print, and the error if no peak was found."""
+_Answer = tuple[Peak, Sequence[RenderableType], SitebenchError | None]
+"""The answer to keep, what to print, and the error if no peak was found."""
 
 
 def check_options(options: PeakOptions) -> None:
@@ -162,9 +165,9 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         store.set_manifest(continued(store.manifest(), collect(sys.argv[1:], job.facts())))
         asked = _PeakSearch(options, job, stage, store, reporter)
         if options.objective is None:
-            peak, report, error = asked.over_clients(clients)
+            peak, shown, error = asked.over_clients(clients)
         else:
-            peak, report, error = asked.to_objective(options.objective, most)
+            peak, shown, error = asked.to_objective(options.objective, most)
         # In place of an earlier answer to the same question.
         known, question = store.manifest().get("peaks", []), peak.question()
         others = [each for each in known if {name: each.get(name) for name in question} != question]
@@ -172,7 +175,7 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
     if options.json:
         print(json.dumps({"peak": asdict(peak)}), flush=True)
     else:
-        show(report)
+        show(shown)
         say(f"run file: {store.path}")
     if error is not None:
         raise error
@@ -198,8 +201,8 @@ class _PeakSearch:
         peak = clients_peak(series(results), bend, law)
         table = clients_table(series(results), bend, peak.best)
         lines = usl_lines(law, self.options.foresee)
-        notes = [plot(curve, bend), "", *lines, *footnotes(results), *warnings(results)]
-        return peak, Report([table], [*notes, "", peak.said]), None
+        drawn = ["", plot(curve, bend), "", *lines]
+        return peak, [table, *drawn, WhatToDo(results), "", peak.said], None
 
     def to_objective(self, objective: Objective, most: int) -> _Answer:
         options, window = self.options, self.job.window_s
@@ -222,20 +225,23 @@ class _PeakSearch:
         results = [each.result for each in tried if each.result is not None]
         curve = spots(results, lambda spec: spec.rate or 0.0)
         bend = knee(curve)
-        answer = rates_answer(found, tried[0].spec, objective, plan, hold)
+        saw = seen(found, tried)
+        answer = rates_answer(found, tried[0].spec, objective, plan, hold, saw=saw)
         # The best point is the last hold of the highest rate.
         held = [each for each in tried if each.trial.rate == found.rate and each.trial.long]
         held = [each for each in held if each.reply.answer is Answer.HELD]
-        peak = rates_peak(found, objective, (held or tried[:1])[-1].spec, bend, answer)
+        peak = rates_peak(
+            found, objective, (held or tried[:1])[-1].spec, bend, saw=saw, answer=answer
+        )
         at_best = [result for result in results if result.spec.rate == found.rate]
-        notes = [plot(curve, bend), "", *warnings(at_best), "", answer]
+        table, drawn = rates_table(tried, found.rate), ["", plot(curve, bend), ""]
         error: SitebenchError | None = None
         if found.tester_bound and found.rate is None:
             remedy = "use a faster machine for the tester, or more --users"
             error = MeasurementFailed(answer, remedy)
         elif found.rate is None:
             error = ObjectiveMissed(answer, "begin lower with --start, or relax the objective")
-        return peak, Report([rates_table(tried, found.rate)], notes), error
+        return peak, [table, *drawn, WhatToDo(at_best), "", answer], error
 
     def _walk(
         self, plan: SearchPlan, objective: Objective, spec_of: Callable[[Trial], PointSpec]

@@ -61,7 +61,7 @@ def knee(found: Sequence[Spot]) -> Spot | None:
 
 
 def plot(found: Sequence[Spot], bend: Spot | None) -> str:
-    """Plot response time over throughput in text: o valid, x invalid, K the knee."""
+    """Plot response time over throughput in text: o measured, x not, K the knee."""
     if len(found) < 2:
         return ""
     most_rate = max(spot.rate for spot in found)
@@ -82,7 +82,7 @@ def plot(found: Sequence[Spot], bend: Spot | None) -> str:
     right = f"{format_rate(most_rate)}/s"
     axis = " " * (margin + 1) + "+" + "-" * WIDTH
     scale = " " * (margin + 2) + "0" + right.rjust(WIDTH - 1)
-    marks = {"o": "measured", "x": "not valid", "K": "knee"}
+    marks = {"o": "measured", "x": "lower bound or not usable", "K": "knee"}
     drawn = {cell for row in grid for cell in row}
     legend = ", ".join(f"{mark} {means}" for mark, means in marks.items() if mark in drawn)
     title = f"mean response time over throughput ({legend})"

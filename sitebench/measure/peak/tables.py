@@ -17,14 +17,25 @@ from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
     around,
     bounds,
+    latency_mark,
     medians,
     new_table,
-    percentile,
+    rate_mark,
     rate_of,
-    show_micros,
     titled,
 )
 from sitebench.units import format_duration, format_ns, format_rate
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How often the rate that a search found held, and how often the next one broke."""
+
+    held: int
+    held_of: int
+    broke_at: float
+    broke: int
+    broke_of: int
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,9 @@ class Peak:
     best: str | None
     rate: float | None
     interval: tuple[float, float] | None
+    """Of a sweep over clients: the 95 % interval of the median."""
+    seen: Seen | None
+    """Of a search to an objective."""
     knee: dict[str, float] | None
     usl: dict[str, Any] | None
     said: str
@@ -51,8 +65,8 @@ class Peak:
 
 
 def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:
-    """Return the answer of a sweep over client counts: the highest rate that is the target's."""
-    sound = [each for each in found if each.valid]
+    """Return the answer of a sweep over client counts: the highest rate that may be quoted."""
+    sound = [each for each in found if each.usable]
     best = max(sound, key=lambda each: each.median(rate_of) or 0.0, default=None)
     interval = None if best is None else best.interval(rate_of)
     return Peak(
@@ -61,6 +75,7 @@ def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) ->
         best=None if best is None else best.spec.key,
         rate=None if best is None else best.median(rate_of),
         interval=None if interval is None else (interval.low, interval.high),
+        seen=None,
         knee=_knee(bend),
         usl=None if law is None else law.to_json(),
         said=_clients_answer(found, best, bend),
@@ -78,17 +93,20 @@ def _knee(bend: Spot | None) -> dict[str, float] | None:
 def _clients_answer(found: Sequence[Series], best: Series | None, bend: Spot | None) -> str:
     name = found[0].spec.what
     if best is None:
-        return f"{name}: no point is valid: the peak is not known."
+        return f"{name}: no point is usable: the peak is not known."
     most = max(each.spec.users for each in found)
     around_it = ""
     if best.n > 1:
         kind = "95% interval" if best.interval(rate_of) else "least and greatest"
         around_it = f" (median of {best.n}, {kind} {around(best, rate_of, format_rate)})"
     rate = best.median(rate_of) or 0.0
+    if not best.valid:
+        clients = f"with {best.spec.users:,} clients{around_it}"
+        return f"{name}: at least {format_rate(rate)}/s, {clients}; the tester was the limit."
     answer = f"{name}: at most {format_rate(rate)}/s, with {best.spec.users:,} clients{around_it}"
     higher = [each for each in found if not each.valid and (each.median(rate_of) or 0.0) > rate]
     if higher:
-        answer += f"; what {higher[-1].spec.users:,} clients gave is not valid"
+        answer += f"; what {higher[-1].spec.users:,} clients gave is not usable"
     if bend is None:
         return f"{answer}; no knee up to {most:,} clients."
     return (
@@ -110,10 +128,9 @@ def clients_table(found: Sequence[Series], bend: Spot | None, best: str | None) 
         ]
         table.add_row(
             f"{each.spec.users:,}",
-            *medians([each], rate_of, format_rate),
+            rate_mark(each),
             *([around(each, rate_of, format_rate)] if repeated else []),
-            *medians([each], lambda r: r.latency.mean, show_micros),
-            *(medians([each], percentile(name), show_micros)[0] for name in ("p50", "p99")),
+            *(latency_mark(each, name) for name in ("mean", "p50", "p99")),
             *medians([each], lambda r: r.use.target_cpu_percent, _percent),
             bounds(each),
             ", ".join(marks),
@@ -170,17 +187,35 @@ def rates_table(tried: Sequence[Probe], best: float | None) -> Group:
             f"{spec.rate:,g}",
             *([f"{spec.users:,}"] if spread else []),
             f"{spec.measure_s:g}s",
-            *medians([found], rate_of, format_rate),
-            *(medians([found], percentile(q), show_micros)[0] for q in ("p50", "p99")),
+            rate_mark(found),
+            *(latency_mark(found, name) for name in ("p50", "p99")),
             *medians([found], lambda r: r.use.target_cpu_percent, _percent),
             bounds(found),
-            f"[{_COLOURS[answer]}]{answer}[/]{' *' if spec.rate == best else '  '}",
+            f"[{_COLOURS[answer]}]{answer}[/]{', best' if spec.rate == best else ''}",
         )
     return titled(f"Search for the highest rate: {tried[0].spec.what}", table)
 
 
+def seen(found: HighestRate, tried: Sequence[Probe]) -> Seen | None:
+    """Return what a search saw at its rate and above it; None where either is not the target's."""
+    if found.rate is None or found.ceiling is None or found.tester_bound:
+        return None
+    high = found.ceiling.rate
+    held = [
+        each.reply.answer for each in tried if each.trial.rate == found.rate and each.trial.long
+    ]
+    broke = [each.reply.answer for each in tried if each.trial.rate == high]
+    return Seen(held.count(Answer.HELD), len(held), high, broke.count(Answer.BROKE), len(broke))
+
+
 def rates_peak(
-    found: HighestRate, objective: Objective, spec: PointSpec, bend: Spot | None, answer: str
+    found: HighestRate,
+    objective: Objective,
+    spec: PointSpec,
+    bend: Spot | None,
+    *,
+    saw: Seen | None,
+    answer: str,
 ) -> Peak:
     """Return the answer of a search to an objective; `spec` is the best point's, if any."""
     return Peak(
@@ -188,7 +223,8 @@ def rates_peak(
         objective=str(objective),
         best=None if found.rate is None else spec.key,
         rate=found.rate,
-        interval=found.interval,
+        interval=None,
+        seen=saw,
         knee=_knee(bend),
         usl=None,
         said=answer,
@@ -196,21 +232,27 @@ def rates_peak(
 
 
 def rates_answer(
-    found: HighestRate, spec: PointSpec, objective: Objective, plan: SearchPlan, hold_s: float
+    found: HighestRate,
+    spec: PointSpec,
+    objective: Objective,
+    plan: SearchPlan,
+    hold_s: float,
+    *,
+    saw: Seen | None,
 ) -> str:
     name, ceiling = spec.what, found.ceiling
-    why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {ceiling.reply.message}"
+    reason = "" if ceiling is None else ceiling.reply.message
+    why = "" if ceiling is None else f"at {ceiling.rate:,g}/s {reason}"
     if found.rate is None and found.tester_bound:
         return f"{name}: the target's limit is not known, the tester reached its own first: {why}"
     if found.rate is None:
         return f"{name}: no rate from {plan.lowest:,g}/s up holds {objective}: {why}"
-    answer = (
-        f"{name}: sustains {found.rate:,g}/s with {objective} "
-        f"(held {plan.holds} times for {format_duration(hold_s)})"
+    answer = f"{name}: sustains {found.rate:,g}/s with {objective}"
+    hold = format_duration(hold_s)
+    if saw is None:
+        above = f"The target's own limit lies above and is not known: {why}"
+        return f"{answer} (held {plan.holds} of {plan.holds} times for {hold}). {above}."
+    return (
+        f"{answer}: held {saw.held} of {saw.held_of} times for {hold}, "
+        f"and broke {saw.broke} of {saw.broke_of} times at {saw.broke_at:,g}/s ({reason})."
     )
-    if found.tester_bound:
-        return f"{answer}. The target's own limit lies above and is not known: {why}."
-    if found.interval is None:
-        return f"{answer}. The rate that broke above it held when repeated: the limit is not known."
-    low, high = found.interval
-    return f"{answer}; {why}: its limit lies between {low:,g} and {high:,g}/s."

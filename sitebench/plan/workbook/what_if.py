@@ -116,13 +116,16 @@ def _inputs(
             found.append((f"n_{name}", f"Number of {name} per session", number, NUMBER, count))
     busy = _between(0, 0.999, "Type a percentage from 0% to 99.9%.")
     people = _between(1, 1e12, "Type a number of at least 1.")
+    peaks = _between(1, 1e6, "Type a percentage of at least 100%.")
     community = float(scenario.community or _DEFAULT_COMMUNITY)
     choose = {"validate": "list", "source": list(PERCENTILES)}
     return [
         *found,
         ("headroom", "Headroom: share of a machine to leave free", scenario.headroom, SHARE, busy),
+        ("burst", "Arrivals in the busiest minutes, of the average", scenario.burst, SHARE, peaks),
         ("percentile", "Response-time objective: percentile", percentile, "@", choose),
         ("objective_ms", "... below so many ms (0: none)", within_s * 1e3, NUMBER, count),
+        ("cores", "... with so many cores a machine", float(scenario.cores), WHOLE, people),
         ("community", "Community to serve", community, WHOLE, people),
     ]
 
@@ -156,7 +159,7 @@ def _derived(scenario: Scenario, entries: Column) -> list[tuple[str, str, str, V
 def _machines(grid: Grid, top: int, what: WhatIf, entries: Column) -> tuple[int, list[Column]]:
     """Write a column per machine; return the row below and the columns."""
     rates = [f"{name}/s" for name in what.rates.operations]
-    labels = ["Machine", "Rates measured with so many people", *rates]
+    labels = ["Machine", "Size measured", *rates]
     grid.put(top, 0, "2", grid.styles.heading)
     grid.put(top, 1, "What each machine serves", grid.styles.heading)
     steps = what.law.steps

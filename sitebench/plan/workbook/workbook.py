@@ -31,9 +31,14 @@ _SOURCES = (
     'Rates of 1997: "Performance Analysis and Capacity Planning for Microsoft Site '
     'Server on Compaq ProLiant Servers", Compaq, September 1997, Appendix A and Tables 13 and 14.',
     "Its workbook's Add row for the ProLiant 2500 differs from its Table 5; the row is used here.",
-    "The response-time objective is a queueing estimate (M/M/1), not a measurement.",
+    "The response-time objective is a queueing estimate (M/M/c), not a measurement.",
     "docs/planner.md of sitebench derives both laws and states their limits.",
 )
+
+
+# In memory: needs no room in a temporary folder. A text is never a formula or a link: names of
+# machines come from run files.
+_BOOK = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 
 
 @dataclass(frozen=True)
@@ -50,8 +55,7 @@ def write(path: Path, sheets: Sequence[Planned], machine: str) -> None:
     from xlsxwriter.exceptions import XlsxWriterException  # type: ignore[import-untyped]
 
     try:
-        # In memory: needs no room in a temporary folder.
-        with Workbook(str(path), {"in_memory": True}) as book:
+        with Workbook(str(path), _BOOK) as book:
             made = [_what_if(each) for each in sheets]
             for each in made:
                 what_if.write(book, each)
@@ -124,6 +128,5 @@ def _notes(book: Workbook, sheets: Sequence[Planned], machine: str) -> None:
 def _lines(grid: Grid, row: int, title: str, lines: Sequence[str]) -> int:
     grid.put(row, 0, title, grid.styles.heading)
     for down, line in enumerate(lines, 1):
-        # Not `write`, which takes a text that begins with = for a formula.
-        grid.sheet.write_string(row + down, 0, line, grid.styles.text)
+        grid.sheet.write(row + down, 0, line, grid.styles.text)
     return row + len(lines) + 2

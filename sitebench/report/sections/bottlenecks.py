@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.paper import why
+from sitebench.report.paper import marked
 from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
-from sitebench.tables.bottlenecks import TITLES, WORDS, worst_findings
+from sitebench.tables.bottlenecks import TITLES, WORDS, findings_of
+from sitebench.tables.tables import medians, show_micros
+from sitebench.units import format_bytes
 from sitebench.verdict.finding import Finding, Grade
 
 _MARKS = {
@@ -19,23 +24,24 @@ _MARKS = {
 
 
 def tables(report: Report) -> list[Table]:
-    """Return one table per run: points down, resources across."""
-    return [_overview(report, run) for run in report.runs]
+    """Return two tables per run: resources of each point, and what its operations cost."""
+    return [made for run in report.runs for made in (_overview(report, run), _costs(report, run))]
 
 
 def section(report: Report) -> Section | None:
     """Return the tables, the evidence of every point, and what 1997 found."""
     parts = []
-    for run, table in zip(report.runs, tables(report), strict=True):
-        parts.append(table.to_html())
+    for run in report.runs:
+        parts.append(_overview(report, run).to_html())
         inside = "".join(_comments(report, run, each).to_html() for each in run.series)
         parts.append(f"<details><summary>Evidence for each point</summary>{inside}</details>")
+        parts.append(_costs(report, run).to_html())
     for suite in report.present:
         printed = "".join(each.to_html() for each in suite.bottlenecks_1997)
         if printed:
             title = f"What the paper found in 1997 ({suite.title.lower()})"
             parts.append(f"<details><summary>{title}</summary>{printed}</details>")
-    return Section("bottlenecks", "What held it back", "".join(parts), short="Bottlenecks")
+    return Section("bottlenecks", "What limited it", "".join(parts), short="Bottlenecks")
 
 
 def _overview(report: Report, run: Run) -> Table:
@@ -46,8 +52,36 @@ def _overview(report: Report, run: Run) -> Table:
     return Table(report.titled("Bottlenecks", run), columns, rows, left=len(columns))
 
 
+def _costs(report: Report, run: Run) -> Table:
+    """Return what one operation of each point costs the target."""
+    rows: list[Row] = [
+        [report.distinct_name(each.spec, run), *(_cost(each, *shown) for shown in _COSTS.values())]
+        for each in run.series
+    ]
+    notes = ["Per operation that succeeded; medians over repeats. n/a: not monitored."]
+    title = report.titled("What one operation costs your server", run)
+    return Table(title, ("Point", *_COSTS), rows, notes=notes)
+
+
+def _cost(each: Series, name: str, show: Callable[[float], str]) -> str:
+    def of(result: PointResult) -> float | None:
+        return None if result.demand is None else getattr(result.demand, name)
+
+    return medians([each], of, show)[0]
+
+
+_COSTS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "CPU": ("cpu_us", show_micros),
+    "read from disk": ("read_bytes", format_bytes),
+    "written to disk": ("written_bytes", format_bytes),
+    "received": ("received_bytes", format_bytes),
+    "sent": ("sent_bytes", format_bytes),
+}
+"""What an operation costs, by the columns of the table, and how it is shown."""
+
+
 def _grades(each: Series) -> list[Cell]:
-    found = worst_findings(each)
+    found = findings_of(each)
     return [_cell(found.get(resource)) for resource in TITLES]
 
 
@@ -61,13 +95,13 @@ def _cell(finding: Finding | None) -> Cell:
 def _bound(each: Series) -> Cell:
     verdicts = {r.verdict.bound: r.verdict for r in each.results}
     evidence = "; ".join(dict.fromkeys(v.evidence for v in verdicts.values()))
-    mark = Mark.PLAIN if each.valid else Mark.INVALID
-    return Cell(", ".join(verdicts), mark, why(each) or evidence)
+    cell = marked(each, ", ".join(verdicts))
+    return cell if isinstance(cell, Cell) else Cell(cell, Mark.PLAIN, evidence)
 
 
 def _comments(report: Report, run: Run, each: Series) -> Table:
     """Return the paper's table of one point: resource, bottleneck, comment."""
-    found = worst_findings(each)
+    found = findings_of(each)
     rows = []
     for resource, title in TITLES.items():
         finding = found.get(resource)

@@ -127,7 +127,7 @@ def section(report: Report) -> Section | None:
     body = chooser(_CHOOSER, "Points", [("", list(chart.titles.items()))]) + answers + figure(chart)
     note = (
         '<p class="note">One mark per load, joined from the least to the greatest. A hollow mark '
-        "is a point that is not valid.</p>"
+        "is a lower bound, or a point that is not usable.</p>"
     )
     return Section("curve", "Latency against load", body + note, (chart,), short="Load")
 
@@ -139,8 +139,9 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
         for name, title in _QUANTILES.items():
             latency = each.median(percentile(name))
             if latency is not None:
-                rows.append((title, turn, load_name(each.spec), rate, latency, each.n, why(each)))
-    columns = transposed(rows, 7)
+                load = load_name(each.spec)
+                rows.append((title, turn, load, rate, latency, each.n, why(each), each.grade))
+    columns = transposed(rows, 8)
     return {
         "curve": {
             "series": names(columns[0]),
@@ -150,6 +151,7 @@ def _datasets(curve: _Curve) -> dict[str, Columns]:
             "latency": [short(latency) for latency in columns[4]],
             "repeats": list(columns[5]),
             "invalid": names(columns[6]),
+            "grade": names(columns[7]),
         },
         "knee": _knee(curve),
     }
@@ -181,7 +183,7 @@ def _spec() -> Spec:
         quantity("latency", title="latency, us", format=",.4~r"),
         quantity("rate", title="operations/s", format=",.4~r"),
         quantity("repeats", title="repeats"),
-        {"field": "invalid", "title": "invalid"},
+        {"field": "invalid", "title": "limited by"},
     ]
     places = {"x": x, "y": y, "color": tell_apart("color", series), "opacity": FADED}
     symbols = marks(tell_apart("shape", series), tooltip)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import Row, Table
+from sitebench.report.table import NOTHING, Row, Table
 
 
 def tables(report: Report) -> list[Table]:
@@ -17,17 +17,19 @@ def section(report: Report) -> Section | None:
     """Return the tables, or that nothing failed: that is an answer too."""
     found = tables(report)
     body = "".join(table.to_html() for table in found)
-    return Section("failures", "Failures", body or "<p>No operation failed, and no point.</p>")
+    return Section("failures", "Failures", body or "<p>No failures.</p>")
 
 
 def _by_kind(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for point in run.points:
-        ended = point.result.operations + point.result.failures
+        attempts = point.result.attempts
         for kind, n in sorted(point.result.failures_by_kind.items()):
-            rows.append([report.name(point.spec), kind, f"{n:,}", f"{n / ended:.3%}"])
+            example = point.result.examples.get(kind, "")
+            share = f"{n / attempts:.3%}" if attempts else NOTHING
+            rows.append([report.name(point.spec), kind, example, f"{n:,}", share])
     title = report.titled("Failed operations by kind", run)
-    return Table(title, ("Point", "Kind", "count", "share"), rows, left=2)
+    return Table(title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3)
 
 
 def _points(report: Report, run: Run) -> Table:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sitebench.report.model import Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
-from sitebench.report.paper import why
-from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
-from sitebench.runs.repeats import Of, Series
-from sitebench.tables.tables import around, percentile, rate_of
+from sitebench.report.paper import marked
+from sitebench.report.table import NOTHING, Cell, Row, Table
+from sitebench.runs.repeats import Series
+from sitebench.tables.tables import (
+    around,
+    latency_mark,
+    rate_mark,
+    rate_of,
+    tries,
+    unread_p99,
+    waiting,
+)
 from sitebench.units import format_ns, format_rate, format_size
 
 _PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
@@ -31,15 +41,22 @@ def _operations(report: Report, run: Run) -> Table:
     columns = (
         *("Operation", "Size", "Load", "Verdict", "n", "operations/s", "interval"),
         *_PERCENTILES.values(),
-        *("failed", "us/op", "headroom"),
+        *("failed", "waiting", "unread", "us/op", "headroom"),
     )
     rows = [_row(report, run, each) for each in run.series]
     repeats = {each.n for each in run.series}
     notes = ["n: repeats. Rates and percentiles of latency are medians over repeats."]
+    notes[0] += " Latencies are those of right answers."
     if max(repeats) > 1:
         notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
     notes += ["n/a: fewer than 100 samples beyond the percentile. us/op: the generator's own CPU."]
+    notes.append(">=: the percentile is of operations that were never answered: it is at least so.")
+    notes.append("* not the target's alone: the verdict says why.")
+    notes.append("Waiting: due and not answered when the window began and when it ended (medians).")
+    notes.append("Unread: how long answers lay in the kernel at most; service time includes it.")
     notes.append("Headroom: share of time that the busiest thread of the tester had left.")
+    done = [each.result for each in run.stored if each.status == "done"]
+    notes += tries([each for each in done if each is not None])
     return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 
@@ -47,33 +64,33 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     suite = report.suite(each.spec.half)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
     how = distinguishing_label(others, ignoring=("load", "lanes"))(each.spec)
-    rate = each.median(rate_of)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
-    spoiled = why(each)
-    shown = NOTHING if rate is None else format_rate(rate)
+    unread = each.median(unread_p99)
     cpu = each.median(lambda r: r.cpu_us_per_op)
     headroom = each.median(lambda r: r.headroom)
     return [
         ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
         format_size(each.spec.entries) if each.spec.entries else NOTHING,
         load_name(each.spec),
-        Cell(bounds, Mark.INVALID, spoiled) if spoiled else bounds,
+        marked(each, bounds),
         f"{each.n}",
-        Cell(shown, Mark.INVALID, spoiled) if spoiled else shown,
+        marked(each, rate_mark(each)),
         around(each, rate_of, format_rate) if each.n > 1 else "",
-        *(_micros(each, percentile(name)) for name in _PERCENTILES),
+        *(_latency(each, name) for name in _PERCENTILES),
         f"{each.failures:,}",
+        waiting(each),
+        NOTHING if unread is None else format_ns(unread * 1e3),
         NOTHING if cpu is None else f"{cpu:.3g}",
         NOTHING if headroom is None else f"{headroom:.0%}",
     ]
 
 
-def _micros(each: Series, of: Of) -> str | Cell:
-    value = each.median(of)
-    if value is None:
+def _latency(each: Series, name: str) -> str | Cell:
+    text = latency_mark(each, name)
+    if text == NOTHING:
         n = min(result.latency.n for result in each.results)
         return Cell(NOTHING, why=f"n={n:,}: fewer than 100 samples beyond it")
-    return format_ns(value * 1e3)
+    return text
 
 
 def _steps(report: Report, run: Run) -> Table:
@@ -84,10 +101,8 @@ def _steps(report: Report, run: Run) -> Table:
         if point.spec.repeat:
             name += f", repeat {point.spec.repeat + 1}"
         for step in point.result.steps:
-            marks = step.service.percentiles
-            shown = [
-                NOTHING if v is None else format_ns(v * 1e3) for v in (marks["p50"], marks["p99"])
-            ]
+            took = replace(point.result, latency=step.service)
+            shown = [latency_mark(Series(point.spec, (took,)), name) for name in ("p50", "p99")]
             rows.append(
                 [
                     *(name, step.program, step.step, f"{step.count:,}", f"{step.failures:,}"),

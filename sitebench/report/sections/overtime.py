@@ -46,9 +46,9 @@ def section(report: Report) -> Section | None:
         titles={identity: title for _, each in options for identity, title in each},
     )
     note = (
-        '<p class="note screen-only">Drag moves in time, Shift and the wheel zoom, a double click '
-        "goes back. The warm-up, before the measured window, is shaded: it is in no figure. In a "
-        "long point neighbouring drains are merged, bucket by bucket.</p>"
+        '<p class="note screen-only">Drag to pan, Shift and wheel to zoom, double-click to reset. '
+        "The shaded warm-up is shown, but not counted. In a long point neighbouring half seconds "
+        "are merged.</p>"
     )
     body = chooser(_CHOOSER, "Point", options) + figure(chart) + note
     return Section("over-time", "Over time", body, (chart,))
@@ -58,7 +58,8 @@ def _name(report: Report, run: Run, point: Point) -> str:
     name = report.distinct_name(point.spec, run)
     if any(each.spec.repeat for each in run.points):
         name += f", repeat {point.spec.repeat + 1}"
-    return name if point.result.verdict.valid else f"{name} (invalid)"
+    verdict = point.result.verdict
+    return name if verdict.valid else f"{name} ({verdict.grade})"
 
 
 def _datasets(point: Point) -> dict[str, Columns]:

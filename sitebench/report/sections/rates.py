@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from sitebench.report.charts import (
@@ -84,12 +85,12 @@ def section(report: Report) -> Section | None:
     for suite in report.present:
         found = [_chart(report, suite, each) for each in suite.figures(report.operations(suite))]
         drawings = "".join(figure(chart) for chart in found)
-        parts.append(f'<h3>{suite.title}</h3><div class="grid">{drawings}</div>')
+        parts.append(f'<h3>{escape(suite.title)}</h3><div class="grid">{drawings}</div>')
         charts += found
     note = (
         '<p class="note">Both axes are logarithmic. A bar at a point is its interval over repeats; '
-        "a hollow mark is a point that is not valid. A click on a name in a legend, "
-        "or the arrow keys on a figure, show one series alone.</p>"
+        "a hollow mark is a lower bound, or a point that is not usable. A click on a name "
+        "in a legend, or the arrow keys on a figure, show one series alone.</p>"
     )
     body = "".join(parts) + note
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
@@ -122,11 +123,13 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
                 around = each.interval(figure.of)
                 bounds = (around.low, around.high) if around else each.spread(figure.of)
                 low, high = bounds if bounds and each.n > 1 else (None, None)
-                rows.append((name(line), each.spec.size, rate, low, high, each.n, why(each)))
+                rows.append(
+                    (name(line), each.spec.size, rate, low, high, each.n, why(each), each.grade)
+                )
     for printed in figure.printed:
         pairs = zip(printed.sizes, printed.rates, strict=True)
-        rows += [(printed.machine, size, rate, None, None, None, "") for size, rate in pairs]
-    columns = transposed(rows, 7)
+        rows += [(printed.machine, size, rate, None, None, None, "", "") for size, rate in pairs]
+    columns = transposed(rows, 8)
     return {
         "series": names(columns[0]),
         "size": list(columns[1]),
@@ -136,6 +139,7 @@ def _columns(found: Sequence[_Line], name: Callable[[_Line], str], figure: RateF
         "high": [short(high, 5) for high in columns[4]],
         "repeats": list(columns[5]),
         "invalid": names(columns[6]),
+        "grade": names(columns[7]),
     }
 
 
@@ -170,7 +174,7 @@ def _spec(
         quantity("low", title="from", format=",.4~r"),
         quantity("high", title="to", format=",.4~r"),
         quantity("repeats", title="repeats"),
-        {"field": "invalid", "title": "invalid"},
+        {"field": "invalid", "title": "limited by"},
     ]
     return {
         "data": {"name": "points"},

@@ -37,6 +37,8 @@ from sitebench.report.model import (
     variant_name,
 )
 from sitebench.report.page import Section, chooser, figure
+from sitebench.runs.repeats import Series
+from sitebench.verdict.verdict import Quoted
 
 _PER_DECADE = 16
 _CHOOSER = "choose-spectrum"
@@ -106,8 +108,8 @@ def section(report: Report) -> Section | None:
         id="spectrum",
         title="Percentile spectrum",
         description=(
-            "Latency against the share of operations that were at most as slow, on a logarithmic "
-            "axis of one over the share that was slower; solid: latency, dashed: service time."
+            "Latency at each percentile; the axis is logarithmic in the share that was slower. "
+            "Solid: latency, dashed: service time."
         ),
         spec=_spec(),
         choices={group.id: {"spectrum": _columns(group)} for group in found},
@@ -130,8 +132,8 @@ def _columns(group: _Group) -> Columns:
         for point in points:
             latency.add(point.latency)
             service.add(point.service)
-        invalid = any(not point.result.verdict.valid for point in points)
-        marked = f"{name} (invalid)" if invalid else name
+        grade = Series(points[0].spec, tuple(point.result for point in points)).grade
+        marked = name if grade == Quoted.MEASURED else f"{name} ({grade})"
         rows += [(marked, _LATENCY, x, value) for x, value in levels(latency)]
         if service != latency:
             rows += [(marked, _SERVICE, x, value) for x, value in levels(service)]
@@ -178,7 +180,7 @@ def spectrum_spec(
         "x",
         scale={"type": "log", "nice": False, "domainMin": 1},
         axis={
-            "title": "share of operations at most as slow",
+            "title": "percentile",
             "labelExpr": label,
             "values": [1, 2, 4, 10, 20, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000],
             "labelOverlap": True,
@@ -190,7 +192,7 @@ def spectrum_spec(
         axis=AXES["us"] | {"title": "latency"},
     )
     values = [
-        {"field": "share", "title": "at most as slow"},
+        {"field": "share", "title": "percentile"},
         quantity("latency", title="us", format=",.4~r"),
     ]
     return {

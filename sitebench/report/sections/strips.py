@@ -103,8 +103,8 @@ STRIPS = (
         "run queue",
         "~r",
         _all(
-            _one("wanting a core", "machine", "runnable"),
-            _one("waiting for a disk", "machine", "blocked"),
+            _one("runnable tasks", "machine", "runnable"),
+            _one("blocked on disk", "machine", "blocked"),
         ),
     ),
     Strip("pressure", "pressure", "~%", _each("pressure_s")),

@@ -10,10 +10,12 @@ from html import escape
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
 from sitebench.report.sections.rates import lines
-from sitebench.report.suite import RateFigure, ReportSuite
+from sitebench.report.suite import RateFigure, ReportSuite, ops_per_s
+from sitebench.report.table import NOTHING
 from sitebench.runs.repeats import Series
-from sitebench.tables.tables import percentile
-from sitebench.units import format_ns, format_rate, format_size
+from sitebench.tables.tables import latency_mark, rate_mark
+from sitebench.units import format_rate, format_size
+from sitebench.verdict.verdict import Quoted
 
 _BOUNDS = {
     "target-cpu": "the target's CPU",
@@ -24,6 +26,7 @@ _BOUNDS = {
     "memory": "memory",
     "operating-system": "the operating system",
     "software": "the target's own software",
+    "serialised": "operations of the target that wait for each other",
     "disk": "the disk",
     "failed": "failures",
     "leak": "a leak",
@@ -66,19 +69,23 @@ def section(report: Report) -> Section | None:
 
 
 def stamp(run: Run) -> str:
-    invalid = sum(not point.result.verdict.valid for point in run.points)
-    if invalid == len(run.points):
-        return '<span class="stamp bad">Do not trust</span>'
-    if invalid or run.missing:
-        return '<span class="stamp doubt">Trust in part</span>'
+    """Return in a few words what of a run can be quoted."""
+    grades = Counter(point.result.verdict.grade for point in run.points)
+    if grades[Quoted.NOT_USABLE] == len(run.points):
+        return '<span class="stamp bad">Nothing can be quoted</span>'
+    if grades[Quoted.NOT_USABLE] or run.missing:
+        return '<span class="stamp doubt">Can be quoted in part</span>'
+    if grades[Quoted.AT_LEAST]:
+        some = "" if not grades[Quoted.MEASURED] else ", in part"
+        return f'<span class="stamp doubt">Can be quoted{some} as lower bounds</span>'
     if any(point.result.verdict.warnings or point.result.failures for point in run.points):
-        return '<span class="stamp doubt">Trust, with warnings</span>'
-    return '<span class="stamp good">Trust</span>'
+        return '<span class="stamp doubt">Can be quoted, with warnings</span>'
+    return '<span class="stamp good">Can be quoted</span>'
 
 
 def headline(report: Report, run: Run) -> str:
-    """Return what was found, what limited it and whether to trust it, in three sentences."""
-    return " ".join((_found(report, run), _bound(run), _trust(run)))
+    """Return what was found, what limited it and what can be quoted, in three sentences."""
+    return " ".join((_found(report, run), _bound(run), _quotable(run)))
 
 
 def _found(report: Report, run: Run) -> str:
@@ -90,7 +97,7 @@ def _found(report: Report, run: Run) -> str:
                     ranges.append(text)
                     break
     text = "; ".join(ranges)
-    return f"{text[:1].upper()}{text[1:]}." if text else "No point is valid."
+    return f"{text[:1].upper()}{text[1:]}." if text else "No point is usable."
 
 
 def _figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
@@ -102,22 +109,29 @@ def _figures(report: Report, suite: ReportSuite) -> list[RateFigure]:
 
 
 def _range(suite: ReportSuite, figure: RateFigure, found: Sequence[Series]) -> str:
-    sound = [each for each in found if each.valid and each.median(figure.of) is not None]
+    sound = [each for each in found if each.usable and each.median(figure.of) is not None]
     if not sound:
         return ""
     rates = [each.median(figure.of) or 0.0 for each in sound]
     low, high = format_rate(min(rates)), format_rate(max(rates))
     rate = low if low == high else f"{low} to {high}"
+    if any(not each.valid for each in sound):
+        rate = f"at least {rate}"
     sizes = [format_size(each.spec.size) for each in sound]
     over = sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     # Not "html" for HTML, nor "webbench".
     named = any(word[1:] != word[1:].lower() for word in figure.title.split())
     what = figure.title if named else figure.title.lower()
-    return f"{what} {rate}/s with {over} {suite.people}"
+    text = f"{what} {rate}/s with {over} {suite.people}"
+    # Only operations have an upper end, and of several sizes each has its own.
+    if len(sound) == 1 and sound[0].at_most is not None and figure.of is ops_per_s:
+        text += f", and at most {format_rate(sound[0].at_most)}/s"
+    return text
 
 
 def _bound(run: Run) -> str:
-    sound = [p.result.verdict.bound for p in run.points if p.result.verdict.valid]
+    verdicts = (point.result.verdict for point in run.points)
+    sound = [each.bound for each in verdicts if each.grade != Quoted.NOT_USABLE]
     if not sound:
         return ""
     counted = Counter(sound).most_common()
@@ -130,19 +144,26 @@ def _bound(run: Run) -> str:
     return f"{limit} at {n} of {len(sound)} points ({others})."
 
 
-def _trust(run: Run) -> str:
+def _quotable(run: Run) -> str:
     total = len(run.points)
-    invalid = [point for point in run.points if not point.result.verdict.valid]
-    if not invalid:
-        every = "The one point is" if total == 1 else f"All {total} points are"
-        text = f"{every} valid"
+    grades = Counter(point.result.verdict.grade for point in run.points)
+    sound = total - grades[Quoted.NOT_USABLE]
+    if sound == total:
+        text = "The one point can be quoted" if total == 1 else f"All {total} points can be quoted"
     else:
-        bounds = ", ".join(dict.fromkeys(p.result.verdict.bound for p in invalid))
-        text = f"{len(invalid)} of {total} points must not be quoted ({bounds})"
+        text = f"{sound} of {total} points can be quoted"
+    if bounds := grades[Quoted.AT_LEAST]:
+        text += ", as lower bounds" if bounds == sound else f", {bounds} of them as lower bounds"
+    if sound < total:
+        spoiled = (p.result.verdict for p in run.points)
+        why = dict.fromkeys(each.bound for each in spoiled if each.grade == Quoted.NOT_USABLE)
+        text += f"; {total - sound} must not be ({', '.join(why)})"
     if run.missing:
         text += f"; {len(run.missing)} more have no result"
     with_warnings = sum(
-        bool(p.result.verdict.warnings) for p in run.points if p.result.verdict.valid
+        bool(p.result.verdict.warnings)
+        for p in run.points
+        if p.result.verdict.grade != Quoted.NOT_USABLE
     )
     if with_warnings:
         text += f"; {with_warnings} come with warnings"
@@ -150,28 +171,31 @@ def _trust(run: Run) -> str:
 
 
 def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
-    """Return an operation's highest valid rate, its size, its p99, and its ratio to 1997."""
+    """Return an operation's highest usable rate, its size, its p99, and its ratio to 1997."""
     series = [
         each
         for _, each in report.measured
         if (each.spec.half, each.spec.operation) == (suite.name, figure.operation)
-        and each.valid
+        and each.usable
         and each.median(figure.of) is not None
     ]
     if not series:
-        none = '<span class="mark invalid">not valid</span>'
+        none = '<span class="mark invalid">n/a</span>'
         return f"<div><dt>{escape(figure.title)}</dt><dd>{none}</dd></div>"
     best = max(series, key=lambda each: each.median(figure.of) or 0.0)
     rate = best.median(figure.of) or 0.0
-    p99 = best.median(percentile("p99"))
+    p99 = latency_mark(best, "p99")
     remarks = [suite.sized(best.spec)]
-    remarks += [f"99 % within {format_ns(p99 * 1e3)}"] if p99 is not None else []
+    # The tester's own waiting is in the latency of a lower bound.
+    remarks += [f"p99 {p99}"] if best.valid and p99 != NOTHING else []
     last = figure.printed[-1] if figure.printed else None
     if last is not None and best.spec.size in last.sizes:
         then = last.rates[list(last.sizes).index(best.spec.size)]
-        remarks.append(f"{rate / then:,.0f} times a {last.machine}")
+        least = "" if best.valid else "at least "
+        remarks.append(f"{least}{rate / then:,.0f} times a {last.machine}")
+    shown = escape(rate_mark(best, figure.of))
     return (
-        f"<div><dt>{escape(figure.title)}</dt><dd><b>{format_rate(rate)}<small>/s</small></b>"
+        f"<div><dt>{escape(figure.title)}</dt><dd><b>{shown}<small>/s</small></b>"
         f"<small>{escape(', '.join(remarks))}</small></dd></div>"
     )
 
@@ -179,9 +203,15 @@ def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
 def warned(report: Report, run: Run) -> list[Warned]:
     """Return what is wrong with a run, worst first: invalid points, missing ones, warnings."""
     invalid = Warned(
-        "Not valid: do not quote",
+        "Not usable: do not quote",
         "leave these points out, or follow the remedies and measure again",
         bad=True,
+    )
+    bounds = Warned(
+        "Lower bounds: the tester was the limit",
+        "quote the rate as at least so, and no latency; for more, use more threads (--threads), "
+        "workers or a faster machine for the tester",
+        bad=False,
     )
     found: dict[tuple[str, str], Warned] = {}
     for point in run.points:
@@ -189,14 +219,16 @@ def warned(report: Report, run: Run) -> list[Warned]:
         verdict = point.result.verdict
         if not verdict.valid:
             why = f"{verdict.bound}: {verdict.evidence}"
-            invalid.messages.setdefault(why, []).append(name)
+            kept = bounds if verdict.grade == Quoted.AT_LEAST else invalid
+            kept.messages.setdefault(why, []).append(name)
         for warning in verdict.warnings:
             title = warning.kind.replace("-", " ").capitalize()
             kind = found.setdefault(
                 (warning.kind, warning.remedy), Warned(title, warning.remedy, False)
             )
             kind.messages.setdefault(warning.message, []).append(name)
-    return [each for each in (invalid, _missing(report, run), *found.values()) if each.messages]
+    every = (invalid, _missing(report, run), bounds, *found.values())
+    return [each for each in every if each.messages]
 
 
 def _missing(report: Report, run: Run) -> Warned:

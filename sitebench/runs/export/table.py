@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from sitebench._engine import Histogram
@@ -17,6 +16,7 @@ from sitebench.counts.durations import Durations
 from sitebench.runs.runfile import RunFile, StoredPoint
 
 _Row = Mapping[str, Any]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _CLOCKS = ("service", "latency", "lag", "censored")
 
 
@@ -94,7 +94,12 @@ def write(rows: Iterable[_Row]) -> Iterator[str]:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(_Echo(), columns, lineterminator="")
     yield writer.writeheader()
-    yield from map(writer.writerow, rows)
+    yield from (writer.writerow({k: _harmless(v) for k, v in row.items()}) for row in rows)
+
+
+def _harmless(value: Any) -> Any:
+    """Return a text that no spreadsheet takes for a formula: it begins with an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _point_columns(point: StoredPoint) -> dict[str, Any]:
@@ -109,7 +114,7 @@ def _point_columns(point: StoredPoint) -> dict[str, Any]:
 
 
 def _summary(clock: str, took: Histogram) -> Iterator[tuple[str, Any]]:
-    return _flat(f"{clock}_us", asdict(Durations.of(took)))
+    return _flat(f"{clock}_us", Durations.of(took).to_json())
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,8 @@
 """CPU: the paper's first question, "is it fully utilized?", asked of the cores the target may use.
 
 It is used up in three cases: the target runs on its cores all the time; it uses up the quota of
-its control group; or it waits for its cores because other programs run on them.
+its control group; or it waits for its cores because other programs run on them. Waiting alone does
+not show the last: many threads that wake up wait a moment each, while the cores have time left.
 """
 
 from __future__ import annotations
@@ -27,14 +28,16 @@ def cpu(window: Evidence) -> Finding:
     text = f"the target used {share(used)} of {allowed}"
     if used >= USED_UP:
         return _found(Grade.PRIMARY, text)
-    if wanted >= USED_UP or (window.crowded and wanted >= BUSY):
+    busy = window.allowed_busy
+    taken = busy is None or busy >= USED_UP
+    if taken and (wanted >= USED_UP or (window.crowded and wanted >= BUSY)):
         waited = window.per_second(target.waited_s) or 0.0
         text += f" and its threads waited {waited:.2f} s per second for a core in use by others"
-        if window.busy is not None:
-            text += f" (the machine's cores were {share(window.busy)} busy)"
+        if busy is not None:
+            text += f" (its cores were {share(busy)} busy)"
         return _found(Grade.PRIMARY, text)
     if used >= BUSY:
-        return _found(Grade.POSSIBLE, f"{text}: little is left for bursts")
+        return _found(Grade.POSSIBLE, f"{text}: little headroom")
     return _found(Grade.NO, text)
 
 

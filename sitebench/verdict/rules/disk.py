@@ -2,8 +2,9 @@
 
 Utilisation proves little of a disk that serves many requests at once, and the I/O limit of a
 control group delays requests before the disk counts them. Threads of the target that wait for I/O
-show both. If they cannot be read, the machine's pressure (PSI) says how long any process waited;
-it understates where other cores are busy.
+show both, and so does the pressure (PSI) of a control group of its own: the larger counts. Without
+either the machine's pressure says how long any process waited; it understates where other cores
+are busy.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _found = partial(Finding, Resource.DISK)
 def disk(window: Evidence) -> Finding:
     """Return whether the target waits for disks."""
     machine, target = window.target_machine, window.use.target
-    waited = None if target is None else target.disk_wait_share
+    waited = None if target is None else _waited(target, window.seconds)
     pressure = window.pressure("io.some")
     stalled = pressure if waited is None else waited
     if machine is None or (stalled is None and not machine.disks):
@@ -38,12 +39,20 @@ def disk(window: Evidence) -> Finding:
     if busiest is not None:
         parts.append(f"{busiest.name} was busy {share(busiest.busy_share)} of the time")
     grades = (_by_stall(stalled), _by_business(busiest, stalled))
-    worst = Grade.NO if traffic == _NO_TRAFFIC else max(grades, key=_ORDER.index)
+    worst = max(grades, key=_ORDER.index)
+    if traffic == _NO_TRAFFIC and (waited or 0.0) < STALLED_SOME:
+        worst = Grade.NO  # What waited for the disks was something else.
     return _found(worst, "; ".join(parts))
 
 
 _ORDER = (Grade.NO, Grade.POSSIBLE, Grade.PRIMARY)
 _NO_TRAFFIC = "the target read and wrote nothing"
+
+
+def _waited(target: ProcessUse, seconds: float) -> float | None:
+    """Return how much of its time the target waited, by its threads and by its control group."""
+    group = None if target.io_stalled_s is None else min(1.0, target.io_stalled_s / seconds)
+    return max((each for each in (target.disk_wait_share, group) if each is not None), default=None)
 
 
 def _traffic(target: ProcessUse, seconds: float) -> str | None:

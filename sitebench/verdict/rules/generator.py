@@ -1,18 +1,21 @@
 """The tester: whether its own capacity limited the result.
 
 It is used up when one of its threads runs on a core all the time, when its threads run or wait for
-a core all the time (other programs have the cores), or when its CPU quota is used up. That alone
-does not invalidate a result: only if the target had capacity left, or if that is not known.
+a core all the time (other programs have the cores), or when its CPU quota is used up. The rate is
+then a lower bound of what the target can do, whatever of the target's was used up beside it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from sitebench.counts.queue import Queue, allowed_growth
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.thresholds import (
     BUSY,
+    CHANCE_DEVIATIONS,
     MIN_SCHEDULE_SHARE,
     STALLED_MOST,
     USED_UP,
@@ -46,7 +49,7 @@ def generator(window: Evidence) -> Generator:
         return Generator(True, f"the generator used {share(of_quota)} of its quota of {allowed}")
     if wanted >= USED_UP or (window.crowded and wanted >= BUSY):
         waiting = share(min(1.0, wanted) - busiest)
-        text = f"{text}, and its threads waited for one {waiting} of it"
+        text = f"{text}, and its threads waited for a core another {waiting}"
         return Generator(True, text, starved=_outcompeted(window))
     if late := _late(window):
         return Generator(True, f"{text}; {late}")
@@ -61,15 +64,14 @@ def _late(window: Evidence) -> str:
     """Describe a late start with lanes free: only the tester can be the reason."""
     if window.rate is None or schedule_kept(window):
         return ""
-    lag, service = window.lag, window.service
-    if lag is None or service is None or lag.mean is None or not service.mean:
+    late, service = window.late_us, window.service
+    if late is None or service is None or not service.mean:
         return ""
-    occupied = window.operations / window.seconds * service.mean / 1e6
-    if lag.mean < service.mean or occupied >= STALLED_MOST * window.users:
+    if late < service.mean or window.busy_lanes >= STALLED_MOST * window.users:
         return ""
     return (
-        f"operations began {format_ns(lag.mean * 1e3)} late on average although "
-        f"{occupied:.1f} of {window.users} lanes were in use"
+        f"operations began {format_ns(late * 1e3)} late on average although "
+        f"{window.busy_lanes:.1f} of {window.users} lanes were in use"
     )
 
 
@@ -77,7 +79,23 @@ def schedule_kept(window: Evidence) -> bool:
     """Return whether an open schedule's rate was reached."""
     if window.rate is None:
         return False
-    return (
-        window.operations + WINDOW_EDGE_OPERATIONS
-        >= MIN_SCHEDULE_SHARE * window.rate * window.seconds
-    )
+    due = window.rate * window.seconds
+    queues = (window.queue_start, window.queue_end)
+    return rate_reached(window.operations, due, window.arrivals, queues)
+
+
+def rate_reached(
+    operations: int, due: float, arrivals: str | None, queues: tuple[Queue | None, Queue | None]
+) -> bool:
+    """Return whether so many operations are as many as were due on average.
+
+    The number of random arrivals has the square root of its mean as its standard deviation. The
+    queues at the window's edges say more exactly whether the target kept up with those that came;
+    of the others some may have failed.
+    """
+    start, end = queues
+    grown = 0 if start is None or end is None else end.length - start.length
+    if start is not None and grown > allowed_growth(start.length, due):
+        return False
+    chance = CHANCE_DEVIATIONS * math.sqrt(due) if arrivals == "poisson" else 0.0
+    return operations + WINDOW_EDGE_OPERATIONS + chance >= MIN_SCHEDULE_SHARE * due

@@ -2,8 +2,8 @@
 
 The paper compares traffic with bandwidth ("less than 3 % of the available bandwidth"). That needs
 a link whose speed this machine knows, and slower ones may lie on the path. So the kernel times a
-TCP handshake once a second: no program of the target takes part in it. The time it takes longer
-under load than idle is queueing on the path, and is compared with the time operations take.
+TCP handshake once a second: no program of the target takes part in it. What the typical one takes
+longer under load than idle is queueing on the path, and is compared with the time operations take.
 """
 
 from __future__ import annotations
@@ -51,6 +51,9 @@ def _queueing(window: Evidence) -> _Sign | None:
     """Compare what a round trip takes longer under load with what an operation takes."""
     loaded, idle = window.use.round_trip_s, window.use.idle_round_trip_s
     took = window.service.mean if window.service else None
+    machine = window.target_machine
+    if machine is not None and machine.listen_overflows:
+        return None  # Its kernel did not answer handshakes for want of room, not the path.
     if loaded is None or idle is None or not took:
         return None
     service_s = took / 1e6

@@ -58,5 +58,5 @@ def _switches(window: Evidence, machine: MachineUse) -> str:
         rate = format_rate(machine.context_switches / window.seconds)
         parts.append(f"{rate} context switches/s")
     if machine.run_queue is not None:
-        parts.append(f"{machine.run_queue:.1f} tasks ran or wanted to")
+        parts.append(f"run queue {machine.run_queue:.1f}")
     return ", ".join(parts) or "nothing was refused"

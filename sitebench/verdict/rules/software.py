@@ -1,7 +1,9 @@
 """Software: the bottleneck when resources are free and the target does not use them.
 
 A single busy thread among several cores; connections or requests that the target rejects; or
-waiting for something that is not a resource of the machine: locks, timers, a pool too small.
+waiting for something that is not a resource of the machine: locks, timers, a pool too small. The
+last is said where there is evidence of it: the target's own count of its threads, or as many
+operations from twice as many users.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from sitebench.units import format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.operating_system import kernel_share
-from sitebench.verdict.rules.thresholds import USED_UP
+from sitebench.verdict.rules.thresholds import BUSY, STALLED_MOST, USED_UP
 from sitebench.verdict.rules.wording import cores, share
 
 _found = partial(Finding, Resource.SOFTWARE)
@@ -25,6 +28,34 @@ _REJECTED = (
 
 _SEVERAL_CORES = 1.5
 """With this many cores or more, a thread that fills one leaves capacity that it cannot use."""
+
+
+_GAIN = 1.05
+"""Twice the users that bring less than this do not bring more: a comparison has to find as much."""
+
+
+def serialised(window: Evidence) -> str | None:
+    """Return what shows that operations wait for each other while the target's cores are idle."""
+    wanted, full, half = window.target_wanted, window.pool_full, window.rate_at_half
+    if wanted is None or wanted >= BUSY or _one_thread(window) is not None:
+        return None
+    signs = []
+    if full is not None and full >= STALLED_MOST:
+        threads = (window.use.directory or {}).get("threads_max", 0)
+        signs.append(
+            f"all {threads:.0f} threads of its pool were busy and operations waited for one, "
+            f"in {share(full)} of the readings"
+        )
+    rate = window.operations / window.seconds
+    if half and window.users > 1 and rate < _GAIN * half:
+        signs.append(
+            f"{window.users} users did {format_rate(rate)}/s, where {window.users // 2} did "
+            f"{format_rate(half)}/s"
+        )
+    if not signs:
+        return None
+    idle = f"the target left {share(1 - wanted)} of its {cores(window.ceiling)} idle"
+    return f"{'; '.join(signs)}; {idle}: operations wait for a lock, or one of a few threads"
 
 
 def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
@@ -53,6 +84,8 @@ def _by_the_others(window: Evidence, others: Sequence[Finding]) -> Finding:
         return _found(Grade.POSSIBLE if kernel < USED_UP else Grade.NO, own)
     if used_up:
         return _found(Grade.NO, f"it waits for resources that are used up: {', '.join(used_up)}")
+    if (text := serialised(window)) is not None:
+        return _found(Grade.PRIMARY, text)
     if any(each.grade == Grade.UNKNOWN for each in others):
         return _found(Grade.UNKNOWN, "not everything it may wait for is monitored")
     return _found(

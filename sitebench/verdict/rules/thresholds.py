@@ -30,3 +30,6 @@ MIN_SCHEDULE_SHARE = 0.98
 
 WINDOW_EDGE_OPERATIONS = 2
 """Operations that may fall outside the window at its two edges: a large share at a low rate."""
+
+CHANCE_DEVIATIONS = 3
+"""So many standard deviations below its mean a random number lies once in 700 times."""

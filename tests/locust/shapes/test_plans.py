@@ -19,6 +19,13 @@ def test_steps_go_up_to_the_top_and_stay_there() -> None:
     assert steps.users_at(1_000.0) == 10
 
 
+def test_steps_go_down_again_as_they_went_up() -> None:
+    steps = StepsPlan(top=10, step_users=4, step_s=2.0, down=True)
+    assert course(steps) == [4, 4, 8, 8, 10, 10, 8, 8, 4, 4]
+    assert steps.users_at(1_000.0) == 4
+    assert course(StepsPlan(top=3, step_users=4, step_s=2.0, down=True)) == [3, 3]
+
+
 def test_a_spike_comes_and_goes_and_comes_again() -> None:
     spike = SpikePlan(top=9, calm_users=2, calm_s=3.0, spike_s=1.0)
     assert course(spike) == [2, 2, 2, 9, 2, 2, 2]

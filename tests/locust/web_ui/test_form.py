@@ -1,12 +1,15 @@
 """A form that cannot be run is refused with words for who filled it in."""
 
 import argparse
+from pathlib import Path
 
 import pytest
 
 from ils_bench.options import LocustOptions
+from ps_bench.options import LocustOptions as SiteOptions
 from sitebench.locust.web_ui import form
-from sitebench.options.convert import add_arguments
+from sitebench.options.convert import add_arguments, from_namespace
+from web_bench.options import LocustOptions as WebOptions
 
 
 @pytest.fixture
@@ -80,4 +83,39 @@ def test_choices_are_offered(parsed: argparse.Namespace) -> None:
     assert not actions["out"].include_in_web_ui  # type: ignore[attr-defined]
     assert not actions["store"].include_in_web_ui  # type: ignore[attr-defined]
     fields = [a.dest for a in parser._actions if getattr(a, "include_in_web_ui", False)]
-    assert fields[:5] == ["target", "entries", "rate", "think", "keys"]
+    assert fields[:6] == ["target", "entries", "rate", "arrivals", "think", "keys"]
+
+
+def test_nothing_is_pinned_where_there_is_nothing_to_guard(
+    parsed: argparse.Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = from_namespace(LocustOptions, parsed)
+    assert form.pinned(LocustOptions, given) == {}
+    monkeypatch.setenv("SITEBENCH_BIND_PASSWORD", "sesame")
+    assert form.pinned(LocustOptions, given)["target"] == "embedded"
+
+
+@pytest.mark.parametrize("name", ["password_file", "tls_key", "i_own_this_target"])
+def test_a_key_or_a_permission_pins_the_target(parsed: argparse.Namespace, name: str) -> None:
+    setattr(parsed, name, "true")
+    assert {"target", "bind_dn", "tls_ca", "start_tls"} <= form.pinned(
+        LocustOptions, from_namespace(LocustOptions, parsed)
+    ).keys()
+
+
+@pytest.mark.parametrize(("text", "pins"), [("{env.TOKEN}", True), ("{id}", False)])
+def test_a_scenario_that_reads_variables_pins_the_target(
+    tmp_path: Path, text: str, pins: bool
+) -> None:
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(f'path = "{text}"')
+    found = form.pinned(SiteOptions, SiteOptions(scenario=str(scenario)))
+    assert ("target" in found) == pins
+
+
+def test_what_a_started_server_runs_is_not_taken_from_the_page() -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, WebOptions, "Options")
+    shown = {a.dest for a in parser._actions if getattr(a, "include_in_web_ui", False)}
+    assert "workload" in shown
+    assert not {"directives", "cgi_program", "i_own_this_target"} & shown

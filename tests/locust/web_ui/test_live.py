@@ -1,9 +1,12 @@
 """What is shown of a test, from drains and samples made by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from sitebench.locust.web_ui.live import Live
 from sitebench.monitor import MachineSample, ProcessSample, Sample
+from sitebench.monitor.sample import CoreSample
 from sitebench.runs.windows import Phase
 from tests.support.drains import Drain, Step, histogram
 
@@ -72,3 +75,12 @@ def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
     live.sampled(SECOND, a_sample(2.0, target=False))
     assert live.loads[0].target_cores is None
     assert "target" not in {row.who for row in live.resources}
+
+
+def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
+    live = Live(COUNTS)
+    for at_s, stolen_s in enumerate((9.0, 1.0, 1.5)):
+        core = CoreSample(0.0, 0.0, 0.0, 0.0, stolen_s, 0.0)
+        sample = replace(a_sample(1.0), machine=MachineSample(at_s, (core,), 4_000_000_000))
+        live.sampled(at_s * SECOND, sample)
+    assert [load.busy_cores for load in live.loads] == [0.0, 0.5]

@@ -86,7 +86,10 @@ def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_pa
     found = recorded(copy, point)
     assert found["lookup", "ramp"] > 1_000
     assert point.result is not None
-    assert point.result.operations == found["lookup", "measure"] > 0
+    # Rates count what ended in the window, the timeline what was due in it: each lane may have had
+    # one under way at each edge.
+    assert found["lookup", "measure"] > 0
+    assert abs(point.result.operations - found["lookup", "measure"]) <= 5
     assert point.result.little is not None
     assert point.result.little.lanes == pytest.approx(5, abs=0.5)
     with RunFile(copy) as run:
@@ -239,11 +242,9 @@ def test_workers_make_the_load_of_a_page_that_commands_them(tmp_path: Path) -> N
     assert found["lookup", "ramp"] > 0
     assert point.spec.users == 4
     assert point.result is not None
-    assert point.result.operations == found["lookup", "measure"]
+    # As above, of each worker's own window.
+    assert abs(point.result.operations - found["lookup", "measure"]) <= 8
     shares = [worker.operations for worker in point.result.workers]
     assert len(shares) == 2
-    assert (
-        sum(shares)
-        == sum(n for (_, phase), n in found.items() if phase == "measure")
-        - (found["sequence", "measure"])
-    )
+    steps = sum(n for (_, phase), n in found.items() if phase == "measure")
+    assert abs(sum(shares) - (steps - found["sequence", "measure"])) <= 8

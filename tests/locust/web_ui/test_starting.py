@@ -59,7 +59,7 @@ def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
         assert list(temporary.iterdir())
         process.send_signal(2)
         said, _ = process.communicate(timeout=60)
-    assert f"web UI: {root}/ (Ctrl-C here ends it)" in said
+    assert f"web UI: {root}/ (Ctrl-C to stop)" in said
     assert "the run file of 1 test is deleted: --out FILE keeps it" in said
     assert not list(temporary.iterdir())
 

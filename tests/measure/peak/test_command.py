@@ -4,17 +4,27 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from sitebench.counts.durations import Durations
 from sitebench.errors import BadInput
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import PeakOptions
 from sitebench.measure.peak.command import check_options
 from sitebench.measure.peak.curve import knee, spots
-from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan
-from sitebench.measure.peak.tables import clients_peak, rates_answer, usl_lines
+from sitebench.measure.peak.search import Answer, Ceiling, HighestRate, Reply, SearchPlan, Trial
+from sitebench.measure.peak.tables import (
+    Probe,
+    clients_peak,
+    rates_answer,
+    rates_table,
+    seen,
+    usl_lines,
+)
 from sitebench.measure.peak.usl import fit
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
+from sitebench.verdict.verdict import Bound
 from tests.support.points import a_result, a_spec
 
 P99 = Objective.parse("p99<5ms")
@@ -78,15 +88,29 @@ def test_a_sweep_over_clients_says_its_peak_in_a_sentence() -> None:
 
 def test_what_is_not_the_targets_is_no_peak() -> None:
     spoilt = [
-        replace(result, verdict=replace(result.verdict, valid=result.spec.users < 8))
+        result if result.spec.users < 8 else with_bound(result, Bound.UNSETTLED)
         for result in sweep()
     ]
     peak = clients_peak(series(spoilt), None, None)
     assert peak.rate == 5_000.0
-    assert "what 16 clients gave is not valid" in peak.said
+    assert "what 16 clients gave is not usable" in peak.said
     none = [replace(r, verdict=replace(r.verdict, valid=False)) for r in sweep()]
     assert clients_peak(series(none), None, None).rate is None
     assert "the peak is not known" in clients_peak(series(none), None, None).said
+
+
+def test_what_a_used_up_tester_reached_is_a_lower_bound_of_the_peak() -> None:
+    found = [
+        result if result.spec.users < 8 else with_bound(result, Bound.GENERATOR)
+        for result in sweep()
+    ]
+    peak = clients_peak(series(found), None, None)
+    assert peak.rate == 20_000.0 / 2
+    assert peak.said == "lookup at 1k: at least 10,000/s, with 8 clients; the tester was the limit."
+
+
+def with_bound(result: PointResult, bound: Bound) -> PointResult:
+    return replace(result, verdict=replace(result.verdict, bound=bound, valid=False))
 
 
 def test_the_law_is_said_with_its_goodness_of_fit_and_what_it_expects() -> None:
@@ -101,21 +125,53 @@ def test_the_law_is_said_with_its_goodness_of_fit_and_what_it_expects() -> None:
 PLAN = SearchPlan(start=100, users=64, most_users=1024)
 
 
-def said(rate: float | None, answer: Answer, *, sure: bool = True) -> str:
-    ceiling = Ceiling(800, Reply(answer, 700, "p99 is 9 ms (asked: p99<5ms)"), sure=sure)
-    return rates_answer(HighestRate(rate, ceiling, 64), a_spec(), P99, PLAN, 30.0)
+def said(rate: float | None, answer: Answer, *above: Answer) -> str:
+    """Return the answer of a search: 760/s held three times, and 800/s gave these answers."""
+    ceiling = Ceiling(800, Reply(answer, 700, "p99 is 9 ms (asked: p99<5ms)"), sure=True)
+    found = HighestRate(rate, ceiling, 64)
+    held = [(760.0, Answer.HELD, n) for n in range(3)]
+    probes = [
+        Probe(Trial(at, 64, True, n), a_spec(), None, Reply(each, at, ""))
+        for at, each, n in [*held, *((800.0, each, n) for n, each in enumerate(above))]
+    ]
+    return rates_answer(found, a_spec(), P99, PLAN, 30.0, saw=seen(found, probes))
 
 
 def test_a_search_says_what_it_found_and_what_it_did_not() -> None:
-    found = said(760, Answer.BROKE)
-    assert "sustains 760/s with p99<5ms (held 3 times for 30s)" in found
-    assert "at 800/s p99 is 9 ms (asked: p99<5ms): its limit lies between 760 and 800/s" in found
+    found = said(760, Answer.BROKE, Answer.BROKE, Answer.BROKE)
+    assert "sustains 760/s with p99<5ms: held 3 of 3 times for 30s" in found
+    assert "broke 2 of 2 times at 800/s (p99 is 9 ms (asked: p99<5ms))" in found
     assert "no rate from 6.25/s up holds p99<5ms" in said(None, Answer.BROKE)
-    assert "the limit is not known" in said(760, Answer.BROKE, sure=False)
+    assert "broke 1 of 2 times at 800/s" in said(760, Answer.BROKE, Answer.BROKE, Answer.HELD)
+
+
+def test_a_rate_that_broke_is_not_said_to_be_the_end_of_an_interval() -> None:
+    for above in ((Answer.BROKE,), (Answer.BROKE, Answer.HELD)):
+        assert "between" not in said(760, Answer.BROKE, *above)
 
 
 def test_the_testers_limit_is_never_said_to_be_the_targets() -> None:
     for rate in (None, 760.0):
-        found = said(rate, Answer.TESTER)
-        assert "limit lies between" not in found
+        found = said(rate, Answer.TESTER, Answer.BROKE, Answer.TESTER)
+        assert "broke" not in found
         assert "known" in found
+
+
+def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
+    found = replace(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
+    verdict = replace(found.verdict, bound=Bound.GENERATOR, valid=False)
+    tried = [
+        Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))
+        for rate, each, answer in (
+            (10_000.0, found, Answer.HELD),
+            (20_000.0, replace(found, verdict=verdict), Answer.TESTER),
+        )
+    ]
+    console = Console(record=True, width=160)
+    console.print(rates_table(tried, 10_000.0))
+    held, tester = (
+        line for line in console.export_text().splitlines() if "held" in line or "tester" in line
+    )
+    assert "held, best" in held
+    assert "*" not in held
+    assert "90 us *" in tester

@@ -64,7 +64,7 @@ def test_the_curve_is_drawn_within_its_frame_with_the_knee_in_it() -> None:
     curve = [closed(clients) for clients in LOADS]
     drawn = plot([*curve[:-1], replace(curve[-1], valid=False)], knee(curve))
     title, *lines = drawn.splitlines()
-    assert "o measured, x not valid, K knee" in title
+    assert "o measured, x lower bound or not usable, K knee" in title
     assert len(lines) == HEIGHT + 2
     assert all(len(line) <= WIDTH + 12 for line in lines)
     canvas = [line.partition("|")[2] for line in lines[:HEIGHT]]

@@ -4,20 +4,20 @@
 //! |---|---|
 //! | uniform | all with the same probability: the paper's |
 //! | zipfian | a few are famous: weight 1/rank^0.99, famous people scattered over the directory |
-//! | hotspot | 20 % of the people get 80 % of the operations |
+//! | hotspot | 20 % of the people, scattered too, get 80 % of the operations |
 //! | latest | zipfian again, the newest people the famous ones |
 //!
-//! The zipfian draw is that of Gray et al., "Quickly generating billion-record synthetic databases"
-//! (SIGMOD 1994), which YCSB uses too: constant time, no table. Two ranks come out exactly, the rest by
-//! a continuous approximation that is off by a few per cent for ranks 3 to 10.
+//! Who is famous follows from one seed that all threads and workers of a test have; only their draws differ. So
+//! the merged load has the same shares, however many of them make it.
+//!
+//! *Newest* are the people with the highest numbers of those who were there at the start. Those that the run
+//! itself adds are not among them: another lane may be about to remove them, and which of them the target has
+//! is known to one thread alone.
 
 use serde::{Deserialize, Serialize};
 
 /// YCSB's skew.
 const SKEW: f64 = 0.99;
-
-/// Terms of the zeta sum that are added one by one; the rest follows Euler and Maclaurin.
-const EXACT_TERMS: u64 = 10_000;
 
 /// The distribution of people over operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub enum Choice {
     Uniform,
     /// Weight 1/rank^0.99, ranks scattered.
     Zipfian,
-    /// 80 % to the first 20 %.
+    /// 80 % to 20 %, who are scattered.
     Hotspot,
     /// Weight 1/rank^0.99, the newest person first.
     Latest,
@@ -45,18 +45,19 @@ pub struct Keys {
 enum How {
     Uniform,
     Zipfian(Zipf, Scatter),
-    Hotspot { hot: u64 },
+    Hotspot { hot: u64, scatter: Scatter },
     Latest(Zipf),
 }
 
 impl Keys {
-    /// Prepares draws from `0..count`, which must not be empty.
+    /// Prepares draws from `0..count`, which must not be empty. The same `seed` makes the same people famous.
     pub fn new(choice: Choice, count: u64, seed: u64) -> Self {
         let count = count.max(1);
+        let scatter = Scatter::new(count, seed);
         let how = match choice {
             Choice::Uniform => How::Uniform,
-            Choice::Zipfian => How::Zipfian(Zipf::new(count), Scatter::new(count, seed)),
-            Choice::Hotspot => How::Hotspot { hot: (count / 5).max(1) },
+            Choice::Zipfian => How::Zipfian(Zipf::new(count), scatter),
+            Choice::Hotspot => How::Hotspot { hot: (count / 5).max(1), scatter },
             Choice::Latest => How::Latest(Zipf::new(count)),
         };
         Self { count, how }
@@ -66,58 +67,63 @@ impl Keys {
     pub fn draw(&self, rng: &mut fastrand::Rng) -> u64 {
         match &self.how {
             How::Uniform => rng.u64(..self.count),
-            How::Zipfian(zipf, scatter) => scatter.place(zipf.rank(rng.f64())),
-            How::Hotspot { hot } => {
-                if *hot == self.count || rng.f64() < 0.8 {
-                    rng.u64(..*hot)
-                } else {
-                    rng.u64(*hot..self.count)
-                }
+            How::Zipfian(zipf, scatter) => scatter.place(zipf.rank(rng)),
+            How::Hotspot { hot, scatter } => {
+                let is_hot = *hot == self.count || rng.f64() < 0.8;
+                scatter.place(if is_hot { rng.u64(..*hot) } else { rng.u64(*hot..self.count) })
             }
-            How::Latest(zipf) => self.count - 1 - zipf.rank(rng.f64()),
+            How::Latest(zipf) => self.count - 1 - zipf.rank(rng),
         }
     }
 }
 
-/// Ranks from 0, weight 1/(rank + 1)^0.99.
+/// Ranks from 0, weight 1/(rank + 1)^0.99: exact, in constant time and without a table.
+///
+/// Rejection-inversion (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996): a point is drawn under the continuous curve x^-0.99 and taken unless
+/// it lies in the little that the curve has more than the bars of its rank. It rarely does.
 #[derive(Debug, Clone)]
 struct Zipf {
-    count: u64,
-    zeta: f64,
-    eta: f64,
-    first_two: f64,
+    count: f64,
+    /// The area's bounds; that of the first rank is cut to its weight.
+    first: f64,
+    last: f64,
+    /// How far below its rank a point is taken without looking closer.
+    near: f64,
 }
 
 impl Zipf {
     fn new(count: u64) -> Self {
-        let zeta = zeta(count);
-        let first_two = 1.0 + 0.5f64.powf(SKEW);
-        let eta = (1.0 - (2.0 / count as f64).powf(1.0 - SKEW)) / (1.0 - first_two / zeta);
-        Self { count, zeta, eta, first_two }
+        let near = 2.0 - area_end(area(2.5) - weight(2.0));
+        Self { count: count as f64, first: area(1.5) - 1.0, last: area(count as f64 + 0.5), near }
     }
 
     #[inline]
-    fn rank(&self, uniform: f64) -> u64 {
-        let scaled = uniform * self.zeta;
-        if scaled < 1.0 {
-            return 0;
+    fn rank(&self, rng: &mut fastrand::Rng) -> u64 {
+        loop {
+            let drawn = self.last + rng.f64() * (self.first - self.last);
+            let x = area_end(drawn);
+            let number = (x + 0.5).floor().clamp(1.0, self.count);
+            if number - x <= self.near || drawn >= area(number + 0.5) - weight(number) {
+                return number as u64 - 1;
+            }
         }
-        if scaled < self.first_two {
-            return 1.min(self.count - 1);
-        }
-        let spread = (self.eta * uniform - self.eta + 1.0).powf(1.0 / (1.0 - SKEW));
-        ((self.count as f64 * spread) as u64).min(self.count - 1)
     }
 }
 
-/// The sum of 1/k^0.99 for k from 1 to `count`.
-fn zeta(count: u64) -> f64 {
-    let exact = count.min(EXACT_TERMS);
-    let sum: f64 = (1..=exact).map(|k| (k as f64).powf(-SKEW)).sum();
-    let (a, b) = (exact as f64, count as f64);
-    let integral = (b.powf(1.0 - SKEW) - a.powf(1.0 - SKEW)) / (1.0 - SKEW);
-    let ends = (b.powf(-SKEW) - a.powf(-SKEW)) / 2.0;
-    sum + integral + ends
+/// The weight of the rank with this number, from 1.
+fn weight(number: f64) -> f64 {
+    number.powf(-SKEW)
+}
+
+/// The area under the weights' curve up to `x`.
+fn area(x: f64) -> f64 {
+    x.powf(1.0 - SKEW) / (1.0 - SKEW)
+}
+
+/// The inverse of [`area`].
+fn area_end(area: f64) -> f64 {
+    (area * (1.0 - SKEW)).powf(1.0 / (1.0 - SKEW))
 }
 
 /// A one-to-one map of ranks to people, so that fame has nothing to do with where entries lie.
@@ -160,19 +166,46 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn histogram(choice: Choice, count: u64, draws: u64) -> Vec<u64> {
-        let keys = Keys::new(choice, count, 1997);
-        let mut rng = fastrand::Rng::with_seed(42);
+    const SEED: u64 = 1997;
+
+    /// How often each person comes, drawn by several threads or workers: with one seed, and one of draws each.
+    fn histogram(choice: Choice, count: u64, draws: u64, streams: u64) -> Vec<u64> {
         let mut seen = vec![0; count as usize];
-        for _ in 0..draws {
-            seen[keys.draw(&mut rng) as usize] += 1;
+        for stream in 0..streams {
+            let keys = Keys::new(choice, count, SEED);
+            let mut rng = fastrand::Rng::with_seed(42 + stream);
+            for _ in 0..draws / streams {
+                seen[keys.draw(&mut rng) as usize] += 1;
+            }
         }
         seen
     }
 
+    /// By rank instead of by person.
+    fn by_rank(seen: &[u64]) -> Vec<u64> {
+        let scatter = Scatter::new(seen.len() as u64, SEED);
+        (0..seen.len() as u64).map(|rank| seen[scatter.place(rank) as usize]).collect()
+    }
+
+    /// The chi-square of the zipfian weights: ranks 1 to 20 one by one, those beyond in cells that double.
+    fn chi_square(ranks: &[u64]) -> f64 {
+        let weights: Vec<f64> = (1..=ranks.len()).map(|number| weight(number as f64)).collect();
+        let scale = ranks.iter().sum::<u64>() as f64 / weights.iter().sum::<f64>();
+        let doubled = (0..).map(|n| 40 << n).take_while(|&end| end < ranks.len());
+        let bounds: Vec<usize> = (0..=20).chain(doubled).chain([ranks.len()]).collect();
+        let of = |cell: &[usize]| {
+            let expected = scale * weights[cell[0]..cell[1]].iter().sum::<f64>();
+            (ranks[cell[0]..cell[1]].iter().sum::<u64>() as f64 - expected).powi(2) / expected
+        };
+        bounds.windows(2).map(of).sum()
+    }
+
+    /// What the chi-square of 26 cells, 25 degrees of freedom, exceeds once in ten thousand.
+    const CELLS_26: f64 = 60.4;
+
     #[test]
     fn uniform_passes_a_chi_square_test() {
-        let seen = histogram(Choice::Uniform, 100, 1_000_000);
+        let seen = histogram(Choice::Uniform, 100, 1_000_000, 1);
         let chi: f64 = seen.iter().map(|&n| (n as f64 - 10_000.0).powi(2) / 10_000.0).sum();
         // 99 degrees of freedom: mean 99, and 161 is exceeded once in ten thousand.
         assert!((50.0..161.0).contains(&chi), "{chi}");
@@ -180,37 +213,44 @@ mod tests {
 
     #[test]
     fn zipfian_gives_each_rank_its_weight() {
-        let mut seen = histogram(Choice::Zipfian, 1_000, 2_000_000);
-        let most = (0..1000).max_by_key(|&i| seen[i as usize]).unwrap();
-        assert_ne!(most, 0, "the most famous is not simply the first");
-        seen.sort_unstable_by(|a, b| b.cmp(a));
-        let zeta = zeta(1_000);
-        for rank in [1u64, 2, 20, 100, 500] {
-            let expected = 2_000_000.0 / zeta / (rank as f64).powf(SKEW);
-            let off = seen[rank as usize - 1] as f64 / expected - 1.0;
-            assert!(off.abs() < 0.1, "rank {rank} is off by {off:.3}");
+        let ranks = by_rank(&histogram(Choice::Zipfian, 1_000, 5_000_000, 1));
+        let chi = chi_square(&ranks);
+        assert!(chi < CELLS_26, "{chi}");
+        assert!(ranks.iter().all(|&n| n > 0), "every person has a rank");
+        // Famous people are not simply the first.
+        assert!(by_rank(&ranks) != ranks);
+    }
+
+    #[test]
+    fn who_is_famous_does_not_depend_on_how_many_draw() {
+        for streams in [1, 4, 8] {
+            let chi = chi_square(&by_rank(&histogram(Choice::Zipfian, 1_000, 400_000, streams)));
+            assert!(chi < CELLS_26, "{streams} streams: {chi}");
         }
-        assert!(seen.iter().all(|&n| n > 0), "every person has a rank");
     }
 
     #[test]
-    fn hotspot_gives_80_percent_to_20_percent() {
-        let seen = histogram(Choice::Hotspot, 1_000, 100_000);
-        let hot: u64 = seen[..200].iter().sum();
-        assert!((79_000..81_000).contains(&hot), "{hot}");
+    fn hotspot_gives_80_percent_to_20_percent_who_are_scattered() {
+        let seen = histogram(Choice::Hotspot, 1_000, 100_000, 4);
+        // Those who are hot come 400 times, the others 25 times.
+        let hot: Vec<usize> = (0..1_000).filter(|&person| seen[person] > 200).collect();
+        let draws: u64 = hot.iter().map(|&person| seen[person]).sum();
+        // The standard deviation of a share of 80 % is 126.
+        assert!((79_400..80_600).contains(&draws), "{draws}");
         assert!(seen.iter().all(|&n| n > 0));
+        assert_eq!(hot.len(), 200);
+        for tenth in 0..10 {
+            let there = hot.iter().filter(|&person| person / 100 == tenth).count();
+            assert!((15..=25).contains(&there), "{there} of 200 in tenth {tenth}");
+        }
     }
 
     #[test]
-    fn latest_prefers_the_newest() {
-        let seen = histogram(Choice::Latest, 1_000, 100_000);
-        assert!(seen[999] > seen[998] && seen[998] > seen[900] && seen[999] > 10_000, "{}", seen[999]);
-    }
-
-    #[test]
-    fn zeta_of_a_million_is_that_of_the_plain_sum() {
-        let plain: f64 = (1..=1_000_000u32).map(|k| f64::from(k).powf(-SKEW)).sum();
-        assert!((zeta(1_000_000) - plain).abs() < 1e-9);
+    fn latest_prefers_the_newest_by_the_same_weights() {
+        let mut seen = histogram(Choice::Latest, 1_000, 400_000, 2);
+        seen.reverse();
+        let chi = chi_square(&seen);
+        assert!(chi < CELLS_26, "{chi}");
     }
 
     proptest! {

@@ -8,34 +8,49 @@
 //!
 //! # Open
 //!
-//! Arrival `n` is due at `origin + n / rate`, fixed before anything starts:
+//! Arrivals are due at times that nothing about the target can change. A lane with nothing to do takes the
+//! first arrival that is due and not taken. When the target or the generator is late, arrivals wait and none
+//! is dropped; their latency counts from when they were due, and the time they waited for a lane shows as
+//! schedule lag. After a stall of `s` seconds the arrivals of those seconds are late by up to `s`: latencies
+//! that a clock started at the sending would not show.
+//!
+//! *Poisson* arrivals come as independent people do, with gaps that are exponential: some come in a bunch, and
+//! a server that is nearly busy queues them. Each thread draws its own; `k` such streams of `rate / k` are
+//! together one of `rate`, so threads and workers share nothing.
+//!
+//! *Even* arrivals are what a metronome gives: arrival `n` is due at `origin + n / rate`, and queues are as
+//! short as they can be.
 //!
 //! ```text
-//!  arrivals |                 .-'
-//!           |              .-'
-//!           |           .-'   slope = rate
-//!           |        .-'
-//!           |     .-'
-//!           |  .-'
-//!           |-'
-//!           +------------------------ time since origin
+//!  poisson  |x--x-x-------xx---x----------x--x-xx-----x-->
+//!  even     |x----x----x----x----x----x----x----x----x--->  time
 //! ```
-//!
-//! A lane with nothing to do takes the first arrival that is due and not taken. When the target or the
-//! generator is late, arrivals wait and none is dropped; their latency counts from when they were due,
-//! and the time they waited for a lane shows as schedule lag. After a stall of `s` seconds the arrivals
-//! of those seconds are late by `s, s - 1/rate, s - 2/rate, ...`: latencies that a clock started at the
-//! sending would not show.
 //!
 //! # Sharing
 //!
-//! Threads share arrivals by remainder: of `k` threads, thread `i` takes those with `n mod k = i`. When
-//! the set of threads that have lanes changes, a new division begins at one `n` for all of them
-//! ([`Arrivals::divide`]): none is taken twice, none left out.
+//! Of `k` threads, thread `i` takes the even arrivals with `n mod k = i`, or random ones at `rate / k`. When the
+//! set of threads that have lanes changes, a new division begins at one time for all of them
+//! ([`Arrivals::divide`]). Even arrivals are then taken by whose turn it is from there on: none twice, none left
+//! out. Random ones are drawn anew from there on, which changes nothing, for they have no memory: the time
+//! must only not depend on any that is yet to come.
 
 use std::collections::VecDeque;
+use std::ops::Range;
+
+use serde::Deserialize;
 
 use crate::record::clock::SECOND;
+
+/// How arrivals are spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spacing {
+    /// One every `1 / rate` seconds.
+    #[default]
+    Even,
+    /// Independent of each other.
+    Poisson,
+}
 
 /// A constant rate with an origin.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,13 +65,13 @@ impl Pace {
         Self { origin_ns, per_second }
     }
 
-    /// When arrival `n` is due. Computed from `n` each time, so no error adds up.
+    /// When even arrival `n` is due. Computed from `n` each time, so no error adds up.
     #[inline]
     pub fn due_ns(&self, n: u64) -> u64 {
-        self.origin_ns + (n as f64 * (SECOND as f64 / self.per_second)) as u64
+        self.origin_ns + (n as f64 * self.mean_gap_ns()) as u64
     }
 
-    /// The first arrival due at `time_ns` or later.
+    /// The first even arrival due at `time_ns` or later.
     pub fn first_at(&self, time_ns: u64) -> u64 {
         let elapsed = time_ns.saturating_sub(self.origin_ns) as f64;
         let guess = (elapsed * self.per_second / SECOND as f64) as u64;
@@ -67,9 +82,13 @@ impl Pace {
         }
         n
     }
+
+    fn mean_gap_ns(&self) -> f64 {
+        SECOND as f64 / self.per_second
+    }
 }
 
-/// One thread's part of the arrivals: those with `n mod of = index`.
+/// One thread's part of the arrivals: even ones with `n mod of = index`, or one of `of` random streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// The remainder.
@@ -88,77 +107,171 @@ impl Share {
 /// The arrivals of one thread, in their order.
 #[derive(Debug)]
 pub struct Arrivals {
-    pace: Pace,
-    /// (first arrival, share from there on), ascending; the first is in force.
-    divisions: VecDeque<(u64, Option<Share>)>,
-    next: Option<u64>,
+    stream: Stream,
     paused: bool,
+    /// How many were taken.
+    taken: u64,
+    ahead: Option<Ahead>,
+}
+
+/// What comes, one after the other.
+#[derive(Debug, Clone)]
+struct Stream {
+    pace: Pace,
+    /// What random gaps are drawn from; `None` for even ones.
+    random: Option<fastrand::Rng>,
+    /// (from when on, share from there on), ascending; the first is in force.
+    divisions: VecDeque<(u64, Option<Share>)>,
+    /// When the next is due.
+    next_ns: Option<u64>,
+    /// Its number, if it is an even one.
+    number: u64,
+    /// Its time to a fraction, if it is a random one: so no rounding adds up.
+    exactly_ns: f64,
+}
+
+/// Goes ahead of what is taken and counts what is due, each arrival once: a backlog may be long.
+#[derive(Debug)]
+struct Ahead {
+    stream: Stream,
+    /// How many it has passed, and of these how many were due before the window began and before it ended.
+    passed: u64,
+    before: [u64; 2],
+    window_ns: Range<u64>,
+}
+
+/// How many arrivals are due and not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// All of them.
+    pub all: u64,
+    /// Those that were due in the window.
+    pub of_window: u64,
 }
 
 impl Arrivals {
-    /// Nothing to take before the first [`Arrivals::divide`].
-    pub fn new(pace: Pace) -> Self {
-        Self { pace, divisions: VecDeque::from([(0, None)]), next: None, paused: false }
+    /// Nothing to take before the first [`Arrivals::divide`]. `random` is this thread's alone.
+    pub fn new(pace: Pace, spacing: Spacing, random: fastrand::Rng) -> Self {
+        let stream = Stream {
+            pace,
+            random: (spacing == Spacing::Poisson).then_some(random),
+            divisions: VecDeque::from([(0, None)]),
+            next_ns: None,
+            number: 0,
+            exactly_ns: 0.0,
+        };
+        Self { stream, paused: false, taken: 0, ahead: None }
     }
 
     /// When the first arrival not taken is due; `None` if this thread has none.
     #[inline]
     pub fn peek(&self) -> Option<u64> {
-        if self.paused { None } else { self.next.map(|n| self.pace.due_ns(n)) }
+        if self.paused { None } else { self.stream.next_ns }
     }
 
     /// Takes the first arrival if it is due, and says when it was.
     #[inline]
     pub fn take(&mut self, now_ns: u64) -> Option<u64> {
-        let due = self.peek().filter(|&due| due <= now_ns)?;
-        self.next = self.next.map(|n| n + 1);
-        self.settle();
-        Some(due)
+        if self.paused {
+            return None;
+        }
+        let due_ns = self.stream.take(now_ns)?;
+        self.taken += 1;
+        Some(due_ns)
     }
 
-    /// Takes nothing until the next [`Arrivals::divide`]; says where that may begin at the earliest, if
-    /// this thread minds: with the first arrival not taken, and not before a division to come.
-    pub fn pause(&mut self) -> Option<u64> {
+    /// Takes nothing until the next [`Arrivals::divide`]; says when that may begin at the earliest, if this
+    /// thread minds: after the first arrival not taken or now, whichever comes first, and not before a division
+    /// to come. An arrival later than now says nothing, or its time would decide which are drawn anew.
+    pub fn pause(&mut self, now_ns: u64) -> Option<u64> {
         self.paused = true;
-        let last = self.divisions.back().map(|&(from, _)| from);
-        self.next.max(last.filter(|_| self.next.is_some()))
+        let last_ns = self.stream.divisions.back().map_or(0, |&(from_ns, _)| from_ns);
+        self.stream.next_ns.map(|next_ns| (next_ns.min(now_ns) + 1).max(last_ns))
     }
 
-    /// From arrival `from` on this thread has `share`. Every thread must get the same `from`, not before
-    /// any arrival that one of them returned when paused.
-    pub fn divide(&mut self, from: u64, share: Option<Share>) {
+    /// From `from_ns` on this thread has `share`. Every thread must get the same time, not before any that one
+    /// of them returned when paused.
+    pub fn divide(&mut self, from_ns: u64, share: Option<Share>) {
         self.paused = false;
-        self.divisions.push_back((from, share));
-        self.next = Some(self.next.unwrap_or(from));
-        self.settle();
+        // What it has passed may be drawn anew.
+        self.ahead = None;
+        self.stream.divisions.push_back((from_ns, share));
+        self.stream.settle();
     }
 
-    /// How many arrivals are due and not taken.
-    pub fn backlog(&self, now_ns: u64) -> u64 {
-        let (Some(next), Some(&(_, Some(share)))) = (self.next, self.divisions.front()) else {
-            return 0;
+    /// Counts what is due and not taken, and what of it was due in a window: that of the call before, or the one
+    /// that followed it and is over.
+    pub fn waiting(&mut self, now_ns: u64, window_ns: &Range<u64>) -> Waiting {
+        let mut ahead = match self.ahead.take() {
+            Some(ahead) if ahead.passed < self.taken => self.ahead_at(window_ns),
+            Some(ahead) if ahead.window_ns == *window_ns => ahead,
+            Some(ahead) if ahead.window_ns.end == window_ns.start => {
+                let before = [ahead.before[1], ahead.passed];
+                Ahead { before, window_ns: window_ns.clone(), ..ahead }
+            }
+            _ => self.ahead_at(window_ns),
         };
-        let end = self.divisions.get(1).map_or(u64::MAX, |&(from, _)| from);
-        self.pace.first_at(now_ns + 1).min(end).saturating_sub(next).div_ceil(share.of)
+        while let Some(due_ns) = ahead.stream.take(now_ns) {
+            ahead.passed += 1;
+            ahead.before[0] += u64::from(due_ns < window_ns.start);
+            ahead.before[1] += u64::from(due_ns < window_ns.end);
+        }
+        let all = ahead.passed - self.taken;
+        let of_window = ahead.before[1].saturating_sub(ahead.before[0].max(self.taken));
+        self.ahead = Some(ahead);
+        Waiting { all, of_window }
     }
 
-    /// Moves `next` to an arrival that is this thread's, through the divisions if need be.
+    fn ahead_at(&self, window_ns: &Range<u64>) -> Ahead {
+        let before = [self.taken; 2];
+        Ahead { stream: self.stream.clone(), passed: self.taken, before, window_ns: window_ns.clone() }
+    }
+}
+
+impl Stream {
+    #[inline]
+    fn take(&mut self, now_ns: u64) -> Option<u64> {
+        let due_ns = self.next_ns.filter(|&due_ns| due_ns <= now_ns)?;
+        if let Some(&(_, Some(share))) = self.divisions.front() {
+            self.number += share.of;
+            self.next_ns = Some(self.due_ns(share));
+            self.settle();
+        }
+        Some(due_ns)
+    }
+
+    /// Moves through the divisions to the one that the next arrival lies in.
     #[inline]
     fn settle(&mut self) {
-        while let (Some(next), Some(&(_, share))) = (self.next, self.divisions.front()) {
-            let end = self.divisions.get(1).map(|&(from, _)| from);
-            let candidate = share.map(|share| share.first_from(next));
-            if candidate.is_some_and(|n| end.is_none_or(|end| n < end)) {
-                self.next = candidate;
-                return;
-            }
-            // Nothing left in this division; without a later one there is nothing left at all.
-            self.next = end;
-            if end.is_some() {
-                self.divisions.pop_front();
+        while let Some(&(from_ns, share)) = self.divisions.get(1)
+            && self.next_ns.is_none_or(|next_ns| next_ns >= from_ns)
+        {
+            self.divisions.pop_front();
+            self.exactly_ns = from_ns as f64;
+            self.next_ns = share.map(|share| {
+                self.number = share.first_from(self.pace.first_at(from_ns));
+                self.due_ns(share)
+            });
+        }
+    }
+
+    /// When even arrival `number` is due, or the next random one.
+    #[inline]
+    fn due_ns(&mut self, share: Share) -> u64 {
+        match &mut self.random {
+            None => self.pace.due_ns(self.number),
+            Some(random) => {
+                self.exactly_ns += exponential(random.f64(), self.pace.mean_gap_ns() * share.of as f64);
+                self.exactly_ns as u64
             }
         }
     }
+}
+
+/// The exponentially distributed value of that mean that `uniform`, drawn from [0, 1), stands for.
+#[inline]
+fn exponential(uniform: f64, mean: f64) -> f64 {
+    -(1.0 - uniform).ln() * mean
 }
 
 /// How long a person thinks between two steps.
@@ -181,7 +294,7 @@ impl Think {
     pub fn draw_ns(self, uniform: f64) -> u64 {
         match self {
             Self::Constant { ns } => ns,
-            Self::Exponential { mean_ns } => (-(1.0 - uniform).ln() * mean_ns as f64) as u64,
+            Self::Exponential { mean_ns } => exponential(uniform, mean_ns as f64) as u64,
         }
     }
 }
@@ -194,9 +307,9 @@ mod tests {
 
     const ONLY: Share = Share { index: 0, of: 1 };
 
-    fn arrivals(rate: f64, from: u64, share: Share) -> Arrivals {
-        let mut arrivals = Arrivals::new(Pace::new(0, rate));
-        arrivals.divide(from, Some(share));
+    fn arrivals(rate: f64, from_ns: u64, share: Share) -> Arrivals {
+        let mut arrivals = Arrivals::new(Pace::new(0, rate), Spacing::Even, fastrand::Rng::with_seed(0));
+        arrivals.divide(from_ns, Some(share));
         arrivals
     }
 
@@ -240,23 +353,117 @@ mod tests {
     }
 
     #[test]
-    fn backlog_counts_what_is_due_and_not_taken() {
+    fn what_waits_is_what_is_due_and_not_taken() {
         let mut arrivals = arrivals(1000.0, 0, Share { index: 1, of: 2 });
-        assert_eq!(arrivals.backlog(10 * MILLI), 5); // 1, 3, 5, 7, 9
-        arrivals.take(10 * MILLI);
-        assert_eq!(arrivals.backlog(10 * MILLI), 4);
-        assert_eq!(arrivals.backlog(0), 0);
+        let waiting = |arrivals: &mut Arrivals, now: u64, window: Range<u64>| {
+            let found = arrivals.waiting(now * MILLI, &(window.start * MILLI..window.end * MILLI));
+            (found.all, found.of_window)
+        };
+        // Due at 1, 3, 5, 7 and so on.
+        assert_eq!(waiting(&mut arrivals, 0, 0..0), (0, 0));
+        assert_eq!(waiting(&mut arrivals, 8, 0..0), (4, 0));
+        assert_eq!(waiting(&mut arrivals, 8, 0..8), (4, 4));
+        arrivals.take(8 * MILLI);
+        arrivals.pause(8 * MILLI);
+        assert_eq!(waiting(&mut arrivals, 10, 0..8), (4, 3));
+        assert_eq!(waiting(&mut arrivals, 14, 8..14), (6, 3));
+        arrivals.divide(20 * MILLI, None);
+        assert_eq!(waiting(&mut arrivals, 40, 8..14), (9, 3));
+        for left in [(8, 3), (7, 3), (6, 3), (5, 2), (4, 1), (3, 0)] {
+            arrivals.take(40 * MILLI);
+            assert_eq!(waiting(&mut arrivals, 40, 8..14), left);
+        }
     }
 
     #[test]
     fn a_paused_thread_takes_nothing_and_loses_nothing() {
         let mut arrivals = arrivals(1000.0, 0, ONLY);
-        assert_eq!(arrivals.pause(), Some(0));
+        assert_eq!(arrivals.pause(SECOND), Some(1));
         assert_eq!(arrivals.take(SECOND), None);
-        arrivals.divide(500, None);
+        arrivals.divide(SECOND / 2, None);
         let taken = std::iter::from_fn(|| arrivals.take(SECOND)).count();
         assert_eq!(taken, 500);
         assert_eq!(arrivals.peek(), None);
+    }
+
+    /// The largest distance of the gaps' distribution from the exponential one of their rate, times the root
+    /// of their number (Kolmogorov and Smirnov): 1.95 is exceeded once in a thousand.
+    fn distance_from_poisson(due_ns: &[u64], rate: f64) -> f64 {
+        let mut gaps: Vec<u64> = due_ns.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        gaps.sort_unstable();
+        let n = gaps.len() as f64;
+        let off = |(i, &gap): (usize, &u64)| {
+            let expected = 1.0 - (-(gap as f64) * rate / SECOND as f64).exp();
+            (expected - i as f64 / n).abs().max((expected - (i + 1) as f64 / n).abs())
+        };
+        gaps.iter().enumerate().map(off).fold(0.0, f64::max) * n.sqrt()
+    }
+
+    const UNLIKELY: f64 = 1.95;
+
+    /// The arrivals of so many seconds, of `workers` processes with `threads` threads each.
+    fn merged(spacing: Spacing, rate: f64, (workers, threads): (u64, u64), seconds: u64) -> Vec<u64> {
+        let streams = (0..workers * threads).map(|n| {
+            // Processes begin when they do.
+            let begins_ns = n / threads * 1_234_567;
+            let pace = Pace::new(begins_ns, rate / workers as f64);
+            let mut arrivals = Arrivals::new(pace, spacing, fastrand::Rng::with_seed(n));
+            arrivals.divide(begins_ns, Some(Share { index: n % threads, of: threads }));
+            arrivals
+        });
+        let mut due_ns: Vec<u64> =
+            streams.flat_map(|mut each| std::iter::from_fn(move || each.take(seconds * SECOND))).collect();
+        due_ns.sort_unstable();
+        due_ns
+    }
+
+    #[test]
+    fn poisson_arrivals_have_exponential_gaps_and_even_ones_do_not() {
+        for rate in [50.0, 20_000.0] {
+            let seconds = (20_000.0 / rate) as u64;
+            let off = distance_from_poisson(&merged(Spacing::Poisson, rate, (1, 1), seconds), rate);
+            assert!(off < UNLIKELY, "{off} at {rate}/s");
+            let off = distance_from_poisson(&merged(Spacing::Even, rate, (1, 1), seconds), rate);
+            assert!(off > 10.0 * UNLIKELY, "{off} at {rate}/s");
+        }
+    }
+
+    #[test]
+    fn streams_of_threads_and_workers_are_together_poisson_at_the_rate() {
+        for shares in [(1, 4), (4, 1), (3, 2)] {
+            let due_ns = merged(Spacing::Poisson, 1_000.0, shares, 40);
+            let off = distance_from_poisson(&due_ns, 1_000.0);
+            assert!(off < UNLIKELY, "{off} of {shares:?}");
+            // 40,000 with a standard deviation of 200.
+            assert!((39_200..40_800).contains(&due_ns.len()), "{} of {shares:?}", due_ns.len());
+        }
+    }
+
+    #[test]
+    fn poisson_arrivals_stay_so_while_threads_come_and_go_and_fall_behind() {
+        let (rate, mut lot) = (10_000.0, fastrand::Rng::with_seed(5));
+        let mut threads = [0, 1, 2]
+            .map(|seed| Arrivals::new(Pace::new(0, rate), Spacing::Poisson, fastrand::Rng::with_seed(seed)));
+        let (mut now_ns, mut due_ns) = (0, Vec::new());
+        // Ten arrivals between two divisions: one lost or doubled at each would be a tenth of them.
+        for _ in 0..4_000 {
+            let paused = threads.iter_mut().filter_map(|each| each.pause(now_ns));
+            let from_ns = paused.max().unwrap_or(now_ns);
+            let of = lot.u64(1..=3);
+            for (index, each) in (0..).zip(&mut threads) {
+                each.divide(from_ns, (index < of).then_some(Share { index, of }));
+            }
+            now_ns += MILLI;
+            for each in &mut threads {
+                let most = lot.usize(..12);
+                due_ns.extend(std::iter::from_fn(|| each.take(now_ns)).take(most));
+            }
+        }
+        threads.iter_mut().for_each(|each| due_ns.extend(std::iter::from_fn(|| each.take(now_ns))));
+        due_ns.sort_unstable();
+        let off = distance_from_poisson(&due_ns, rate);
+        assert!(off < UNLIKELY, "{off}");
+        assert!((39_200..40_800).contains(&due_ns.len()), "{}", due_ns.len());
     }
 
     proptest! {
@@ -273,10 +480,13 @@ mod tests {
         fn every_arrival_is_taken_exactly_once(
             phases in prop::collection::vec((1u8..16, prop::collection::vec(0usize..4, 0..40)), 1..8)
         ) {
-            let mut threads = [(); 4].map(|()| Arrivals::new(Pace::new(0, 1e9)));
+            let mut threads = [(); 4].map(|()| {
+                Arrivals::new(Pace::new(0, 1e9), Spacing::Even, fastrand::Rng::with_seed(0))
+            });
+            let now_ns = u64::MAX / 2;
             let mut taken = Vec::new();
             for (set, takes) in phases {
-                let from = threads.iter_mut().filter_map(Arrivals::pause).max().unwrap_or(0);
+                let from = threads.iter_mut().filter_map(|thread| thread.pause(now_ns)).max().unwrap_or(0);
                 let of = u64::from(set.count_ones());
                 let mut index = 0;
                 for (i, thread) in threads.iter_mut().enumerate() {
@@ -285,17 +495,47 @@ mod tests {
                     index += u64::from(member);
                 }
                 for thread in takes {
-                    taken.extend(threads[thread].take(u64::MAX / 2));
+                    taken.extend(threads[thread].take(now_ns));
                 }
             }
-            let from = threads.iter_mut().filter_map(Arrivals::pause).max().unwrap_or(0);
+            let from = threads.iter_mut().filter_map(|thread| thread.pause(now_ns)).max().unwrap_or(0);
             for thread in &mut threads {
                 thread.divide(from, None);
-                taken.extend(std::iter::from_fn(|| thread.take(u64::MAX / 2)));
+                taken.extend(std::iter::from_fn(|| thread.take(now_ns)));
             }
             taken.sort_unstable();
             let expected: Vec<u64> = (0..taken.len() as u64).collect();
             prop_assert_eq!(taken, expected);
+        }
+
+        /// Whatever is taken, counted, and divided anew in between, what is counted is what can be taken.
+        #[test]
+        fn what_waits_is_what_could_be_taken(
+            seed: u64, steps in prop::collection::vec((0u64..40, 0usize..30, 0u8..8), 1..30)
+        ) {
+            for spacing in [Spacing::Even, Spacing::Poisson] {
+                let mut arrivals =
+                    Arrivals::new(Pace::new(0, 1_000.0), spacing, fastrand::Rng::with_seed(seed));
+                arrivals.divide(0, Some(ONLY));
+                let (mut now, mut window) = (0, 0..0);
+                for &(ms, most, what) in &steps {
+                    now += ms * MILLI + 1;
+                    if what == 0 {
+                        let from = arrivals.pause(now).unwrap_or(now);
+                        arrivals.divide(from, Some(Share { index: seed % 2, of: 2 }));
+                    }
+                    if what < 3 {
+                        window = window.end..now;
+                    }
+                    let found = arrivals.waiting(now, &window);
+                    let mut copy = arrivals.stream.clone();
+                    let left: Vec<_> = std::iter::from_fn(|| copy.take(now)).collect();
+                    let of_window = left.iter().filter(|due| window.contains(due)).count() as u64;
+                    prop_assert_eq!(found, Waiting { all: left.len() as u64, of_window });
+                    let taken = std::iter::from_fn(|| arrivals.take(now)).take(most).count();
+                    prop_assert_eq!(taken, left.len().min(most));
+                }
+            }
         }
 
         #[test]

@@ -10,7 +10,8 @@ use crate::drive::batch::Staged;
 use crate::drive::timers::Timers;
 use crate::program::Deck;
 use crate::protocol::Protocol;
-use crate::record::recorder::Recorders;
+use crate::record::examples::Examples;
+use crate::record::recorder::Split;
 
 /// Room for what one read brings. Answers are about a kilobyte; large ones come in pieces of this size.
 pub(crate) const BUFFER_BYTES: usize = 64 << 10;
@@ -18,16 +19,14 @@ pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 /// The least room a read is given; a buffer with less of it grows.
 const LEAST_ROOM: usize = 16 << 10;
 
-/// A deadline that never comes.
-pub(crate) const NEVER: u64 = u64::MAX;
-
 /// What the lanes of one thread share: all of it belongs to the thread.
 pub(crate) struct Context<P: Protocol> {
     pub(crate) registry: Registry,
     /// The endpoints of each of the target's addresses.
     pub(crate) addresses: Box<[Box<[Endpoint]>]>,
     pub(crate) protocol: P,
-    pub(crate) recorders: Recorders,
+    pub(crate) recorders: Split,
+    pub(crate) examples: Examples,
     pub(crate) timers: Timers,
     pub(crate) decks: Vec<Deck>,
     /// Tells the timers' entries apart.
@@ -47,6 +46,8 @@ pub(crate) struct Context<P: Protocol> {
     pub(crate) staged: Vec<Staged>,
     /// What has just been read, for the same reason.
     pub(crate) buffer: Vec<u8>,
+    /// No answer that is read now was there before.
+    pub(crate) quiet_ns: u64,
     /// Time lanes spent without anything to do, as far as it is over.
     pub(crate) waiting_ns: u64,
     pub(crate) timeout_ns: u64,

@@ -10,7 +10,8 @@ use std::time::Duration;
 use hdrhistogram::{AdditionError, CreationError};
 use mio::{Poll, Waker};
 
-use crate::choose::schedule::{Arrivals, Pace, Share};
+use crate::choose::schedule::{Arrivals, Pace, Share, Spacing};
+use crate::config::Schedule;
 use crate::connection::endpoint::Endpoint;
 use crate::connection::security::Security;
 use crate::connection::source::Sources;
@@ -21,7 +22,8 @@ use crate::drive::worker::{Command, Drained, WAKE, Worker};
 use crate::program::{Compiled, Deck, DeckPlan};
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
-use crate::record::recorder::{Label, Recorders};
+use crate::record::examples::Examples;
+use crate::record::recorder::{Label, Split};
 
 /// Everything a driver needs apart from the protocol.
 pub(crate) struct Plan<R> {
@@ -33,9 +35,7 @@ pub(crate) struct Plan<R> {
     pub(crate) spread_sources: bool,
     pub(crate) timeout: Duration,
     pub(crate) connect_timeout: Duration,
-    /// Arrivals per second of an open schedule.
-    pub(crate) rate: Option<f64>,
-    pub(crate) seed: u64,
+    pub(crate) schedule: Schedule,
     pub(crate) compiled: Compiled<R>,
 }
 
@@ -111,17 +111,19 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Starts the threads; `protocol(n)` makes the protocol of thread `n`.
+    /// Starts the threads; `protocol(n)` makes the protocol of thread `n`, and what it draws from.
     pub(crate) fn launch<P: Protocol>(
         plan: Plan<P::Request>,
         programs: Vec<String>,
-        mut protocol: impl FnMut(usize) -> P,
+        mut protocol: impl FnMut(usize) -> (P, fastrand::Rng),
     ) -> Result<Self, LaunchError> {
         let Plan { compiled: Compiled { programs: compiled, labels, decks }, .. } = plan;
         let shared: Arc<[_]> = compiled.into();
         let labels: Arc<[Label]> = labels.into();
-        // Without an open schedule no program waits for arrivals, and any pace will do.
-        let pace = plan.rate.map(|rate| Pace::new(now_ns(), rate));
+        let (pace, spacing) = match plan.schedule {
+            Schedule::Closed => (None, Spacing::Even),
+            Schedule::Open { rate, arrivals } => (Some(Pace::new(now_ns(), rate)), arrivals),
+        };
         let mut driver = Self {
             workers: Vec::with_capacity(plan.threads),
             labels: labels.clone(),
@@ -139,15 +141,18 @@ impl Driver {
                 security: security.as_ref().map(Security::for_thread),
             };
             let endpoints = |ports: &Vec<_>| ports.iter().zip(&plan.security).map(endpoint).collect();
+            let (protocol, mut rng) = protocol(n);
             let context = Context {
                 registry: poll.registry().try_clone()?,
                 addresses: plan.addresses.iter().map(endpoints).collect(),
-                protocol: protocol(n),
-                recorders: Recorders::new(&labels)?,
+                protocol,
+                recorders: Split::new(&labels)?,
+                examples: Examples::default(),
                 timers: Timers::default(),
                 decks: driver.decks.iter().map(Deck::new).collect(),
                 serial: 0,
-                arrivals: Arrivals::new(pace.unwrap_or(Pace::new(0, 1.0))),
+                // Without an open schedule no program waits for arrivals, and any pace will do.
+                arrivals: Arrivals::new(pace.unwrap_or(Pace::new(0, 1.0)), spacing, rng.fork()),
                 idle: Default::default(),
                 deadlines: Vec::new(),
                 lane_counts: Vec::new(),
@@ -155,10 +160,11 @@ impl Driver {
                 staging: false,
                 staged: Vec::new(),
                 buffer: vec![0; BUFFER_BYTES],
+                quiet_ns: 0,
                 waiting_ns: 0,
                 timeout_ns: nanos(plan.timeout),
                 connect_timeout_ns: nanos(plan.connect_timeout),
-                rng: fastrand::Rng::with_seed(plan.seed ^ (n as u64).rotate_left(32)),
+                rng,
             };
             let (commands, receiver) = channel();
             let worker = Worker::new(poll, receiver, shared.clone(), context, (n, plan.threads))?;
@@ -212,13 +218,13 @@ impl Driver {
         self.divide_arrivals()
     }
 
-    /// Takes what was recorded since the last drain.
-    pub(crate) fn drain(&mut self) -> Result<Snapshot, CommandError> {
+    /// Takes what was recorded since the last drain. After a `cut`, what was due before it is apart.
+    pub(crate) fn drain(&mut self, cut: bool) -> Result<Snapshot, CommandError> {
         self.check_running()?;
         let labels = self.labels.clone();
         let replies = self.ask(|reply| {
-            let fresh = Recorders::new(&labels)?;
-            Ok(Command::Drain { fresh, reply })
+            let fresh = Split::new(&labels)?;
+            Ok(Command::Drain { fresh, cut, reply })
         })?;
         self.snapshot(replies)
     }
@@ -235,7 +241,7 @@ impl Driver {
         snapshot
     }
 
-    /// When arrivals are due, if the schedule is open.
+    /// See [`crate::Engine::pace`].
     pub(crate) const fn pace(&self) -> Option<Pace> {
         self.pace
     }
@@ -273,21 +279,25 @@ impl Driver {
 
     /// Shares the arrivals of an open schedule among the threads that have lanes.
     fn divide_arrivals(&mut self) -> Result<(), CommandError> {
-        let Some(pace) = self.pace else { return Ok(()) };
-        if self.workers.iter().all(|worker| worker.shares_arrivals == (worker.total() > 0)) {
+        let divided = self.workers.iter().all(|worker| worker.shares_arrivals == (worker.total() > 0));
+        if self.pace.is_none() || divided {
             return Ok(());
         }
         let replies = self.ask(|reply| Ok(Command::Pause { reply }))?;
-        let untaken = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
-        // While no thread had lanes, there were no arrivals.
-        let from = untaken.into_iter().flatten().max().unwrap_or_else(|| pace.first_at(now_ns()));
+        let earliest = replies.iter().map(Receiver::recv).collect::<Result<Vec<_>, _>>()?;
+        let earliest_ns = earliest.into_iter().flatten().max();
         let of = self.workers.iter().filter(|worker| worker.total() > 0).count() as u64;
+        // Without lanes there are no arrivals: none before now, and with the last lane none from now on.
+        let from_ns = match earliest_ns {
+            Some(earliest_ns) if of > 0 => earliest_ns,
+            _ => earliest_ns.unwrap_or(0).max(now_ns()),
+        };
         let mut index = 0;
         for worker in &mut self.workers {
             worker.shares_arrivals = worker.total() > 0;
             let share = worker.shares_arrivals.then_some(Share { index, of });
             index += u64::from(worker.shares_arrivals);
-            worker.send(Command::Divide { from, share })?;
+            worker.send(Command::Divide { from_ns, share })?;
         }
         Ok(())
     }

@@ -6,7 +6,9 @@ use hdrhistogram::{AdditionError, Histogram};
 
 use crate::drive::worker::{Drained, lane_number};
 use crate::program::DeckPlan;
-use crate::record::recorder::{Label, OpenTimes, Recorders};
+use crate::record::examples::Example;
+use crate::record::failure::Failure;
+use crate::record::recorder::{Label, OpenTimes, Recorders, Split};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
@@ -26,17 +28,25 @@ pub struct Snapshot {
     pub waiting_ns: u64,
     /// What lanes had begun at the end and is recorded nowhere yet, be it an operation or a wait.
     ///
-    /// `lane_ns` is the sum of all steps' service, censored and processing times, of `waiting_ns`, and
-    /// of `underway_ns` less that of the snapshot before: Little's law, without its edges.
+    /// `lane_ns` is the sum of the service, failed and processing times of all steps that do not overlap others,
+    /// of `waiting_ns`, and of `underway_ns` less that of the snapshot before: Little's law, without its edges.
     pub underway_ns: u64,
     /// Arrivals of an open schedule that are due and have not found a lane.
     pub backlog: u64,
+    /// Operations begun and not answered.
+    pub in_flight: u64,
+    /// Operations due in the window before the last cut that are not answered and not given up, begun or not.
+    pub owed: u64,
     /// Requests that succeeded, by the number of their lane; empty unless phases are recorded.
     pub lane_counts: Vec<u64>,
     /// One per deck of the programs.
     pub decks: Vec<DeckSnapshot>,
     /// One per (program, step) that did anything.
     pub steps: Vec<StepSnapshot>,
+    /// The same of what was due in the window that ended at the last cut.
+    pub late: Vec<StepSnapshot>,
+    /// The same of what was due before that window: it ended now, and is in no window's durations.
+    pub older: Vec<StepSnapshot>,
 }
 
 /// What has been dealt from one deck since the engine started.
@@ -59,22 +69,31 @@ pub struct StepSnapshot {
     pub step: Arc<str>,
     /// Whether its time and its failures are those of other steps too: a whole pass, or a phase.
     pub overlaps: bool,
-    /// Operations that ended, answered or not: `service.len() + censored.len()`.
+    /// Operations that ended, answered or not: `service.len() + wrong.len() + censored.len()`.
     pub count: u64,
     /// Failed ones by kind, sorted.
     pub failures: Vec<(String, u64)>,
+    /// The first request of a kind that failed, and its answer: once for each kind of failure.
+    pub examples: Vec<(String, String)>,
     /// Bytes sent.
     pub bytes_out: u64,
     /// Bytes received.
     pub bytes_in: u64,
     /// Our own time before requests were sent, summed; see [`crate::record::recorder`].
     pub processing_ns: u64,
-    /// Sent to answered, wrong answers included.
+    /// Sent to answered, of right answers.
     pub service: Histogram<u64>,
-    /// Sent to given up: operations without an answer, which the other clocks do not count.
+    /// Answered to read, at most: part of the service time, and our own.
+    pub unread: Histogram<u64>,
+    /// Due, or sent if it is no arrival, to given up: operations without an answer, which the other clocks do
+    /// not count.
     pub censored: Histogram<u64>,
-    /// Intended start to answered, and intended start to sent; `None` where the intended start is the
-    /// actual one, so that latency is service time and lag nothing.
+    /// The same to answered wrongly.
+    pub wrong: Histogram<u64>,
+    /// Sent to answered wrongly or given up, summed.
+    pub failed_ns: u64,
+    /// The clocks of arrivals; `None` where the intended start is the actual one, so that latency is service
+    /// time, lag nothing, and what was waited for in vain `censored`.
     pub open: Option<OpenTimes>,
 }
 
@@ -91,13 +110,19 @@ impl Snapshot {
         let sum = |of: fn(&Drained) -> u64| drained.iter().map(of).sum();
         let (lanes, lane_ns) = (sum(|part| part.lanes), sum(|part| part.lane_ns));
         let (waiting_ns, underway_ns) = (sum(|part| part.waiting_ns), sum(|part| part.underway_ns));
-        let backlog = sum(|part| part.backlog);
+        let [backlog, in_flight, owed] =
+            [sum(|part| part.backlog), sum(|part| part.in_flight), sum(|part| part.owed)];
         let decks = decks.iter().enumerate().map(|(n, plan)| deck(n, plan, &drained)).collect();
         let lane_counts = lane_counts(&drained);
-        let mut parts = drained.into_iter().map(|part| part.recorders);
-        let mut all = parts.next().unwrap_or_else(Recorders::none);
+        let mut examples = Vec::new();
+        let mut parts = drained.into_iter().map(|part| {
+            examples.extend(part.examples);
+            part.recorders
+        });
+        let mut all = parts.next().unwrap_or_else(Split::none);
         parts.try_for_each(|part| all.merge(&part))?;
-        let steps = steps(labels, all);
+        let [steps, late, older] =
+            [all.since, all.before, all.older].map(|part| steps(labels, part, &examples));
         Ok(Self {
             t0_ns,
             t1_ns,
@@ -107,9 +132,13 @@ impl Snapshot {
             waiting_ns,
             underway_ns,
             backlog,
+            in_flight,
+            owed,
             lane_counts,
             decks,
             steps,
+            late,
+            older,
         })
     }
 }
@@ -137,24 +166,34 @@ fn deck(n: usize, plan: &DeckPlan, drained: &[Drained]) -> DeckSnapshot {
     }
 }
 
-fn steps(labels: &[Label], recorders: Recorders) -> Vec<StepSnapshot> {
-    let all = labels.iter().zip(recorders.into_vec());
-    let busy = all.filter(|(_, recorder)| recorder.count > 0);
-    busy.map(|(label, recorder)| {
+fn steps(labels: &[Label], recorders: Recorders, examples: &[Example]) -> Vec<StepSnapshot> {
+    let all = labels.iter().zip(recorders.into_vec()).enumerate();
+    let busy = all.filter(|(_, (_, recorder))| recorder.count > 0);
+    busy.map(|(slot, (label, recorder))| {
         let mut failures: Vec<_> =
             recorder.failures.iter().map(|&(failure, n)| (failure.label(), n)).collect();
         failures.sort();
+        // What else failed first may be of another window.
+        let example = |&(failure, _): &(Failure, u64)| {
+            let mut all = examples.iter();
+            all.find(|each| usize::from(each.slot.0) == slot && each.failure == failure)
+        };
+        let examples = recorder.failures.iter().filter_map(example);
         StepSnapshot {
             program: label.program.clone(),
             step: label.step.clone(),
             overlaps: label.overlaps,
             count: recorder.count,
             failures,
+            examples: examples.map(|each| (each.failure.label(), each.text.clone())).collect(),
             bytes_out: recorder.bytes_out,
             bytes_in: recorder.bytes_in,
             processing_ns: recorder.processing_ns,
             service: recorder.service,
+            unread: recorder.unread,
             censored: recorder.censored,
+            wrong: recorder.wrong,
+            failed_ns: recorder.failed_ns,
             open: recorder.open,
         }
     })

@@ -9,7 +9,10 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use crate::record::clock::timespec;
+use crate::record::clock::{now_ns, timespec};
+
+/// A deadline that never comes.
+pub(crate) const NEVER: u64 = u64::MAX;
 
 /// A timer the poller can wait for: to the microsecond, where epoll_wait counts whole milliseconds.
 #[derive(Debug)]
@@ -38,22 +41,31 @@ impl Alarm {
         timerfd_settime(self.fd.as_fd(), TimerfdTimerFlags::ABSTIME, &once).map(drop)
     }
 
+    /// When it is to ring; [`NEVER`] if it is not set.
+    pub(crate) const fn due_ns(&self) -> u64 {
+        if self.set_for == 0 { NEVER } else { self.set_for }
+    }
+
     /// It has rung: the same time again would be news.
     pub(crate) const fn rang(&mut self) {
         self.set_for = 0;
     }
 
-    /// Rings every `period_ns` from now on.
+    /// Rings every `period_ns` from now on, and is due at the first time not acknowledged.
     pub(crate) fn repeat(&mut self, period_ns: u64) -> Result<()> {
         let period = timespec(period_ns);
         let forever = Itimerspec { it_interval: period, it_value: period };
-        timerfd_settime(self.fd.as_fd(), TimerfdTimerFlags::empty(), &forever).map(drop)
+        timerfd_settime(self.fd.as_fd(), TimerfdTimerFlags::empty(), &forever)?;
+        self.set_for = now_ns() + period_ns;
+        Ok(())
     }
 
-    /// Makes a repeating timer ring again.
-    pub(crate) fn acknowledge(&self) {
-        // Whether one period or several went by makes no difference, nor does finding none.
-        let _ = rustix::io::read(self.fd.as_fd(), &mut [0u8; 8]);
+    /// Makes a timer that repeats every `period_ns` ring again.
+    pub(crate) fn acknowledge(&mut self, period_ns: u64) {
+        let mut periods = [0; 8];
+        // Finding none makes no difference.
+        let _ = rustix::io::read(self.fd.as_fd(), &mut periods);
+        self.set_for += u64::from_ne_bytes(periods) * period_ns;
     }
 }
 
@@ -86,6 +98,19 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::clock::MILLI;
+
+    #[test]
+    fn a_repeating_timer_is_due_a_period_after_the_last_one_that_went_by() {
+        let mut tick = Alarm::new().unwrap();
+        assert_eq!(tick.due_ns(), NEVER);
+        tick.repeat(MILLI).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        assert!(tick.due_ns() < now_ns());
+        let before_ns = now_ns();
+        tick.acknowledge(MILLI);
+        assert!((before_ns..=now_ns() + MILLI).contains(&tick.due_ns()));
+    }
 
     #[test]
     fn lanes_wake_in_the_order_they_are_due_and_not_before() {

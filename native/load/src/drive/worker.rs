@@ -16,13 +16,15 @@ use mio::{Events, Interest, Poll, Token};
 use crate::choose::schedule::Share;
 use crate::connection::link::ReadOutcome;
 use crate::drive::batch::{ANSWER_BYTES, Answer, Batch, Staged};
-use crate::drive::context::{Context, NEVER};
+use crate::drive::context::Context;
 use crate::drive::lane::{Fate, Lane};
-use crate::drive::timers::Alarm;
+use crate::drive::timers::{Alarm, NEVER};
 use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::record::clock::{MILLI, now_ns, thread_cpu_ns};
-use crate::record::recorder::Recorders;
+use crate::record::examples::Example;
+use crate::record::failure::Failure;
+use crate::record::recorder::{Sample, Slot, Split};
 
 /// How often operations in flight are looked over. Timeouts are seconds, so 10 ms late is exact enough.
 const TICK_NS: u64 = 10 * MILLI;
@@ -48,15 +50,17 @@ pub(crate) enum Command {
         lanes: u64,
     },
     Drain {
-        fresh: Recorders,
+        fresh: Split,
+        /// Whether what is due from now on belongs to another window.
+        cut: bool,
         reply: Sender<Drained>,
     },
-    /// Take no more arrivals, and reply with the first one not taken.
+    /// Take no more arrivals, and reply from when on others may.
     Pause {
         reply: Sender<Option<u64>>,
     },
     Divide {
-        from: u64,
+        from_ns: u64,
         share: Option<Share>,
     },
     Finish {
@@ -67,7 +71,9 @@ pub(crate) enum Command {
 
 /// What a worker has recorded.
 pub(crate) struct Drained {
-    pub(crate) recorders: Recorders,
+    pub(crate) recorders: Split,
+    /// The first failure of each kind.
+    pub(crate) examples: Vec<Example>,
     pub(crate) at_ns: u64,
     pub(crate) cpu_ns: u64,
     pub(crate) lanes: u64,
@@ -75,6 +81,8 @@ pub(crate) struct Drained {
     pub(crate) waiting_ns: u64,
     pub(crate) underway_ns: u64,
     pub(crate) backlog: u64,
+    pub(crate) in_flight: u64,
+    pub(crate) owed: u64,
     /// Requests that succeeded since the last drain, by the lane's place; see [`lane_number`].
     pub(crate) lane_counts: Vec<u64>,
     /// Cards dealt since the start, by deck and branch.
@@ -84,6 +92,22 @@ pub(crate) struct Drained {
 /// A lane's number among those of all threads. The driver starts lanes on the threads in turn.
 pub(crate) const fn lane_number(place: usize, thread: usize, threads: usize) -> usize {
     place * threads + thread
+}
+
+/// Since when the answers may have been there that a thread finds which slept from `slept_from_ns` on, was to
+/// be woken by a timer at `due_ns` and woke at `woke_ns`.
+///
+/// An answer that comes while a thread sleeps wakes it, so it has only just come, unless the thread was kept from
+/// running. That shows when a timer went by: for at least so long. After a whole tick it may have been so from the
+/// beginning. Between two ticks it does not show: an answer may have lain 10 ms longer than is known.
+const fn quiet_since(slept_from_ns: u64, woke_ns: u64, due_ns: u64) -> u64 {
+    if woke_ns < due_ns {
+        woke_ns
+    } else if woke_ns - due_ns < TICK_NS && due_ns > slept_from_ns {
+        due_ns
+    } else {
+        slept_from_ns
+    }
 }
 
 struct Finishing {
@@ -99,6 +123,8 @@ pub(crate) struct Worker<P: Protocol> {
     context: Context<P>,
     /// Which thread this is, of how many.
     thread: (usize, usize),
+    /// What arrivals are recorded as that no lane has taken: as those of the lane that was started last.
+    arrives: Option<Slot>,
     /// With the index of the program each runs.
     lanes: Vec<Option<(usize, Lane<P::Lane>)>>,
     free: Vec<u32>,
@@ -112,6 +138,8 @@ pub(crate) struct Worker<P: Protocol> {
     alarm: Alarm,
     tick_is_due: bool,
     has_commands: bool,
+    /// When the last look at all that was ready ended.
+    looked_ns: u64,
     batch: Batch,
     finishing: Option<Finishing>,
 }
@@ -134,6 +162,7 @@ impl<P: Protocol> Worker<P> {
             programs,
             context,
             thread,
+            arrives: None,
             lanes: Vec::new(),
             free: Vec::new(),
             running: 0,
@@ -144,6 +173,7 @@ impl<P: Protocol> Worker<P> {
             alarm,
             tick_is_due: false,
             has_commands: false,
+            looked_ns: now_ns(),
             batch: Batch::new(),
             finishing: None,
         })
@@ -158,8 +188,8 @@ impl<P: Protocol> Worker<P> {
                 self.finishing.take_if(|finishing| self.running == 0 || now_ns() >= finishing.deadline_ns)
             {
                 self.expire_all();
-                let none = Recorders::none();
-                let _ = finishing.reply.send(self.drain(none));
+                self.give_arrivals_up(self.context.recorders.over_ns().end.saturating_sub(1));
+                let _ = finishing.reply.send(self.drain(Split::none(), false));
                 return;
             }
         }
@@ -168,11 +198,7 @@ impl<P: Protocol> Worker<P> {
     fn turn(&mut self, events: &mut Events) -> io::Result<()> {
         self.start_waiting_lanes();
         self.set_alarm()?;
-        let limit = if self.starting.is_empty() { None } else { Some(Duration::ZERO) };
-        match self.poll.poll(events, limit) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
-            _ => {}
-        }
+        self.look(events)?;
         for event in events.iter() {
             match event.token() {
                 TICK => self.tick_is_due = true,
@@ -193,6 +219,37 @@ impl<P: Protocol> Worker<P> {
         }
         self.run_due();
         Ok(())
+    }
+
+    /// Waits for events, and notes since when the answers among them may have been there.
+    ///
+    /// What a poll finds at once came after the poll before. For what comes while it sleeps see [`quiet_since`].
+    fn look(&mut self, events: &mut Events) -> io::Result<()> {
+        self.context.quiet_ns = self.looked_ns;
+        if !self.poll_for(events, Some(Duration::ZERO))? || !events.is_empty() || !self.starting.is_empty() {
+            return Ok(());
+        }
+        let slept_from_ns = self.looked_ns;
+        let due_ns = self.tick.due_ns().min(self.alarm.due_ns());
+        let shows_all = self.poll_for(events, None)?;
+        let woke_ns = if shows_all { self.looked_ns } else { u64::MAX };
+        self.context.quiet_ns = quiet_since(slept_from_ns, woke_ns, due_ns);
+        Ok(())
+    }
+
+    /// Polls, and says whether that was not interrupted: the next poll shows what is ready then.
+    fn poll_for(&mut self, events: &mut Events, limit: Option<Duration>) -> io::Result<bool> {
+        match self.poll.poll(events, limit) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+            Err(_) => Ok(false),
+            Ok(()) => {
+                // Of a full list there may be more that this look has not shown.
+                if events.iter().count() < EVENTS {
+                    self.looked_ns = now_ns();
+                }
+                Ok(true)
+            }
+        }
     }
 
     /// Reads an answer for the batch; any other event is handled at once.
@@ -309,7 +366,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Gives up operations past their deadline.
     fn expire_overdue(&mut self) {
-        self.tick.acknowledge();
+        self.tick.acknowledge(TICK_NS);
         let now_ns = now_ns();
         for id in 0..self.context.deadlines.len() {
             if self.context.deadlines[id] <= now_ns
@@ -340,28 +397,53 @@ impl<P: Protocol> Worker<P> {
         match command {
             Command::Start { program, lanes } => self.starting.push((program, lanes)),
             Command::Stop { program, lanes } => self.stop_lanes(program, lanes),
-            Command::Drain { fresh, reply } => drop(reply.send(self.drain(fresh))),
-            Command::Pause { reply } => drop(reply.send(self.context.arrivals.pause())),
-            Command::Divide { from, share } => self.context.arrivals.divide(from, share),
+            Command::Drain { fresh, cut, reply } => drop(reply.send(self.drain(fresh, cut))),
+            Command::Pause { reply } => drop(reply.send(self.context.arrivals.pause(now_ns()))),
+            Command::Divide { from_ns, share } => {
+                self.context.arrivals.divide(from_ns, share);
+                if share.is_none() {
+                    // No lane is left to take what was due before.
+                    self.give_arrivals_up(from_ns);
+                }
+            }
             Command::Finish { deadline_ns, reply } => self.finish(Finishing { deadline_ns, reply }),
         }
     }
 
-    fn drain(&mut self, fresh: Recorders) -> Drained {
-        let recorders = std::mem::replace(&mut self.context.recorders, fresh);
+    fn drain(&mut self, fresh: Split, cut: bool) -> Drained {
+        let recorders = self.context.recorders.swap(fresh);
         let at_ns = now_ns();
+        if cut {
+            self.context.recorders.cut(at_ns);
+        }
         self.count_lanes(at_ns);
+        let over_ns = self.context.recorders.over_ns();
+        let waiting = self.context.arrivals.waiting(at_ns, over_ns);
+        let under_way = self.lanes.iter().flatten().filter(|(_, lane)| lane.owes(over_ns)).count();
         Drained {
             recorders,
+            examples: self.context.examples.take(),
             at_ns,
             cpu_ns: thread_cpu_ns(),
             lanes: self.running,
             lane_ns: std::mem::take(&mut self.lane_ns),
             waiting_ns: std::mem::take(&mut self.context.waiting_ns),
             underway_ns: self.underway_ns(at_ns),
-            backlog: self.context.arrivals.backlog(at_ns),
+            backlog: waiting.all,
+            in_flight: self.lanes.iter().flatten().filter(|(_, lane)| lane.is_busy()).count() as u64,
+            owed: under_way as u64 + waiting.of_window,
             lane_counts: self.take_lane_counts(),
             dealt: self.context.decks.iter().map(|deck| deck.dealt().into()).collect(),
+        }
+    }
+
+    /// Counts what was due up to `last_ns` and found no lane until now as not answered in time.
+    fn give_arrivals_up(&mut self, last_ns: u64) {
+        let now_ns = now_ns();
+        while let Some(slot) = self.arrives
+            && let Some(due_ns) = self.context.arrivals.take(last_ns)
+        {
+            self.context.recorders.record(slot, &Sample::unsent(due_ns, Failure::Timeout, now_ns));
         }
     }
 
@@ -408,6 +490,7 @@ impl<P: Protocol> Worker<P> {
         }
         self.count_lanes(now_ns);
         self.running += 1;
+        self.arrives = self.programs[program].arrives;
         let (_, lane) = self.lanes[place].insert((program, lane));
         let fate = lane.resume(&self.programs[program], &mut self.context, now_ns);
         self.settle(place, fate);
@@ -431,7 +514,7 @@ impl<P: Protocol> Worker<P> {
                 && !lane.is_stopping()
             {
                 lanes -= 1;
-                let fate = lane.stop(&mut self.context);
+                let fate = lane.stop(&self.programs[program], &mut self.context);
                 self.settle(id, fate);
             }
         }
@@ -440,8 +523,8 @@ impl<P: Protocol> Worker<P> {
     fn finish(&mut self, finishing: Finishing) {
         self.starting.clear();
         for id in 0..self.lanes.len() {
-            if let Some((_, lane)) = &mut self.lanes[id] {
-                let fate = lane.stop(&mut self.context);
+            if let Some((program, lane)) = &mut self.lanes[id] {
+                let fate = lane.stop(&self.programs[*program], &mut self.context);
                 self.settle(id, fate);
             }
         }
@@ -457,5 +540,22 @@ impl<P: Protocol> Worker<P> {
                 self.settle(id, fate);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_may_have_lain_since_a_timer_went_by_unheard() {
+        let (slept_from_ns, due_ns) = (100 * MILLI, 107 * MILLI);
+        for (woke_ms, since_ms) in [(101, 101), (106, 106), (107, 107), (116, 107), (117, 100), (500, 100)] {
+            let since_ns = quiet_since(slept_from_ns, woke_ms * MILLI, due_ns);
+            assert_eq!(since_ns, since_ms * MILLI, "woke at {woke_ms} ms");
+        }
+        // A wait that was interrupted shows nothing; a timer may have been due before the thread slept.
+        assert_eq!(quiet_since(slept_from_ns, u64::MAX, due_ns), slept_from_ns);
+        assert_eq!(quiet_since(slept_from_ns, 101 * MILLI, 90 * MILLI), slept_from_ns);
     }
 }

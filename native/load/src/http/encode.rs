@@ -47,7 +47,7 @@ impl Http {
         out.extend_from_slice(&request.before_path);
         file.write_path(out);
         out.extend_from_slice(&request.after_path);
-        lane.file = Some(file.checker());
+        (lane.file, lane.file_number) = (Some(file.checker()), number);
     }
 
     #[inline]

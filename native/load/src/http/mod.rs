@@ -11,6 +11,7 @@
 //! was never answered stay taken: it may still take place. Where all are taken, people are updated all
 //! the same and their pages prove nothing: use more people than lanes.
 
+mod describe;
 mod encode;
 mod escape;
 mod field;
@@ -89,6 +90,7 @@ pub struct LaneState {
     body: Vec<u8>,
     /// What the file in flight must be.
     file: Option<Checker>,
+    file_number: u64,
 }
 
 /// What the protocols of all threads share.

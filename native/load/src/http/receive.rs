@@ -96,6 +96,10 @@ impl Protocol for Http {
         lane.keeps
     }
 
+    fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> String {
+        self.describe_request(request, lane, answer)
+    }
+
     /// HTTP has no farewell.
     fn farewell(&mut self, _lane: &mut LaneState, _out: &mut Vec<u8>) {}
 }

@@ -109,6 +109,21 @@ proptest! {
 }
 
 #[test]
+fn a_failure_is_described_without_secrets_and_by_its_last_status() {
+    let spec = json!({"path": "/s/{captured}?page={captured}&PHPSESSID=1&code=2&jwt=3&next=/a&u={id}"});
+    let request = Request::new(0, &serde_json::from_value(spec).unwrap(), &target(), false).unwrap();
+    let (mut http, mut lane) = (http(), LaneState::default());
+    http.encode(&request, &mut lane, &mut Vec::new());
+    (lane.captured, lane.status) = (b"k1".to_vec(), 404);
+    let asked = format!("GET /s/...?page=...&PHPSESSID=...&code=...&jwt=...&next=/a&u={}", lane.asked.id);
+    let early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n";
+    for (answer, expected) in [(&early[..], ": 404 Not Found"), (b"the body's end", ": 404")] {
+        assert_eq!(http.describe_request(&request, &lane, Some(answer)), format!("{asked}{expected}"));
+    }
+    assert_eq!(http.describe_request(&request, &lane, None), asked);
+}
+
+#[test]
 fn shares_are_everybody_once_whatever_the_threads_of_each_engine() {
     let (engines, size) = ([1_u64, 2, 5], 1_000_u64);
     let mut updated_by = vec![0; size as usize];

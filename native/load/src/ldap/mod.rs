@@ -1,5 +1,6 @@
 //! LDAP: encoding requests, reading and verifying answers.
 
+mod describe;
 mod encode;
 mod frame;
 mod names;

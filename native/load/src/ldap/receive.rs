@@ -13,7 +13,7 @@ use crate::protocol::{Encoded, Protocol, Received};
 use crate::record::failure::Failure;
 
 /// Larger messages are taken for nonsense: no entry of a person comes near.
-const MESSAGE_BYTES: usize = 16 << 20;
+pub(super) const MESSAGE_BYTES: usize = 16 << 20;
 
 impl Protocol for Ldap {
     type Request = Request;
@@ -58,6 +58,10 @@ impl Protocol for Ldap {
                 Reply::Done { .. } => return Received::Broken(Failure::Malformed),
             }
         }
+    }
+
+    fn describe(&mut self, request: &Request, lane: &LaneState, answer: Option<&[u8]>) -> String {
+        self.describe_request(request, lane, answer)
     }
 
     fn farewell(&mut self, lane: &mut LaneState, out: &mut Vec<u8>) {

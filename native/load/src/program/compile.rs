@@ -84,6 +84,8 @@ const PHASES: [&str; 3] = ["handshake", "first byte", "request"];
 pub(crate) struct Program<R> {
     pub(crate) ops: Box<[Op<R>]>,
     pub(crate) sequence: Slot,
+    /// What arrives on an open schedule: what is counted.
+    pub(crate) arrives: Option<Slot>,
     pub(crate) counters: usize,
     pub(crate) phases: Option<Phases>,
 }
@@ -176,10 +178,10 @@ where
             self.ops.push(Op::Await);
         }
         self.steps(&spec.steps, 0)?;
-        if !self.names.contains(&spec.counts) {
+        let Some(counted) = self.names.iter().position(|name| *name == spec.counts) else {
             let steps = self.names[1..].iter().map(|name| format!("{name:?}")).collect::<Vec<_>>();
             return Err(Problem::NothingCounted { counts: spec.counts.clone(), steps: steps.join(", ") });
-        }
+        };
         let program: Arc<str> = spec.name.as_str().into();
         let label = |name: &str, overlaps| Label {
             program: program.clone(),
@@ -195,7 +197,8 @@ where
         });
         decks.append(&mut self.decks);
         let sequence = slot(self.first_slot);
-        Ok(Program { ops: self.ops.into(), sequence, counters: self.counters, phases })
+        let arrives = self.rules.open.then(|| slot(self.first_slot + counted));
+        Ok(Program { ops: self.ops.into(), sequence, arrives, counters: self.counters, phases })
     }
 
     fn steps(&mut self, steps: &[Step<S>], depth: usize) -> Result<(), Problem> {

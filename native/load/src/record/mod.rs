@@ -2,5 +2,6 @@
 //! failed.
 
 pub(crate) mod clock;
+pub(crate) mod examples;
 pub(crate) mod failure;
 pub(crate) mod recorder;

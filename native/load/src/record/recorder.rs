@@ -15,11 +15,28 @@
 //! Processing is the engine's own share: from what let a lane go on (the answer before, the end of a
 //! think time, an arrival due while the lane was idle) to the request. Being late shows there.
 //!
-//! Operations that were answered, rightly or wrongly, are in `service`. Those that never were (timeouts,
-//! lost connections) are in `censored`, with the time that was waited in vain: a lower bound. Always
-//! `count = service.len() + censored.len()`.
+//! An answer may lie in the kernel until this thread reads it, and does so in the target's service time.
+//! `unread` is for how long at most, but that a thread which is kept from running between two ticks, for less than
+//! 10 ms, does not know it.
+//!
+//! These are the clocks of operations with the right answer: a target that fails fast would look the faster for
+//! it. Those with a wrong one are in `wrong`, from when they were due until the answer. Those that were never
+//! answered (timeouts, lost connections) are in `censored`, from when they were due until they were given up: a
+//! lower bound of their latency. Always `count = service.len() + wrong.len() + censored.len()`. A late start is
+//! ours whatever the answer: lag has both. The lower bound of their service time begins when they were sent:
+//! `in_vain`, in which those that never were are not.
+//!
+//! Only arrivals are due before they start. What is done for one, a request of a pass that arrived, starts when
+//! it does.
+//!
+//! # Windows
+//!
+//! An operation belongs to the window in which it was due, however late it ends: a stall at a window's
+//! end would otherwise leave just those out that it made wait. At a cut ([`Split`]) a thread begins a
+//! second set of recorders; the first goes on to take what was due before. What is older than the cut before
+//! belongs to a window that has its result: a third set has it, for rates are of all that ends.
 
-use std::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
 
 use hdrhistogram::{AdditionError, CreationError, Histogram};
@@ -57,7 +74,8 @@ pub struct Label {
 /// One operation that ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// When it was to start; equal to `started` where nothing was intended.
+    /// When it, or the arrival that it is done for, was due: it decides the window. Of an arrival, its clocks
+    /// begin there too.
     pub due_ns: u64,
     /// When it was sent.
     pub started_ns: u64,
@@ -65,10 +83,28 @@ pub struct Sample {
     pub ended_ns: u64,
     /// Our own share before it was sent.
     pub processing_ns: u64,
+    /// How long its answer lay unread at most, if it was read.
+    pub unread_ns: Option<u64>,
     pub bytes_out: u64,
     pub bytes_in: u64,
     /// What it ended with.
     pub end: End,
+}
+
+impl Sample {
+    /// An arrival that was given up before anything was sent for it.
+    pub(crate) const fn unsent(due_ns: u64, failure: Failure, now_ns: u64) -> Self {
+        Self {
+            due_ns,
+            started_ns: now_ns,
+            ended_ns: now_ns,
+            processing_ns: 0,
+            unread_ns: None,
+            bytes_out: 0,
+            bytes_in: 0,
+            end: End::Unanswered(failure),
+        }
+    }
 }
 
 /// How an operation ended.
@@ -105,8 +141,14 @@ pub struct Recorder {
     pub processing_ns: u64,
     /// Sent to answered.
     pub service: Histogram<u64>,
-    /// Sent to given up.
+    /// How long answers lay unread at most.
+    pub unread: Histogram<u64>,
+    /// Due, or sent if it is no arrival, to answered wrongly.
+    pub wrong: Histogram<u64>,
+    /// The same to given up.
     pub censored: Histogram<u64>,
+    /// Sent to answered wrongly or given up, summed: a lane's time.
+    pub failed_ns: u64,
     /// The clocks that start at the intended start; `None` where that is the actual one.
     pub open: Option<OpenTimes>,
 }
@@ -118,11 +160,14 @@ pub struct OpenTimes {
     pub latency: Histogram<u64>,
     /// Intended start to sent.
     pub lag: Histogram<u64>,
+    /// Sent to given up.
+    pub in_vain: Histogram<u64>,
 }
 
 impl Recorder {
     fn new(open: bool) -> Result<Self, CreationError> {
-        let open = if open { Some(OpenTimes { latency: histogram()?, lag: histogram()? }) } else { None };
+        let times = || Ok(OpenTimes { latency: histogram()?, lag: histogram()?, in_vain: histogram()? });
+        let open = open.then(times).transpose()?;
         Ok(Self {
             count: 0,
             failures: Vec::new(),
@@ -130,7 +175,10 @@ impl Recorder {
             bytes_in: 0,
             processing_ns: 0,
             service: histogram()?,
+            unread: histogram()?,
+            wrong: histogram()?,
             censored: histogram()?,
+            failed_ns: 0,
             open,
         })
     }
@@ -143,21 +191,34 @@ impl Recorder {
         self.bytes_in += sample.bytes_in;
         self.processing_ns += sample.processing_ns;
         let took = sample.ended_ns.saturating_sub(sample.started_ns);
+        let since_ns = if self.open.is_some() { sample.due_ns } else { sample.started_ns };
+        let latency = sample.ended_ns.saturating_sub(since_ns);
         match sample.end {
-            End::Unanswered(_) => self.censored.saturating_record(took),
-            End::Right | End::Wrong(_) => self.record_answered(sample, took),
+            End::Right => {
+                self.service.saturating_record(took);
+                if let Some(unread_ns) = sample.unread_ns {
+                    self.unread.saturating_record(unread_ns);
+                }
+            }
+            End::Wrong(_) => self.wrong.saturating_record(latency),
+            End::Unanswered(_) => self.censored.saturating_record(latency),
+        }
+        if let Some(open) = &mut self.open {
+            match sample.end {
+                End::Unanswered(_) if took > 0 => open.in_vain.saturating_record(took),
+                // It was never sent.
+                End::Unanswered(_) => {}
+                End::Right | End::Wrong(_) => {
+                    open.lag.saturating_record(sample.started_ns.saturating_sub(sample.due_ns));
+                    if sample.end == End::Right {
+                        open.latency.saturating_record(latency);
+                    }
+                }
+            }
         }
         if let Some(failure) = sample.end.failure() {
+            self.failed_ns += took;
             self.fail(failure, 1);
-        }
-    }
-
-    #[inline]
-    fn record_answered(&mut self, sample: &Sample, took: u64) {
-        self.service.saturating_record(took);
-        if let Some(open) = &mut self.open {
-            open.latency.saturating_record(sample.ended_ns.saturating_sub(sample.due_ns));
-            open.lag.saturating_record(sample.started_ns.saturating_sub(sample.due_ns));
         }
     }
 
@@ -170,16 +231,23 @@ impl Recorder {
     }
 
     fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
+        if other.count == 0 {
+            return Ok(());
+        }
         self.count += other.count;
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
         self.processing_ns += other.processing_ns;
+        self.failed_ns += other.failed_ns;
         other.failures.iter().for_each(|&(failure, n)| self.fail(failure, n));
         self.service.add(&other.service)?;
+        self.unread.add(&other.unread)?;
+        self.wrong.add(&other.wrong)?;
         self.censored.add(&other.censored)?;
         if let (Some(mine), Some(theirs)) = (&mut self.open, &other.open) {
             mine.latency.add(&theirs.latency)?;
             mine.lag.add(&theirs.lag)?;
+            mine.in_vain.add(&theirs.in_vain)?;
         }
         Ok(())
     }
@@ -227,6 +295,67 @@ impl IndexMut<Slot> for Recorders {
     }
 }
 
+/// A thread's recorders around a cut: of what was due since, in the window before, and earlier.
+#[derive(Debug)]
+pub(crate) struct Split {
+    /// The window before.
+    over_ns: Range<u64>,
+    pub(crate) older: Recorders,
+    pub(crate) before: Recorders,
+    pub(crate) since: Recorders,
+}
+
+impl Split {
+    /// Empty recorders, and no cut: everything is since.
+    pub(crate) fn new(labels: &[Label]) -> Result<Self, CreationError> {
+        let [older, before, since] = [(); 3].map(|()| Recorders::new(labels));
+        Ok(Self { over_ns: 0..0, older: older?, before: before?, since: since? })
+    }
+
+    /// No recorders, for a thread that records no more.
+    pub(crate) fn none() -> Self {
+        let [older, before, since] = [(); 3].map(|()| Recorders::none());
+        Self { over_ns: 0..0, older, before, since }
+    }
+
+    /// The window that ended at the last cut.
+    pub(crate) const fn over_ns(&self) -> &Range<u64> {
+        &self.over_ns
+    }
+
+    /// Takes an operation in, in the window in which it was due; says whether it was an arrival.
+    #[inline]
+    pub(crate) fn record(&mut self, slot: Slot, sample: &Sample) -> bool {
+        let side = if sample.due_ns >= self.over_ns.end {
+            &mut self.since
+        } else if sample.due_ns >= self.over_ns.start {
+            &mut self.before
+        } else {
+            &mut self.older
+        };
+        side[slot].record(sample);
+        side[slot].open.is_some()
+    }
+
+    /// Hands out what was recorded, and goes on with the same cut.
+    pub(crate) fn swap(&mut self, fresh: Self) -> Self {
+        let over_ns = self.over_ns.clone();
+        std::mem::replace(self, Self { over_ns, ..fresh })
+    }
+
+    /// What is due from now on belongs to another window.
+    pub(crate) const fn cut(&mut self, now_ns: u64) {
+        self.over_ns = self.over_ns.end..now_ns;
+    }
+
+    /// Adds another thread's.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<(), AdditionError> {
+        self.older.merge(&other.older)?;
+        self.before.merge(&other.before)?;
+        self.since.merge(&other.since)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -238,6 +367,7 @@ mod tests {
         started_ns: 150,
         ended_ns: 400,
         processing_ns: 20,
+        unread_ns: Some(10),
         bytes_out: 3,
         bytes_in: 5,
         end: End::Right,
@@ -261,15 +391,48 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_are_timed_and_missing_ones_censored() {
+    fn wrong_answers_have_a_clock_of_their_own_and_missing_ones_are_censored() {
         let mut recorders = recorders(false);
         let recorder = &mut recorders[Slot(0)];
         recorder.record(&SAMPLE);
         recorder.record(&Sample { end: End::Wrong(Failure::WrongAnswer), ..SAMPLE });
         recorder.record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
-        assert_eq!((recorder.count, recorder.service.len(), recorder.censored.len()), (3, 2, 1));
+        assert_eq!((recorder.count, recorder.service.len(), recorder.censored.len()), (3, 1, 1));
+        assert_eq!((recorder.wrong.len(), recorder.wrong.max(), recorder.failed_ns), (1, 250, 500));
         assert_eq!(recorder.failures, [(Failure::WrongAnswer, 1), (Failure::Timeout, 1)]);
         assert_eq!((recorder.bytes_out, recorder.bytes_in, recorder.processing_ns), (9, 15, 60));
+    }
+
+    #[test]
+    fn an_operation_belongs_to_the_window_in_which_it_was_due() {
+        let mut split = Split::new(&labels(true)).unwrap();
+        split.record(Slot(0), &SAMPLE);
+        let first = split.swap(Split::new(&labels(true)).unwrap());
+        split.cut(50);
+        split.cut(200);
+        for due_ns in [48, 49, 199, 200, 201, 202] {
+            split.record(Slot(0), &Sample { due_ns, started_ns: 300, ..SAMPLE });
+        }
+        let counts =
+            |split: &Split| [&split.older, &split.before, &split.since].map(|each| each[Slot(0)].count);
+        assert_eq!((counts(&first), counts(&split)), ([0, 0, 1], [2, 1, 3]));
+        assert_eq!(split.before[Slot(0)].open.as_ref().unwrap().latency.max(), 201);
+    }
+
+    #[test]
+    fn what_never_came_is_censored_from_when_it_was_due() {
+        let mut recorders = recorders(true);
+        recorders[Slot(0)].record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
+        recorders[Slot(0)].record(&Sample {
+            started_ns: 400,
+            end: End::Unanswered(Failure::Timeout),
+            ..SAMPLE
+        });
+        let recorder = &recorders[Slot(0)];
+        assert_eq!((recorder.censored.len(), recorder.censored.min(), recorder.failed_ns), (2, 300, 250));
+        // The target was waited for once, and since it was asked.
+        let in_vain = &recorder.open.as_ref().unwrap().in_vain;
+        assert_eq!((in_vain.len(), in_vain.max()), (1, 250));
     }
 
     #[test]
@@ -306,10 +469,12 @@ mod tests {
             }
             let (merged, one) = (&mut merged[Slot(0)], &mut one[Slot(0)]);
             prop_assert_eq!(&merged.service, &one.service);
+            prop_assert_eq!(&merged.wrong, &one.wrong);
             prop_assert_eq!(&merged.censored, &one.censored);
             let (all, alone) = (merged.open.as_ref().unwrap(), one.open.as_ref().unwrap());
             prop_assert_eq!(&all.latency, &alone.latency);
             prop_assert_eq!(&all.lag, &alone.lag);
+            prop_assert_eq!(&all.in_vain, &alone.in_vain);
             merged.failures.sort_by_key(|&(failure, _)| failure.label());
             one.failures.sort_by_key(|&(failure, _)| failure.label());
             prop_assert_eq!(&merged.failures, &one.failures);
@@ -326,7 +491,10 @@ mod tests {
         two[Slot(0)].record(&Sample { end: End::Unanswered(Failure::Reset), ..SAMPLE });
         one.merge(&two).unwrap();
         let merged = &one[Slot(0)];
-        assert_eq!((merged.count, merged.service.len(), merged.censored.len()), (4, 3, 1));
+        assert_eq!(
+            (merged.count, merged.service.len(), merged.wrong.len(), merged.censored.len()),
+            (4, 1, 2, 1)
+        );
         assert_eq!(merged.failures, [(Failure::Result("busy"), 2), (Failure::Reset, 1)]);
         assert_eq!(merged.open.as_ref().unwrap().lag.len(), 3);
     }

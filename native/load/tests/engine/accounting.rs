@@ -7,7 +7,7 @@ use people::Profile;
 use serde_json::json;
 use wire::ldap::op;
 
-use crate::harness::{Totals, config, eventually, lookups, people, run, run_until, session, start};
+use crate::harness::{Totals, config, eventually, lookups, people, run, run_until, session, start, sum_ns};
 use crate::responder::{Do, Responder};
 
 #[test]
@@ -58,9 +58,10 @@ fn failures_add_up_too() {
     let totals = run(&config(responder.address, "lookup", lookups(10)), Some(&people), 8, 300);
     let lookup = totals.of("lookup");
     assert_eq!(totals.kinds(), ["closed", "reset", "wrong-answer"]);
-    assert_eq!(lookup.service.len(), responder.seen.answered(op::SEARCH_REQUEST));
+    let answered = lookup.service.len() + lookup.wrong.len();
+    assert_eq!(answered, responder.seen.answered(op::SEARCH_REQUEST));
     assert_eq!(lookup.censored.len(), lookup.failures["closed"] + lookup.failures["reset"]);
-    assert_eq!(lookup.service.len() + lookup.censored.len(), totals.count("lookup"));
+    assert_eq!(answered + lookup.censored.len(), totals.count("lookup"));
 }
 
 #[test]
@@ -89,6 +90,23 @@ fn a_pass_that_ends_is_a_sequence_and_carries_its_bytes() {
     assert_eq!(sequence.bytes_out, sequence.count * 21);
     assert_eq!(sequence.bytes_in, sequence.count * 14);
     assert!(sequence.service.min() >= totals.of("bind").service.min());
+}
+
+#[test]
+fn what_fails_took_as_long_as_its_lane_was_at_it() {
+    let people = people(Profile::Small, 10);
+    let responder = Responder::lookups(&people, Do::Never);
+    for schedule in [json!({"kind": "closed"}), json!({"kind": "open", "rate": 200.0})] {
+        let mut config = config(responder.address, "sequence", lookups(2));
+        (config["timeout_ms"], config["schedule"]) = (40.into(), schedule.clone());
+        let totals = run(&config, Some(&people), 2, 300);
+        let (lookup, sequence) = (totals.of("lookup"), totals.of("sequence"));
+        // A lookup is no arrival, and a pass is as long as the lookup that ended it.
+        let share = sum_ns(&lookup.censored) / lookup.failed_ns as f64;
+        assert!((share - 1.0).abs() < 0.001, "{share} of the failed time with {schedule}");
+        assert_eq!(sequence.censored.len(), sequence.count);
+        assert!(sequence.censored.min() >= 40_000_000, "{} ns", sequence.censored.min());
+    }
 }
 
 #[test]

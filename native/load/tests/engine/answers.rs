@@ -54,8 +54,8 @@ fn every_kind_of_wrong_answer_is_a_wrong_answer() {
         let totals = answered(what, |_| ());
         assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
         assert_eq!(totals.failed("lookup"), totals.count("lookup"), "{what:?}");
-        // They were answered, so they have a service time, and the lane kept its connection.
-        assert_eq!(totals.of("lookup").service.len(), totals.count("lookup"));
+        // They were answered, and the lane kept its connection; but no right answer took a time.
+        assert_eq!(totals.of("lookup").wrong.len(), totals.count("lookup"));
         assert!(totals.count("connect") * 20 <= totals.count("lookup") + 4 * 20, "{what:?}: {totals:?}");
     }
 }
@@ -86,6 +86,9 @@ fn a_refusal_is_named_as_the_target_names_it_and_the_sequence_goes_on() {
     let totals = answered(Do::Code(ResultCode::UNWILLING_TO_PERFORM), |_| ());
     assert_eq!(totals.kinds(), ["result:unwillingToPerform"]);
     assert!(totals.count("unbind") > 0, "the sequence goes on to its end");
+    let example = &totals.of("lookup").examples["result:unwillingToPerform"];
+    assert!(example.starts_with("look up \"cn="), "{example}");
+    assert!(example.contains("\": unwillingToPerform"), "{example}");
     assert_eq!(totals.failed("sequence"), totals.count("sequence"));
 }
 
@@ -110,6 +113,8 @@ fn a_refused_bind_starts_over_after_a_pause() {
     });
     let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 1, 300);
     assert_eq!(totals.kinds(), ["result:invalidCredentials"]);
+    let example = &totals.of("bind").examples["result:invalidCredentials"];
+    assert!(example.starts_with("bind as "), "{example}");
     assert_eq!(totals.count("lookup"), 0);
     // 10 ms, 20, 40, 80, 160: five tries fit into 300 ms, not hundreds.
     assert!((2..=6).contains(&totals.count("bind")), "{totals:?}");

@@ -19,6 +19,7 @@ fn a_refused_connect_is_tried_again_more_and_more_slowly() {
     let tries = totals.count("connect");
     assert!((20..=60).contains(&tries), "{tries} tries of 10 lanes in 300 ms");
     assert_eq!(totals.count("sequence"), tries, "each try is a pass that failed");
+    assert!(totals.of("connect").examples.is_empty(), "what was to be asked did not fail");
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub fn run_until(engine: &mut Engine, totals: &mut Totals, done: impl Fn(&Totals
 pub struct Totals {
     pub steps: BTreeMap<String, Total>,
     pub backlog: u64,
+    pub in_flight: u64,
     pub lanes: u64,
     pub lane_ns: u64,
     pub waiting_ns: u64,
@@ -100,11 +101,15 @@ pub struct Total {
     pub overlaps: bool,
     pub count: u64,
     pub failures: BTreeMap<String, u64>,
+    pub examples: BTreeMap<String, String>,
     pub bytes_out: u64,
     pub bytes_in: u64,
     pub processing_ns: u64,
+    pub failed_ns: u64,
     pub service: Histogram<u64>,
+    pub unread: Histogram<u64>,
     pub censored: Histogram<u64>,
+    pub wrong: Histogram<u64>,
     pub latency: Histogram<u64>,
     pub lag: Histogram<u64>,
 }
@@ -118,19 +123,23 @@ impl std::fmt::Debug for Total {
 impl Default for Total {
     fn default() -> Self {
         let new = || load::histogram().unwrap();
-        let [service, censored, latency, lag] = [(); 4].map(|()| new());
-        let failures = BTreeMap::new();
-        let (count, bytes_out, bytes_in, processing_ns) = (0, 0, 0, 0);
+        let [service, unread, censored, wrong, latency, lag] = [(); 6].map(|()| new());
+        let (failures, examples) = (BTreeMap::new(), BTreeMap::new());
+        let (count, bytes_out, bytes_in, processing_ns, failed_ns) = (0, 0, 0, 0, 0);
         let overlaps = false;
         Self {
             overlaps,
             count,
             failures,
+            examples,
             bytes_out,
             bytes_in,
             processing_ns,
+            failed_ns,
             service,
+            unread,
             censored,
+            wrong,
             latency,
             lag,
         }
@@ -141,6 +150,7 @@ impl Totals {
     pub fn add(&mut self, snapshot: Snapshot) {
         assert!(snapshot.t0_ns <= snapshot.t1_ns);
         self.backlog = snapshot.backlog;
+        self.in_flight = snapshot.in_flight;
         self.lanes = snapshot.lanes;
         self.lane_ns += snapshot.lane_ns;
         self.waiting_ns += snapshot.waiting_ns;
@@ -148,17 +158,24 @@ impl Totals {
         self.end_ns = snapshot.t1_ns;
         self.lane_counts.resize(self.lane_counts.len().max(snapshot.lane_counts.len()), 0);
         self.lane_counts.iter_mut().zip(snapshot.lane_counts).for_each(|(sum, n)| *sum += n);
-        for step in snapshot.steps {
+        for step in [snapshot.steps, snapshot.late, snapshot.older].into_iter().flatten() {
             let total = self.steps.entry(step.step.to_string()).or_default();
             total.overlaps = step.overlaps;
             total.count += step.count;
             total.bytes_out += step.bytes_out;
             total.bytes_in += step.bytes_in;
             total.processing_ns += step.processing_ns;
+            total.failed_ns += step.failed_ns;
             step.failures.iter().for_each(|(kind, n)| *total.failures.entry(kind.clone()).or_default() += n);
-            assert_eq!(step.count, step.service.len() + step.censored.len(), "{}", step.step);
+            for (kind, text) in step.examples {
+                total.examples.entry(kind).or_insert(text);
+            }
+            let answered = step.service.len() + step.wrong.len();
+            assert_eq!(step.count, answered + step.censored.len(), "{}", step.step);
             total.service.add(&step.service).unwrap();
+            total.unread.add(&step.unread).unwrap();
             total.censored.add(&step.censored).unwrap();
+            total.wrong.add(&step.wrong).unwrap();
             if let Some(open) = step.open {
                 total.latency.add(&open.latency).unwrap();
                 total.lag.add(&open.lag).unwrap();
@@ -175,8 +192,8 @@ impl Totals {
     /// What the clocks say that lanes did, over what lanes there were.
     fn accounted(&self) -> f64 {
         let steps = self.steps.iter().filter(|(_, total)| !total.overlaps);
-        let clocks = steps
-            .map(|(_, total)| sum_ns(&total.service) + sum_ns(&total.censored) + total.processing_ns as f64);
+        let clocks =
+            steps.map(|(_, total)| sum_ns(&total.service) + (total.failed_ns + total.processing_ns) as f64);
         let rest = (self.waiting_ns + self.underway_ns) as f64;
         (clocks.sum::<f64>() + rest) / self.lane_ns as f64
     }

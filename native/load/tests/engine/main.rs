@@ -7,6 +7,7 @@ mod adds;
 mod answers;
 mod closed_form;
 mod connections;
+mod edges;
 mod freeze;
 mod gate;
 mod harness;

@@ -8,7 +8,7 @@ use people::Profile;
 use serde_json::json;
 
 use crate::harness::{Totals, config, lookups, people, run, run_until, start};
-use crate::responder::Responder;
+use crate::responder::{Do, Responder};
 
 const MS: u64 = 1_000_000;
 
@@ -142,12 +142,63 @@ fn sequences_can_be_what_arrives() {
     start_lanes(&mut engine, 8);
     let totals = run_open(&mut engine, 500);
     let sequence = totals.of("sequence");
-    assert_eq!(sequence.latency.len(), sequence.count);
     assert!(totals.of("lookup").latency.is_empty());
-    // Passes that the stop cut short have arrived and are no whole sequences.
-    let started = totals.count("connect");
-    assert!(sequence.count >= 80 && started - sequence.count <= 8, "{totals:?}");
-    assert!(sequence.latency.len() <= started);
+    // Passes that the stop cut short have arrived, and are not forgotten.
+    assert_eq!((sequence.count, totals.lanes), (totals.count("connect"), 0));
+    assert_eq!(sequence.latency.len() + sequence.censored.len(), sequence.count);
+    assert!(sequence.latency.len() >= 80 && sequence.censored.len() <= 8, "{totals:?}");
+}
+
+#[test]
+fn an_arrival_is_on_record_wherever_its_lane_is_stopped() {
+    let people = people(Profile::Small, 50);
+    let think = json!({"op": "think", "mean_ms": 86_400_000});
+    let lookup = json!({"op": "lookup", "person": "random"});
+    let [connect, bind, unbind] = ["connect", "bind", "unbind"].map(|op| json!({"op": op}));
+    // Each lane is stopped in its first pass: while it thinks, in its last lookup, in one before.
+    for (steps, asked, answered) in [
+        (json!([connect, bind, think, lookup]), 4, 0),
+        (json!([connect, bind, {"op": "repeat", "times": 1, "steps": [lookup]}, unbind]), 8, 4),
+        (json!([connect, bind, lookup, lookup]), 8, 0),
+    ] {
+        let responder = Responder::lookups(&people, Do::Slowly(1_000));
+        let mut config = config(responder.address, "sequence", steps.clone());
+        config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
+        let mut engine = start(&config, Some(&people));
+        engine.start_lanes("p", 4).unwrap();
+        let mut totals = Totals::default();
+        run_until(&mut engine, &mut totals, |totals| {
+            totals.count("bind") == 4 && responder.seen.messages.lock().unwrap().len() == asked
+        });
+        totals.add(engine.stop(Duration::from_secs(30)).unwrap());
+        let sequence = totals.of("sequence");
+        assert_eq!((sequence.count, sequence.latency.len()), (4, answered), "{steps}: {totals:?}");
+    }
+}
+
+#[test]
+fn arrivals_that_a_thread_without_lanes_had_are_given_up_at_once() {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::lookups(&people, Do::Never);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": 1_000.0});
+    config["threads"] = 2.into();
+    let mut second = config["programs"][0].clone();
+    second["name"] = "q".into();
+    config["programs"].as_array_mut().unwrap().push(second);
+    let mut engine = start(&config, Some(&people));
+    engine.start_lanes("q", 2).unwrap();
+    let mut totals = Totals::default();
+    run_until(&mut engine, &mut totals, |totals| totals.backlog > 100);
+    let end_ns = engine.cut().unwrap().t1_ns;
+    engine.stop_lanes("q", 2).unwrap();
+    let (pace, snapshot) = (engine.pace().unwrap(), engine.drain().unwrap());
+    // What the two lanes have asked is still to be answered.
+    assert_eq!((snapshot.backlog, snapshot.owed), (0, 2));
+    let lookup = snapshot.late.iter().find(|each| &*each.step == "lookup").unwrap();
+    assert_eq!((&*lookup.program, lookup.failures.len()), ("q", 1));
+    assert!(lookup.count > 98 && lookup.count <= pace.first_at(end_ns), "{} given up", lookup.count);
+    engine.stop(Duration::ZERO).unwrap();
 }
 
 #[test]

@@ -88,7 +88,14 @@ fn each_wrong_answer_to_a_file_has_its_own_name() {
         (Do::MoreThanSaid, "wrong-length"),
         (Do::CloseMidChunks, "closed"),
     ] {
-        assert_eq!(large(what).kinds(), [name], "{what:?}");
+        let totals = large(what);
+        assert_eq!(totals.kinds(), [name], "{what:?}");
+        let example = &totals.of("large").examples[name];
+        assert!(example.starts_with("GET /"), "{what:?}: {example}");
+        assert!(example.contains("/large/"), "{what:?}: {example}");
+        if name == "status:404" {
+            assert!(example.contains(".html: 404"), "{example}");
+        }
     }
 }
 

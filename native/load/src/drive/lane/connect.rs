@@ -5,7 +5,8 @@ use mio::Interest;
 use super::phases::PhaseTimes;
 use super::{Fate, Lane, Operation, Phase};
 use crate::connection::link::{Link, WriteOutcome};
-use crate::drive::context::{Context, NEVER};
+use crate::drive::context::Context;
+use crate::drive::timers::NEVER;
 use crate::program::Program;
 use crate::protocol::Protocol;
 use crate::record::clock::now_ns;
@@ -138,7 +139,17 @@ impl<S: Default + Send> Lane<S> {
         self.outbox.clear();
     }
 
-    pub(super) fn retire<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Fate {
+    pub(super) fn retire<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) -> Fate {
+        self.give_arrival_up(Failure::Timeout, program, context, now_ns);
+        if self.due_ns != NEVER {
+            let end = End::Unanswered(self.pass.failure.unwrap_or(Failure::Timeout));
+            self.record_pass(end, program, context, now_ns);
+        }
         if matches!(self.link, Link::Up(_)) {
             // Politeness; whether it arrives changes nothing.
             let _ = self.say_farewell(context);

@@ -205,6 +205,9 @@ impl<S: Default + Send> Lane<S> {
             }
             Received::Done { consumed, failure, fatal } => {
                 self.inbox.extend_from_slice(&bytes[consumed..]);
+                if let Some(failure) = failure {
+                    self.keep_example(failure, Some(bytes), program, context);
+                }
                 if !context.protocol.keeps_connection(&self.state) {
                     self.hang_up(None);
                 }
@@ -227,6 +230,9 @@ impl<S: Default + Send> Lane<S> {
         let now_ns = now_ns();
         match context.protocol.ended(request, &mut self.state) {
             Received::Done { failure, fatal, .. } => {
+                if let Some(failure) = failure {
+                    self.keep_example(failure, Some(&[]), program, context);
+                }
                 self.hang_up(None);
                 self.answered(failure, fatal, program, context, now_ns)
             }

@@ -22,14 +22,17 @@ mod exchange;
 mod outcome;
 mod phases;
 
+use std::ops::Range;
+
 use mio::event::Event;
 
 use self::phases::PhaseTimes;
 use crate::connection::link::Link;
-use crate::drive::context::{Context, NEVER};
+use crate::drive::context::Context;
+use crate::drive::timers::NEVER;
 use crate::program::{MAIN, Op, Program};
 use crate::protocol::Protocol;
-use crate::record::clock::MILLI;
+use crate::record::clock::{MILLI, now_ns};
 use crate::record::failure::Failure;
 use crate::record::recorder::Slot;
 
@@ -65,11 +68,12 @@ struct Operation {
     started_ns: u64,
     bytes_out: u64,
     bytes_in: u64,
+    unread_ns: Option<u64>,
 }
 
 impl Operation {
     const fn started(slot: Slot, started_ns: u64) -> Self {
-        Self { slot, started_ns, bytes_out: 0, bytes_in: 0 }
+        Self { slot, started_ns, bytes_out: 0, bytes_in: 0, unread_ns: None }
     }
 }
 
@@ -100,7 +104,7 @@ pub(crate) struct Lane<S> {
     /// The connect that `current`, the first request on its connection, may be sent with.
     connect: Operation,
     pass: Pass,
-    /// When the counted operation at hand was to start.
+    /// When the arrival at hand was due; [`NEVER`] if there is none.
     due_ns: u64,
     /// Up to when this lane's time is accounted for: recorded with an operation, or as waiting. What
     /// lies between it and the next request is our own share.
@@ -131,7 +135,7 @@ impl<S: Default + Send> Lane<S> {
             current: Operation::started(slot, 0),
             connect: Operation::started(slot, 0),
             pass: Pass::default(),
-            due_ns: 0,
+            due_ns: NEVER,
             since_ns: now_ns,
             backoff_ns: BACKOFF_FIRST_NS,
             sleep: 0,
@@ -153,6 +157,21 @@ impl<S: Default + Send> Lane<S> {
     /// Whether this is the sleep it is in.
     pub(crate) fn sleeps(&self, serial: u32) -> bool {
         self.phase == Phase::Sleeping && self.sleep == serial
+    }
+
+    /// Whether it has begun what is not recorded.
+    pub(crate) const fn is_busy(&self) -> bool {
+        self.due_ns != NEVER || matches!(self.phase, Phase::Asking | Phase::Opening)
+    }
+
+    /// Whether it has begun what was due in this window and is not recorded.
+    pub(crate) fn owes(&self, over_ns: &Range<u64>) -> bool {
+        let began_ns = match self.phase {
+            Phase::Asking => self.current.started_ns,
+            Phase::Opening => self.connect.started_ns,
+            Phase::Running | Phase::Sleeping | Phase::Idle => NEVER,
+        };
+        over_ns.contains(&self.due_ns.min(began_ns))
     }
 
     /// Up to when its time is accounted for.
@@ -187,15 +206,20 @@ impl<S: Default + Send> Lane<S> {
     ) -> Fate {
         self.phase = Phase::Running;
         loop {
-            if self.stopping {
-                return self.retire(context);
-            }
             let op = program.ops.get(self.pc);
+            // A pass of which nothing is left but to close is over, and is recorded as such.
+            let is_over = matches!(op, None | Some(Op::Again { .. } | Op::Jump { .. } | Op::Close { .. }));
+            if self.stopping && !is_over {
+                return self.retire(program, context, now_ns);
+            }
             if self.link.is_opening() && !self.goes_before(op) {
                 return self.wait_for_link(program, context);
             }
             let Some(op) = op else {
                 self.end_pass(program, context, now_ns);
+                if self.stopping {
+                    return self.retire(program, context, now_ns);
+                }
                 continue;
             };
             if self.pc == 0 {
@@ -286,10 +310,14 @@ impl<S: Default + Send> Lane<S> {
     }
 
     /// Ends the lane, at once if it only waits, else after the operation it is in.
-    pub(crate) fn stop<P: Protocol<Lane = S>>(&mut self, context: &mut Context<P>) -> Fate {
+    pub(crate) fn stop<P: Protocol<Lane = S>>(
+        &mut self,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) -> Fate {
         self.stopping = true;
         match self.phase {
-            Phase::Sleeping | Phase::Idle | Phase::Running => self.retire(context),
+            Phase::Sleeping | Phase::Idle | Phase::Running => self.retire(program, context, now_ns()),
             Phase::Opening | Phase::Asking => Fate::Runs,
         }
     }

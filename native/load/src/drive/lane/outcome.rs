@@ -1,8 +1,9 @@
 //! What became of operations, and where that leaves the lane.
 
 use super::{BACKOFF_FIRST_NS, Fate, Lane, Operation, Pass, Phase};
-use crate::drive::context::{Context, NEVER};
-use crate::program::Program;
+use crate::drive::context::Context;
+use crate::drive::timers::NEVER;
+use crate::program::{Op, Program};
 use crate::protocol::Protocol;
 use crate::record::clock::{SECOND, now_ns};
 use crate::record::failure::Failure;
@@ -22,6 +23,8 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) -> Fate {
         let end = failure.map_or(End::Right, End::Wrong);
+        let quiet_ns = context.quiet_ns.max(self.current.started_ns);
+        self.current.unread_ns = Some(now_ns.saturating_sub(quiet_ns));
         self.record(self.current, end, context, now_ns);
         self.end_request(end, program, context, now_ns);
         if let (Some(failure), true) = (failure, fatal) {
@@ -33,6 +36,23 @@ impl<S: Default + Send> Lane<S> {
         self.resume(program, context, now_ns)
     }
 
+    /// Describes a failure that may be the first of its kind, while the request is the one at hand: a connection
+    /// that fails has none, also where one was to follow.
+    pub(super) fn keep_example<P: Protocol<Lane = S>>(
+        &self,
+        failure: Failure,
+        answer: Option<&[u8]>,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+    ) {
+        let Some(Op::Exchange { slot, request }) = program.ops.get(self.pc) else { return };
+        if *slot != self.current.slot {
+            return;
+        }
+        let Context { examples, protocol, .. } = context;
+        examples.keep(self.current.slot, failure, || protocol.describe(request, &self.state, answer));
+    }
+
     /// The operation at hand will not be answered.
     pub(super) fn unanswered<P: Protocol<Lane = S>>(
         &mut self,
@@ -41,6 +61,7 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
+        self.keep_example(failure, None, program, context);
         self.record(self.current, End::Unanswered(failure), context, now_ns);
         self.end_request(End::Unanswered(failure), program, context, now_ns);
         self.start_over(failure, program, context, now_ns)
@@ -72,11 +93,15 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) {
-        let Operation { slot, started_ns, bytes_out, bytes_in } = operation;
+        let Operation { slot, started_ns, bytes_out, bytes_in, unread_ns } = operation;
         let processing_ns = started_ns.saturating_sub(self.since_ns);
-        let (due_ns, ended_ns) = (self.due_ns, now_ns);
-        let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, bytes_out, bytes_in, end };
-        context.recorders[slot].record(&sample);
+        // What is done for an arrival belongs to the window of the arrival.
+        let (due_ns, ended_ns) = (self.due_ns.min(started_ns), now_ns);
+        let sample =
+            Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
+        if context.recorders.record(slot, &sample) {
+            self.due_ns = NEVER;
+        }
         self.since_ns = now_ns;
         self.pass.bytes_out += bytes_out;
         self.pass.bytes_in += bytes_in;
@@ -104,9 +129,31 @@ impl<S: Default + Send> Lane<S> {
         now_ns: u64,
     ) {
         let Pass { due_ns, started_ns, bytes_out, bytes_in, .. } = self.pass;
-        let (ended_ns, processing_ns) = (now_ns, 0);
-        let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, bytes_out, bytes_in, end };
-        context.recorders[program.sequence].record(&sample);
+        let (ended_ns, processing_ns, unread_ns) = (now_ns, 0, None);
+        // A pass that did not arrive is in the window in which it ends: no window waits for think times.
+        let due_ns = if due_ns > 0 { due_ns } else { ended_ns };
+        let sample =
+            Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
+        context.recorders.record(program.sequence, &sample);
+        self.due_ns = NEVER;
+    }
+
+    /// Records the arrival at hand, if there is one, as never answered: nothing was sent for it. A pass that
+    /// arrived is recorded as such.
+    pub(super) fn give_arrival_up<P: Protocol<Lane = S>>(
+        &mut self,
+        failure: Failure,
+        program: &Program<P::Request>,
+        context: &mut Context<P>,
+        now_ns: u64,
+    ) {
+        if let Some(slot) = program.arrives
+            && slot != program.sequence
+            && self.due_ns != NEVER
+        {
+            context.recorders.record(slot, &Sample::unsent(self.due_ns, failure, now_ns));
+            self.due_ns = NEVER;
+        }
     }
 
     /// Ends the pass, and begins the next after a pause.
@@ -117,6 +164,8 @@ impl<S: Default + Send> Lane<S> {
         context: &mut Context<P>,
         now_ns: u64,
     ) -> Fate {
+        // An arrival for which no connection came about.
+        self.give_arrival_up(failure, program, context, now_ns);
         let end = End::Unanswered(self.pass.failure.unwrap_or(failure));
         self.record_pass(end, program, context, now_ns);
         self.hang_up(None);

@@ -87,7 +87,7 @@ impl<S: Default + Send> Lane<S> {
 
 /// Bytes and our own share are those of the steps.
 fn record<P: Protocol>(slot: Slot, started_ns: u64, ended_ns: u64, end: End, context: &mut Context<P>) {
-    let (due_ns, processing_ns, bytes_out, bytes_in) = (started_ns, 0, 0, 0);
-    let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, bytes_out, bytes_in, end };
-    context.recorders[slot].record(&sample);
+    let (due_ns, processing_ns, unread_ns, bytes_out, bytes_in) = (started_ns, 0, None, 0, 0);
+    let sample = Sample { due_ns, started_ns, ended_ns, processing_ns, unread_ns, bytes_out, bytes_in, end };
+    context.recorders.record(slot, &sample);
 }

@@ -1,4 +1,4 @@
-"""Every row of docs/trust.md names a test that exists."""
+"""Every row of docs/safety-evidence.md names a test that exists."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.test_method_page import ROOT, names_in
 
-PAGE = (ROOT / "docs/trust.md").read_text()
+PAGE = (ROOT / "docs/safety-evidence.md").read_text()
 FAULTS = PAGE.partition("## Faults")[2].partition("\n## ")[0]
 ROWS = re.findall(r"^\| (.*) \| (.+) \| (.+) \|$", FAULTS, re.MULTILINE)[1:]
 

@@ -1,0 +1,61 @@
+//! A request and its answer in words, for who looks into a failure.
+
+use wire::ldap::frame::message_length;
+use wire::ldap::{Reply, Response};
+
+use super::receive::MESSAGE_BYTES;
+use super::request::Request;
+use super::{LaneState, Ldap};
+
+impl Ldap {
+    /// The request in flight with the entry it is about, and what was answered. Passwords are in neither.
+    pub(super) fn describe_request(
+        &mut self,
+        request: &Request,
+        lane: &LaneState,
+        answer: Option<&[u8]>,
+    ) -> String {
+        let asked = match request {
+            Request::Bind { dn, .. } => format!("bind as {:?}", text(dn)),
+            Request::Lookup { .. } => format!("look up {:?}", self.name_of(lane)),
+            Request::Retrieve { .. } => format!("search {:?} for people", text(&self.shared.base)),
+            Request::Search { base, .. } => format!("search {:?}", text(base)),
+            Request::Remove | Request::Delete { .. } => format!("delete {:?}", self.name_of(lane)),
+            Request::Add { .. } => format!("add {:?}", self.name_of(lane)),
+            Request::Modify { .. } => format!("modify {:?}", self.name_of(lane)),
+            Request::Refresh { .. } => format!("refresh {:?}", self.name_of(lane)),
+            Request::Compare { .. } => format!("compare {:?}", self.name_of(lane)),
+        };
+        match answer.and_then(result) {
+            Some(result) if lane.entries > 0 => format!("{asked}: {} entries, {result}", lane.entries),
+            Some(result) => format!("{asked}: {result}"),
+            None => asked,
+        }
+    }
+
+    fn name_of(&self, lane: &LaneState) -> String {
+        let mut dn = Vec::new();
+        if let Some(person) = lane.current {
+            self.shared.names.write_dn(person, &mut dn);
+        }
+        text(&dn)
+    }
+}
+
+/// The result in the last of the messages that came.
+fn result(mut bytes: &[u8]) -> Option<String> {
+    loop {
+        let length = message_length(bytes, MESSAGE_BYTES).ok()??;
+        let response = Response::decode(bytes.get(..length)?).ok()?;
+        if let Reply::Done { outcome, .. } = response.reply {
+            let said = text(outcome.diagnostic);
+            let code = outcome.code.name();
+            return Some(if said.is_empty() { code.to_owned() } else { format!("{code}, {said:?}") });
+        }
+        bytes = &bytes[length..];
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,157 @@
+"""`sitebench demo`: a sweep of each suite at its embedded target, and the report of them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sitebench.errors import BadInput
+from sitebench.options.convert import named
+from sitebench.options.spelling import spellings
+from sitebench.suite import Suite, suite, suites
+from sitebench.units import format_duration, parse_duration
+
+_POINT_S = 6.0
+"""What a point takes besides its window: warm-up, the start of its processes, second tries."""
+
+
+def demo(
+    context: typer.Context,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What to measure (default: all): some of "
+            f"{', '.join(each.name for each in suites())}.",
+            metavar="SUITE...",
+            autocompletion=lambda: [each.name for each in suites()],
+        ),
+    ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            *spellings("measure"),
+            help="Length of each measured window (default: 5 to 10 s).",
+            metavar="TIME",
+            parser=named(parse_duration, "--measure"),
+        ),
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            *spellings("out"), help="Folder for the run files and the report.", metavar="FOLDER"
+        ),
+    ] = Path(),
+) -> None:
+    """Measure the embedded servers on this machine and make a report: a first look, in minutes.
+
+    sitebench demo
+
+    sitebench demo ps --measure 2s --out /tmp/demo
+
+    If it is interrupted, the same command continues.
+    """
+    chosen = [suite(name) for name in names] if names else suites()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"cannot make folder {out}: {error.strerror}", "name a folder that you may write"
+        ) from error
+    # Typed as the text that typer's parser is given; what arrives is what the parser returned.
+    sweeps = [_Sweep(each, measure, out) for each in chosen]  # type: ignore[arg-type]
+    try:
+        _run(context.find_root().command, sweeps, out / "demo.html")
+    except KeyboardInterrupt:
+        _interrupted(sweeps)
+        raise
+
+
+class _Sweep:
+    """The part of the demo that measures one suite."""
+
+    def __init__(self, suite: Suite, measure_s: float | None, out: Path) -> None:
+        self.suite = suite
+        self.file = out / f"demo-{suite.name}.sitebench"
+        window = suite.demo.measure_s if measure_s is None else measure_s
+        self.argv = [suite.name, *suite.demo.command, "--measure", format_duration(window)]
+        self._point_s = window + _POINT_S
+
+    def left_s(self) -> float:
+        """Return how long what is not measured yet takes."""
+        done, planned = self.done()
+        return (planned - done) * self._point_s
+
+    def done(self) -> tuple[int, int]:
+        """Return how many points are measured, and of how many; raise if they are of another."""
+        from sitebench.cli.resume import again
+        from sitebench.runs.runfile import RunFile
+
+        if not self.file.exists():
+            return 0, self.suite.demo.points
+        with RunFile(self.file) as run:
+            command: Any = run.manifest().get("command")
+            # A second try is no point more.
+            states = [point.status for point in run.points() if point.spec.threads is None]
+        if command and again(command, self.file) != again(["sitebench", *self.argv], self.file):
+            raise BadInput(
+                f"{self.file} was made by another command: {shlex.join(command)}",
+                "remove it, or name another folder with --out",
+            )
+        return states.count("done"), max(len(states), self.suite.demo.points)
+
+
+def _run(root: Any, sweeps: Sequence[_Sweep], page: Path) -> None:
+    from sitebench.measure.command import part, say
+    from sitebench.runs.manifest import cpu
+
+    found, files = [sweep.done() for sweep in sweeps], [str(sweep.file) for sweep in sweeps]
+    machine, steps = cpu(), len(sweeps) + 1
+    say(
+        f"This machine: {machine['usable']} cores ({machine['model']}), which the servers and the "
+        "load generator share: fine for trying sitebench, not for figures to publish."
+    )
+    if all(done == planned for done, planned in found):
+        say(f"All was measured before; to measure again, remove {' '.join(files)}")
+    else:
+        begun = "The rest of the demo" if any(done for done, _ in found) else "The demo"
+        say(f"{begun} takes {_about(sum(sweep.left_s() for sweep in sweeps))}; Ctrl-C stops it.")
+    for step, sweep in enumerate(sweeps, 1):
+        title, points = sweep.suite.title, sweep.suite.demo.points
+        argv = [*sweep.argv, "--out", str(sweep.file)]
+        left_s = sweep.left_s()
+        say(f"\n[{step}/{steps}] {title}: {points} points, {_about(left_s) if left_s else 'done'}")
+        say(f"$ {shlex.join(['sitebench', *argv])}")
+        with part(argv):
+            _command(root, argv)
+    say(f"\n[{steps}/{steps}] Report")
+    _command(root, ["report", *files, "--out", str(page)])
+    say("Next, try:")
+    for sweep in sweeps[:2]:
+        say(f"  sitebench {sweep.suite.demo.next.format(run=shlex.quote(str(sweep.file)))}")
+
+
+def _command(root: Any, argv: Sequence[str]) -> None:
+    """Run a command of sitebench in this process."""
+    with root.make_context("sitebench", list(argv)) as context:
+        root.invoke(context)
+
+
+def _about(seconds: float) -> str:
+    return f"about {seconds:.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+
+
+def _interrupted(sweeps: Sequence[_Sweep]) -> None:
+    """Say what was measured, and how to continue."""
+    from sitebench.measure.command import say
+
+    found = {str(sweep.file): sweep.done() for sweep in sweeps}
+    done, planned = map(sum, zip(*found.values(), strict=True))
+    files = [file for file, (measured, _) in found.items() if measured]
+    look = f"; see them with: {shlex.join(['sitebench', 'report', *files])}" if files else ""
+    again = shlex.join(["sitebench", *sys.argv[1:]])
+    say(f"interrupted: {done} of {planned} points are measured{look}; continue with: {again}")

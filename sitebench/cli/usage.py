@@ -1,0 +1,72 @@
+"""What is wrong with a command line, as one line and its remedy like every other error."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import typer
+
+from sitebench.errors import BadInput
+
+UsageError: type[Any] = typer.BadParameter.__bases__[0]
+"""What typer raises of a command line that it cannot parse."""
+
+_ALSO_CALLED = {
+    "entries": ("people",),
+    "measure": ("time", "run-time", "window"),
+    "users": ("concurrency", "connections", "vus"),
+    "clients": ("users", "concurrency", "connections", "vus"),
+    "rate": ("qps", "rps", "arrival-rate"),
+    "target": ("url", "host", "server"),
+    "out": ("output",),
+    "password-file": ("password",),
+}
+"""What people try who come from other tools, or from another command of this one."""
+_NOT_COMMANDS = {"version": "sitebench --version", "help": "sitebench --help"}
+
+
+def as_bad_input(error: Any) -> BadInput:
+    """Return what typer found wrong, with what was probably meant."""
+    context = error.ctx
+    command = "sitebench" if context is None else context.command_path
+    message = error.format_message().rstrip(".")
+    message = message[:1].lower() + message[1:].split(" (Possible options", 1)[0]
+    message = message.split(" Did you mean", 1)[0].rstrip(".")
+    meant = _meant(error, context)
+    remedy = f"`{command} --help` says what there is"
+    return BadInput(message, f"did you mean {meant}? {remedy}" if meant else remedy)
+
+
+def _meant(error: Any, context: Any) -> str | None:
+    if context is None:
+        return None
+    tried = getattr(error, "option_name", None)
+    if tried is not None:
+        # Compared without dashes, which all options have in common.
+        shown = [each for each in context.command.params if not getattr(each, "hidden", False)]
+        known = [name for each in shown for name in each.opts if name.startswith("--")]
+        bare = str(tried).lstrip("-")
+        for option, others in _ALSO_CALLED.items():
+            if bare in others and f"--{option}" in known:
+                return f"--{option}"
+        near = _nearest(bare, [name.lstrip("-") for name in known])
+        return f"--{near}" if near else None
+    words = error.format_message().split("'")
+    if words[0].startswith("No such command") and len(words) > 1:
+        return _command_meant(words[1], context)
+    return None
+
+
+def _command_meant(tried: str, context: Any) -> str | None:
+    if tried in _NOT_COMMANDS:
+        return f"`{_NOT_COMMANDS[tried]}`"
+    if near := _nearest(tried, context.command.list_commands(context)):
+        return near
+    groups = context.command.commands.items()
+    with_it = [name for name, group in groups if tried in getattr(group, "commands", ())]
+    return " or ".join(f"`{context.command_path} {name} {tried}`" for name in with_it)
+
+
+def _nearest(tried: str, known: list[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(tried, known, 1, 0.7)), None)

@@ -1,0 +1,55 @@
+"""`--until p99:5%`: a window that goes on until a percentile is known well enough.
+
+Known to 5 % means that half of its 95 % interval (`counts.percentile_interval`) is at most 5 % of
+it. Stopping at the first time that this looks so favours windows that look calm by chance; as it is
+asked of all that was measured so far, and not before that has grown, this bias is small.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sitebench import units
+from sitebench.counts.durations import PERCENTILES
+from sitebench.counts.percentile_interval import Bounds
+from sitebench.errors import UnknownValue
+
+_LIMIT_S = 300.0
+_PATTERN = re.compile(r"(p[0-9.]+):([0-9.]+%)(?:,(.+))?")
+
+
+@dataclass(frozen=True)
+class Until:
+    """A percentile, how well it is to be known, and when to give up."""
+
+    percentile: str
+    precision: float
+    """Half the width of its interval, as a share of it."""
+    limit_s: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    @classmethod
+    def parse(cls, text: str) -> Until:
+        found = _PATTERN.fullmatch(text.replace(" ", ""))
+        name = found and found[1].replace(".", "_")
+        if found is None or name not in PERCENTILES:
+            names = ", ".join(each.replace("_", ".") for each in PERCENTILES)
+            raise UnknownValue(
+                f"{text!r} is not a percentile ({names}) and a precision",
+                "write p99:5%, or with a limit p99:5%,10m",
+            )
+        precision = units.parse_percent(found[2])
+        if not 0.005 <= precision <= 0.5:
+            raise UnknownValue(f"precision {found[2]} is not between 0.5% and 50%", "write 5%")
+        limit_s = _LIMIT_S if found[3] is None else units.parse_duration(found[3])
+        return cls(name, precision, limit_s, text)
+
+    def known(self, intervals: Mapping[str, Bounds]) -> bool:
+        """Whether it is known so well from a window with these intervals."""
+        low, high = intervals.get(self.percentile, (0.0, None))
+        return high is not None and high - low <= self.precision * (high + low)

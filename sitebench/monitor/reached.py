@@ -1,0 +1,87 @@
+"""How a target is reached from here: through which interface, and which process answers there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from sitebench.monitor import texts
+
+LOOPBACK = "lo"
+_LISTENS = "0A"
+_ANY = ("0.0.0.0", "::")
+_INIT = 1
+"""It holds the sockets of programs that it starts when they are first asked (systemd.socket)."""
+
+
+def interface_to(host: str, port: int) -> str | None:
+    """Return the interface through which an address is reached; None where that is not known."""
+    with contextlib.suppress(OSError):
+        for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM):
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect(address)  # No packet is sent: the kernel chooses a route.
+                ours = str(probe.getsockname()[0])
+            if ours == address[0]:
+                return LOOPBACK
+            for name, found in psutil.net_if_addrs().items():
+                if any(each.address.partition("%")[0] == ours for each in found):
+                    return name
+    return None
+
+
+def listener(host: str, port: int) -> int | None:
+    """Return the process of this machine that listens at an address, by the inode of its socket.
+
+    Of a server with workers it is the one that started them. None if the address is another
+    machine's, or the process may not be looked at, or is one that started this one: with its
+    descendants it is no target.
+    """
+    if interface_to(host, port) != LOOPBACK:
+        return None
+    addresses = {str(each[4][0]) for each in socket.getaddrinfo(host, port)}
+    found = {(at, inode) for at, of, inode in _listening() if of == port}
+    exact = {inode for at, inode in found if at in addresses}
+    wanted = exact or {inode for at, inode in found if at in _ANY}
+    holders = {
+        pid
+        for pid in map(int, filter(str.isdigit, texts.names("/proc")))
+        if not wanted.isdisjoint(_sockets(pid))
+    }
+    if len(holders) > 1:
+        holders.discard(_INIT)
+    first = [pid for pid in holders if holders.isdisjoint(_ancestors(pid))]
+    if len(first) != 1 or first[0] in (os.getpid(), *_ancestors(os.getpid())):
+        return None
+    return first[0]
+
+
+def _listening() -> Iterator[tuple[str, int, str]]:
+    """Yield the address, the port and the inode of each socket that listens."""
+    for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in (texts.read(f"/proc/self/net/{name}") or "").splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == _LISTENS:
+                address, _, port = fields[1].partition(":")
+                # Words of the machine's byte order, little on all that we run on.
+                words = [
+                    bytes.fromhex(address[at : at + 8])[::-1] for at in range(0, len(address), 8)
+                ]
+                yield socket.inet_ntop(family, b"".join(words)), int(port, 16), fields[9]
+
+
+def _sockets(pid: int) -> Iterator[str]:
+    for name in texts.names(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            link = str(Path(f"/proc/{pid}/fd/{name}").readlink())
+            if link.startswith("socket:["):
+                yield link[len("socket:[") : -1]
+
+
+def _ancestors(pid: int) -> Iterator[int]:
+    while (text := texts.read(f"/proc/{pid}/stat")) and (pid := texts.process_stat(text).parent):
+        yield pid

@@ -1,0 +1,44 @@
+"""How an option may be typed: its name, its letter, and its other names."""
+
+from __future__ import annotations
+
+_LETTERS = {"users": "-u", "measure": "-d", "rate": "-r", "out": "-o"}
+
+_ALSO = {
+    "entries": ("--size", "--sizes"),
+    "size": ("--entries", "--sizes"),
+    "measure": ("--duration",),
+}
+"""Names that other tools and other commands have for the same thing."""
+
+
+def long_option(name: str) -> str:
+    """Return a field's name as it is typed: `tls_ca` as `--tls-ca`."""
+    return "--" + name.replace("_", "-")
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return every way to type an option, its own name first: --measure, -d, --duration."""
+    letter = (_LETTERS[name],) if name in _LETTERS else ()
+    return (long_option(name), *letter, *_ALSO.get(name, ()))
+
+
+def gives(words: list[str], name: str) -> bool:
+    """Return whether a command line has an option, with its value in the next word or not."""
+    return any(_is(word, name) for word in words)
+
+
+def without(words: list[str], name: str) -> list[str]:
+    """Return a command line without an option and its value."""
+    kept, value = [], False
+    for word in words:
+        if not value and not _is(word, name):
+            kept.append(word)
+        value = not value and word in spellings(name)
+    return kept
+
+
+def _is(word: str, name: str) -> bool:
+    found = spellings(name)
+    letters = tuple(each for each in found if not each.startswith("--"))
+    return word.split("=", maxsplit=1)[0] in found or (bool(letters) and word.startswith(letters))

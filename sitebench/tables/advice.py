@@ -1,0 +1,158 @@
+"""What to do about the figures of a run: each cause once, with its points and its remedy."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from sitebench.errors import printable
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import series
+from sitebench.units import format_size
+from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import PointWarning, WarningKind
+from sitebench.verdict.warnings import QUOTA, WOKE_LATE
+
+_MOST_NAMED = 6
+"""More points are counted, not named."""
+
+_NOISY, _SHARED = WarningKind.NOISY_MACHINE, WarningKind.SHARED_CORES
+_STARVED, _NEAR_CEILING = WarningKind.GENERATOR_STARVED, WarningKind.GENERATOR_NEAR_CEILING
+
+_CAUSES: Mapping[str, frozenset[str]] = {
+    _STARVED: frozenset((_NOISY, _SHARED)),
+    WarningKind.ANSWERS_UNREAD: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
+    WarningKind.SCHEDULE_LAG: frozenset((_NOISY, _SHARED, _STARVED, _NEAR_CEILING)),
+    WarningKind.TOO_FEW_SAMPLES: frozenset((WarningKind.TOO_SHORT,)),
+}
+"""What is the same cause, seen elsewhere: a kind is left out at a point that has one of these."""
+
+_TELL: Mapping[str, frozenset[str]] = {
+    Bound.GENERATOR: frozenset(
+        (_NOISY, _STARVED, _NEAR_CEILING, WarningKind.SCHEDULE_LAG, WarningKind.WORKER_LOST)
+    ),
+    Bound.UNSETTLED: frozenset((WarningKind.UNSETTLED,)),
+}
+"""Warnings that say why a point that is not valid is not."""
+
+_LAST = (WarningKind.TOO_SHORT, WarningKind.TOO_FEW_SAMPLES, WarningKind.UNWATCHED)
+
+_REMEDIES: Mapping[str, str] = {
+    Bound.GENERATOR: "use more engine threads (--threads), more workers, or faster machines",
+}
+
+
+@dataclass
+class _Advice:
+    kind: str
+    remedy: str
+    first: PointSpec
+    messages: list[str] = field(default_factory=list)
+    """Of the first point: others differ in their figures."""
+    concerned: dict[int, set[int]] = field(default_factory=dict)
+    """The repeats of each point."""
+
+
+class WhatToDo:
+    """A list of remedies; nothing where there is nothing to do."""
+
+    def __init__(self, results: Sequence[PointResult]) -> None:
+        self._found = series(results)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not (lines := self.lines(options.max_width)):
+            return
+        yield Text("\nWhat to do", style="bold")
+        for line in lines:
+            style = "" if line.startswith("-") else "dim"
+            yield Text(line, style=style, no_wrap=True, overflow="ignore")
+
+    def lines(self, width: int) -> list[str]:
+        """Return the remedies, each with its reason below; what asks only for more comes last."""
+        made = []
+        for each in sorted(self._advice(), key=lambda each: each.kind in _LAST):
+            where = self._where(each.concerned)
+            alone = sum(one.n for one in self._found) == 1
+            named = "" if alone else f"{self._name(each.first)}: "
+            made += _wrapped(f"- {each.remedy}{f' ({where})' if where else ''}", width)
+            made += _wrapped(f"  {named}{'; '.join(each.messages)}", width)
+        return made
+
+    def _advice(self) -> list[_Advice]:
+        found: dict[tuple[str, str], _Advice] = {}
+        for n, each in enumerate(self._found):
+            for result in each.results:
+                for warning in _told(result):
+                    advice = found.setdefault(
+                        (warning.kind, warning.remedy),
+                        _Advice(warning.kind, warning.remedy, result.spec),
+                    )
+                    advice.concerned.setdefault(n, set()).add(result.spec.repeat)
+                    if advice.first is result.spec:
+                        advice.messages.append(warning.message)
+        return list(found.values())
+
+    def _where(self, concerned: Mapping[int, set[int]]) -> str:
+        """Return the points that a remedy is for: `lookup at 1k, 10k; add at 1k`."""
+        if len(self._found) == 1 and len(concerned[0]) == self._found[0].n:
+            return ""
+        places: dict[str, list[str]] = {}
+        for n, repeats in concerned.items():
+            each = self._found[n]
+            place = self._place(each.spec)
+            if len(repeats) < each.n:
+                place += f" ({len(repeats)} of {each.n} repeats)"
+            places.setdefault(each.spec.operation, []).append(place)
+        whole = all(len(concerned.get(n, ())) == each.n for n, each in enumerate(self._found))
+        if whole:
+            return "both points" if len(self._found) == 2 else f"all {len(self._found)} points"
+        alike = any(len(set(each)) < len(each) for each in places.values())
+        if alike or len(concerned) > _MOST_NAMED:
+            return f"{len(concerned)} of {len(self._found)} points"
+        if self._by_clients():
+            return "; ".join(f"{name}, {', '.join(each)} clients" for name, each in places.items())
+        return "; ".join(f"{name} at {', '.join(each)}" for name, each in places.items())
+
+    def _name(self, spec: PointSpec) -> str:
+        """Return the name of the one point whose figures are shown."""
+        by_clients = self._by_clients() and spec.entries
+        name = f"{spec.title}, {spec.clients}" if by_clients else spec.title
+        return f"{name}, repeat {spec.repeat + 1}" if spec.repeat else name
+
+    def _by_clients(self) -> bool:
+        specs = [each.spec for each in self._found]
+        return not all(spec.entries for spec in specs) or len({spec.users for spec in specs}) > 1
+
+    def _place(self, spec: PointSpec) -> str:
+        return f"{spec.users:,}" if self._by_clients() else format_size(spec.entries)
+
+
+def _told(result: PointResult) -> list[PointWarning]:
+    """Return a point's warnings without those that say the same cause again."""
+    verdict = result.verdict
+    kinds = {each.kind for each in verdict.warnings}
+    told = [each for each in verdict.warnings if not _is_explained(each, kinds)]
+    known = kinds & _TELL.get(verdict.bound, frozenset())
+    if verdict.valid or known or any(each.spoils for each in verdict.warnings):
+        return told
+    remedy = _REMEDIES.get(verdict.bound, "do not use its rate")
+    return [PointWarning(verdict.bound, verdict.evidence, remedy), *told]
+
+
+def _is_explained(warning: PointWarning, kinds: set[str]) -> bool:
+    if warning.kind == WarningKind.SCHEDULE_LAG and warning.remedy != WOKE_LATE:
+        return False
+    if warning.remedy == QUOTA:
+        return False
+    return bool(_CAUSES.get(warning.kind, frozenset()) & kinds)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    shown = printable(text, len(text))
+    return textwrap.wrap(
+        shown, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )

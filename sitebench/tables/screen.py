@@ -1,0 +1,133 @@
+"""The end of a run: one table with a row per point, and what the figures need to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from sitebench.runs.point import PointResult
+from sitebench.runs.repeats import Series, least_repeats, series
+from sitebench.tables.tables import around, bounds, latency_mark, rate_mark, rate_of
+from sitebench.units import format_duration, format_rate, format_size
+from sitebench.verdict.verdict import Quoted
+
+_GAP = "  "
+_LONGER = 1.5
+"""A window is so much longer than asked for where it was extended until something is known."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    name: str
+    cells: Sequence[str]
+    right: bool = True
+
+    @property
+    def width(self) -> int:
+        return max(cell_len(Text.from_markup(cell).plain) for cell in (self.name, *self.cells))
+
+    def lines(self) -> list[Text]:
+        """Return the name and the cells, all of the same width."""
+        found = [Text.from_markup(cell) for cell in (self.name, *self.cells)]
+        for each in found:
+            each.align("right" if self.right else "left", self.width)
+        return found
+
+
+class PointsTable:
+    """A row per point. Its figures are never cut or wrapped."""
+
+    def __init__(self, results: Sequence[PointResult]) -> None:
+        self._found = series(results)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        title, columns = _title(self._found), _columns(self._found)
+        if _width(columns) > options.max_width and len(set(columns[0].cells)) == 1:
+            title, columns = f"{columns[0].cells[0]}, {title}", columns[1:]
+        if _width(columns) > options.max_width:
+            columns = [each for each in columns if each.name != "p50"]
+        yield Text(title, style="bold")
+        for n, row in enumerate(zip(*(each.lines() for each in columns), strict=True)):
+            line = Text(_GAP, no_wrap=True, overflow="ignore", style="" if n else "dim").join(row)
+            line.rstrip()
+            yield line
+        yield from (Text(note, style="dim") for note in _notes(self._found))
+
+
+def _width(columns: Sequence[_Column]) -> int:
+    return sum(each.width for each in columns) + len(_GAP) * (len(columns) - 1)
+
+
+def _title(found: Sequence[Series]) -> str:
+    """Return what all points have in common."""
+    first = found[0].spec
+    parts = [first.target]
+    if len({each.spec.users for each in found}) == 1:
+        parts.append(first.clients)
+    if first.rate is not None and len({each.spec.rate for each in found}) == 1:
+        parts.append(f"{format_rate(first.rate)}/s asked for")
+    measured = format_duration(first.measure_s)
+    longest = max(result.seconds for each in found for result in each.results)
+    if longest > _LONGER * first.measure_s:
+        measured += f" to {longest:.0f}s"
+    return ", ".join([*parts, f"{format_duration(first.warmup_s)} warm-up, {measured} measured"])
+
+
+def _columns(found: Sequence[Series]) -> list[_Column]:
+    specs = [each.spec for each in found]
+    columns = [_Column("Operation", [spec.operation for spec in specs], right=False)]
+    peopled = any(spec.entries for spec in specs)
+    if peopled:
+        columns.append(_Column("Size", [format_size(spec.entries) for spec in specs]))
+    if not peopled or len({spec.users for spec in specs}) > 1:
+        columns.append(_Column("Clients", [f"{spec.users:,}" for spec in specs]))
+    columns.append(_Column("Rate/s", [_rate(each) for each in found]))
+    if any(each.n > 1 for each in found):
+        sure = all(each.n >= least_repeats() for each in found)
+        title = "95% interval" if sure else "least..most"
+        columns.append(_Column(title, [around(each, rate_of, format_rate) for each in found]))
+    columns += [_Column(name, _latencies(found, name)) for name in ("p50", "p99")]
+    columns.append(_Column("Fails", [f"{each.failures:,}" for each in found]))
+    columns.append(_Column("Limit", [_limit(each) for each in found], right=False))
+    return columns
+
+
+def _rate(each: Series) -> str:
+    """Return the rate; of a lower bound, what the target can do at least and at most."""
+    if each.grade == Quoted.AT_LEAST and each.at_most is not None:
+        return f"{format_rate(each.median(rate_of) or 0.0)}..{format_rate(each.at_most)}"
+    return rate_mark(each)
+
+
+def _latencies(found: Sequence[Series], name: str) -> list[str]:
+    cells = [latency_mark(each, name) for each in found]
+    marked = any(cell.endswith("*") for cell in cells)
+    return [f"{cell}  " if marked and not cell.endswith("*") else cell for cell in cells]
+
+
+def _limit(each: Series) -> str:
+    return bounds(each) if each.usable else f"{bounds(each)} (not usable)"
+
+
+def _notes(found: Sequence[Series]) -> list[str]:
+    """Explain the marks that the table has, and no others."""
+    marks = []
+    if any(each.grade == Quoted.AT_LEAST and each.at_most is not None for each in found):
+        marks.append("a..b: at least a, at most b by the target's CPU")
+    starred = {
+        Quoted.AT_LEAST: "holds the tester's waiting",
+        Quoted.NOT_USABLE: "not usable",
+    }
+    grades = {each.grade for each in found}
+    if why := [words for grade, words in starred.items() if grade in grades]:
+        marks.append(f"*: {', or '.join(why)}")
+    notes = [f"{'; '.join(marks)}."] if marks else []
+    most, least = max(each.n for each in found), min(each.n for each in found)
+    if most > 1:
+        needed = f"; a 95% interval needs {least_repeats()}" if least < least_repeats() else ""
+        notes.append(f"Medians over {most} repeats{needed}.")
+    return notes

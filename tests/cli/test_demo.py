@@ -1,0 +1,66 @@
+"""`sitebench demo`: what it measures, says and leaves, also when it is stopped or repeated."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from sitebench.runs.runfile import RunFile
+from sitebench.suite import Suite, suites
+from tests.support.aftermath import Ground
+from tests.support.cli import in_process
+from tests.support.waiting import eventually
+
+SHORT = ("demo", "ps", "--measure", "300ms")
+
+
+def test_the_demo_measures_and_reports_and_measures_nothing_twice(tmp_path: Path) -> None:
+    ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert "More: " not in ran.out
+    title, head, row, *_ = ran.out.splitlines()
+    assert title.startswith("embedded, 64 clients")
+    assert [head.split()[0], row.split()[0]] == ["Operation", "scenario"]
+    first, takes, *_, page, next_, command = ran.err.splitlines()
+    assert "the load generator share" in first
+    assert takes == "The demo takes about 19 s; Ctrl-C stops it."
+    assert page == "report: new/folder/demo.html"
+    assert (next_, command) == ("Next, try:", "  sitebench ps serve --entries 10k")
+    assert "<html" in (tmp_path / "new/folder/demo.html").read_text()[:200]
+    with RunFile(tmp_path / "new/folder/demo-ps.sitebench") as run:
+        before = run.points()
+        # `sitebench resume` repeats this, and `sitebench demo` has no --resume.
+        assert run.manifest()["command"][:3] == ["sitebench", "ps", "sweep"]
+    assert {point.status for point in before} == {"done"}
+
+    ran = in_process(*SHORT, "--out", "new/folder", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    assert "All was measured before; to measure again, remove new/folder/demo-ps" in ran.err
+    with RunFile(tmp_path / "new/folder/demo-ps.sitebench") as run:
+        assert run.points() == before
+
+    other = in_process("demo", "ps", "--measure", "1s", "--out", "new/folder", cwd=tmp_path)
+    assert other.code == 2
+    assert "demo-ps.sitebench was made by another command: sitebench ps sweep" in other.err
+
+
+@pytest.mark.parametrize("each", suites(), ids=lambda each: each.name)
+def test_ctrl_c_leaves_one_line_with_the_points_that_the_demo_announced(
+    tmp_path: Path, each: Suite
+) -> None:
+    ground = Ground(tmp_path)
+    file = tmp_path / f"demo-{each.name}.sitebench"
+    ground.run = file
+    with ground.started("demo", each.name) as process:
+        assert eventually(lambda: "warmup" in ground.phases(), 60)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    after = said[said.index(f"--out {file.name}\n") :].splitlines()[1:]
+    points = each.demo.points
+    assert after == [
+        f"interrupted: 0 of {points} points are measured; continue with: sitebench demo {each.name}"
+    ]
+    with RunFile(file) as run:
+        assert len(run.points()) == points
+    assert eventually(lambda: not ground.processes(), 30), ground.processes()

@@ -1,0 +1,123 @@
+"""What `-h` and `--help` print of every command, in a terminal of any width."""
+
+import re
+import shlex
+from typing import Any
+
+import pytest
+
+from sitebench.options.help import default, examples
+from sitebench.options.option import PANELS
+from tests.docs.cli_page import commands
+from tests.support.cli import in_process, sitebench
+
+COMMANDS: dict[str, Any] = {" ".join(path): command for path, command in commands()}
+LONG = [name for name, command in COMMANDS.items() if len(command.params) > 30]
+
+
+def headings(text: str) -> list[str]:
+    return [line for line in text.splitlines() if re.fullmatch(r"[A-Z][A-Za-z ]*", line)]
+
+
+def listed(text: str) -> list[str]:
+    """Return the long names of the options that have a row."""
+    return re.findall(r"^  (?:-\w, |    )(--[\w-]+)", text, re.MULTILINE)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_option_default_and_choice_whole(name: str, columns: str) -> None:
+    command = COMMANDS[name]
+    ran = in_process(*name.split(), "--help", COLUMNS=columns)
+    shown = words(ran.out)
+    assert (ran.code, ran.err) == (0, "")
+    assert "…" not in shown
+    for each in command.params:
+        if not each.hidden:
+            assert each.param_type_name == "argument" or each.opts[0] in listed(ran.out)
+            assert all(name in shown for name in (*each.opts, *each.secondary_opts) if "-" in name)
+            assert words(default(each)) in shown
+            assert words(each.help) in shown
+            assert (each.metavar or "") in shown
+    assert max(map(len, ran.out.splitlines())) <= int(columns)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_stand_under_a_heading_and_can_be_copied(name: str) -> None:
+    ran = in_process(*name.split(), "--help", COLUMNS="80")
+    _, found = examples(COMMANDS[name].help)
+    block = ran.out.partition("\nExamples\n")[2].partition("\n\n")[0]
+    whole = block.replace("\\\n", " ")
+    shown = [shlex.split(line) for line in whole.splitlines() if line.startswith("  sitebench")]
+    assert shown == [shlex.split(each) for each in found if each.startswith("sitebench ")]
+    assert "sitebench " not in "".join(examples(COMMANDS[name].help)[0][:1])
+
+
+def test_panels_stand_in_one_order() -> None:
+    for name in COMMANDS:
+        found = headings(in_process(*name.split(), "--help", COLUMNS="80").out)
+        order = ["Examples", "Arguments", "Options", *PANELS]
+        assert found == [each for each in order if each in found], name
+    whole = headings(in_process("ils", "run", "--help", COLUMNS="80").out)
+    groups = "Load Target Entries Output TLS Workers Advanced"
+    assert whole == ["Examples", "Arguments", *groups.split()]
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_the_short_help_has_about_a_dozen_options_and_says_how_many_there_are(name: str) -> None:
+    short = in_process(*name.split(), "-h", COLUMNS="80").out
+    whole = in_process(*name.split(), "--help", COLUMNS="80").out
+    some, every = listed(short), listed(whole)
+    assert 8 <= len(some) <= 15
+    assert [each for each in every if each in some] == some
+    assert f"--help shows all {len(every)} options." in short
+    assert "-h shows the commonest options." in whole
+    assert short.startswith("Usage: sitebench ")
+    shown = short.partition("\nExamples\n")[2].partition("\n\n")[0].splitlines()
+    assert 1 <= sum(line.startswith("  sitebench ") for line in shown) <= 3
+    assert not shown[-1].startswith("  #")
+
+
+def test_the_short_help_of_a_short_command_is_all_of_it() -> None:
+    assert in_process("export", "-h").out == in_process("export", "--help").out
+
+
+def test_what_is_required_stands_in_the_usage_as_it_is_typed() -> None:
+    assert in_process("compare", "-h").out.startswith("Usage: sitebench compare [OPTIONS] A B\n")
+    assert in_process("report", "-h").out.startswith("Usage: sitebench report [OPTIONS] RUN...\n")
+
+
+def test_choices_are_shown_not_the_word_choice() -> None:
+    shown = in_process("ils", "run", "--help", COLUMNS="80").out
+    assert "--arrivals poisson|even\n" in shown
+    assert "--keys uniform|zipfian|hotspot|latest\n" in shown
+    assert not any(word in shown for word in ("CHOICE", "<str>", "<bool>"))
+
+
+def test_a_person_s_own_process_prints_the_same_and_colours_only_for_a_terminal() -> None:
+    ran = sitebench("directory", "run", "-h", COLUMNS="80")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Usage: sitebench directory run [OPTIONS] [OPERATION]\n")
+    assert "  -u, --users N  " in ran.out
+    assert "[default: 10s; also --duration]" in words(ran.out)
+    assert "\x1b" not in ran.out
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_the_root_lists_suites_by_both_names(flag: str) -> None:
+    shown = sitebench(flag, COLUMNS="80").out
+    assert "\n  directory, ils  " in shown
+    assert "\n  site, ps  " in shown
+    assert "\n  web  " in shown
+    assert headings(shown) == ["Examples", "Measure", "Results", "This machine", "Options"]
+
+
+def test_without_arguments_a_group_prints_its_help() -> None:
+    ran = sitebench("site", COLUMNS="80")
+    assert ran.code == 2
+    assert "Usage: sitebench site [OPTIONS] COMMAND [ARGS]..." in ran.out + ran.err
+    assert "\n  run " in ran.out + ran.err

@@ -1,0 +1,70 @@
+"""Other names of options and suites mean the same as the first."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from sitebench.cli.resume import again
+from sitebench.runs.runfile import RunFile
+from sitebench.suite import suite
+from tests.docs.shown import parsed
+from tests.support.cli import in_process, sitebench
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ils run -u 8 -r 2k -d 3s -o run", "ils run --users 8 --rate 2k --measure 3s --out run"),
+        ("ils run -u8 -d3s", "ils run --users=8 --measure=3s"),
+        ("ps run --duration 3s --size 1k", "ps run --measure 3s --entries 1k"),
+        ("ils run --sizes 5", "ils run --entries 5"),
+        ("ils sweep --sizes 1k,2k", "ils sweep --entries 1k,2k"),
+        ("ps sweep --size 1k,2k", "ps sweep --entries 1k,2k"),
+        ("web sweep spice-cgi --users 1,4", "web sweep spice-cgi --clients 1,4"),
+        ("web spice -u 1,4 -d 1s", "web spice --clients 1,4 --measure 1s"),
+        ("ils peak -u 8 -d 3s", "ils peak --users 8 --measure 3s"),
+        ("ils ui -u 8 -o all", "ils ui --users 8 --out all"),
+        ("ils serve --size 5", "ils serve --entries 5"),
+        ("ils seed --size 5", "ils seed --entries 5"),
+        ("plan ils --entries 1k", "plan ils --size 1k"),
+        ("demo -d 2s -o here", "demo --measure 2s --out here"),
+        ("report run -o page", "report run --out page"),
+        ("directory run -u 8", "ils run -u 8"),
+        ("site sweep --sizes 1k", "ps sweep --sizes 1k"),
+        ("plan directory --community 1k", "plan ils --community 1k"),
+        ("plan site", "plan ps"),
+    ],
+)
+def test_both_are_read_alike(one: str, other: str) -> None:
+    assert parsed(shlex.split(one)) == parsed(shlex.split(other))
+
+
+def test_a_suite_is_found_by_its_long_name() -> None:
+    assert suite("directory") is suite("ils")
+    assert suite("site") is suite("ps")
+
+
+def test_a_run_is_made_with_letters_and_the_long_name(tmp_path: Path) -> None:
+    line = "directory run lookup -u 2 -r 200 -d 300ms --warmup 0 --size 50 -o run --json"
+    ran = sitebench(*line.split(), cwd=tmp_path)
+    assert ran.code in (0, 1), ran.err
+    with RunFile(tmp_path / "run") as file:
+        (point,) = file.points()
+    assert (point.spec.half, point.spec.entries, point.spec.rate) == ("ils", 50, 200)
+    resumed = sitebench("resume", "run", cwd=tmp_path)
+    assert "resuming with: sitebench directory run lookup" in resumed.err
+    assert " -o " not in resumed.err
+
+
+@pytest.mark.parametrize("given", ["-o old", "-oold", "--out old", "--out=old"])
+def test_the_file_of_a_resumed_run_is_given_once(given: str) -> None:
+    command = f"sitebench ils sweep {given} --json".split()
+    expected = ["ils", "sweep", "--json", "--out", "new", "--resume"]
+    assert again(command, Path("new")) == expected
+
+
+@pytest.mark.parametrize("given", ["-o x", "-ox", "--out x", "--out=x"])
+def test_a_comparison_gives_the_file_itself(given: str) -> None:
+    ran = in_process("compare", "1", "2", "--interleave", f"ils run --threads {{}} {given}")
+    assert (ran.code, "--interleave has --out" in ran.err) == (2, True), ran.err

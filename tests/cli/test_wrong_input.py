@@ -1,0 +1,220 @@
+"""Wrong command lines: one line says what and which option, the next what to do instead."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import in_process, sitebench
+
+WRONG = {
+    # Values
+    "ils run --measure 0s": ("--measure: '0s' is no time at all", "such as 10s"),
+    "ils run --measure soon": ("--measure: unknown duration 'soon'", "such as 500ms"),
+    "ils run --users 0": ("--users: size '0' is not a whole number above zero", "write a number"),
+    "ils run --users many": ("--users: unknown size 'many'", "write a number"),
+    "ils run --entries 0": ("--entries: size '0'", "write a number"),
+    "ils run --rate 0": ("--rate: rate '0' is not above zero", "write operations/s"),
+    "ils run --rate fast": ("--rate: unknown rate 'fast'", "write operations/s"),
+    "ils run --threads 0": ("--threads: '0' is not a whole number of at least 1", "write digits"),
+    "ils run --keys foo": ("--keys: unknown choice 'foo'", "uniform, zipfian, hotspot, latest"),
+    "ils run --objective p99": ("--objective: ", "use one of <=, >="),
+    "ils run --monitor nosuch": ("--monitor: http://nosuch:9100/metrics", "node_exporter"),
+    "ils sweep --sizes 1,000": (
+        "--entries: commas separate the sizes",
+        "without a comma",
+    ),
+    "ils sweep --sizes 1k,,10k": ("'1k,,10k' has an empty size", "without a comma"),
+    "ils sweep --sizes 1k,big": ("unknown size 'big'", "write a number"),
+    "web sweep webbench1-static --clients none": ("--clients: unknown size 'none'", "write"),
+    "ils serve --port 99999": ("--port: '99999' is not a whole number from 0 to 65535", "digits"),
+    "ils serve --port x": ("--port: 'x' is not a whole number", "write digits"),
+    "ps serve --port 65536": ("--port: '65536'", "write digits"),
+    "ils ui --web-port 80000": ("--web-port: '80000'", "write digits"),
+    "ils ui --web-port 0": ("--web-port: '0'", "write digits"),
+    "plan ils --headroom 130%": ("--headroom 130%", "0% to less than 100%"),
+    "plan ils --headroom 30": ("--headroom: unknown share '30'", "such as 4%"),
+    "ils run --warmup soon": ("--warmup: unknown duration 'soon'", "such as 500ms"),
+    "ils run --think x": ("--think: unknown duration 'x'", "such as 500ms"),
+    "ils run --timeout 0": ("--timeout: '0' is no time at all", "such as 10s"),
+    "ils run --session x": ("--session: unknown duration", "such as 500ms"),
+    "ils run --workers-wait x": ("--workers-wait: unknown duration", "such as 500ms"),
+    "ils run --repeats 1.5": ("--repeats: '1.5' is not a whole number", "write digits"),
+    "ils run --seed -1": ("--seed: '-1' is not a whole number of at least 0", "write digits"),
+    "ils run --target-threads 0": ("--target-threads: '0'", "write digits"),
+    "ils run --workers 0": ("--workers: '0'", "write digits"),
+    "ils run --ring 0": ("--ring: size '0'", "write a number"),
+    "ps run --row-cache -1": ("--row-cache: '-1'", "write digits"),
+    "web run --files-per-class 0": ("--files-per-class: '0'", "write digits"),
+    "web verify --connections 0": ("--connections: '0'", "write digits"),
+    "ils run --arrivals random": ("--arrivals: unknown choice 'random'", "poisson, even"),
+    "ils run --profile big": ("--profile: unknown choice 'big'", "paper, small, ils"),
+    "ils run --client ldap4": ("--client: unknown choice 'ldap4'", "native, ldap3"),
+    "ils run --sasl gssapi": ("--sasl: unknown choice 'gssapi'", "external, plain"),
+    "ps run --durability half": ("--durability: unknown choice 'half'", "normal, full"),
+    "ils serve --tls always": ("--tls: unknown choice 'always'", "self-signed"),
+    "ils schema oracle": ("FORMAT: unknown choice 'oracle'", "openldap, config, 389ds"),
+    "export run --what columns": ("--what: unknown choice", "points, steps, timeline, samples"),
+    "report run --format gif": ("--format: unknown choice 'gif'", "svg, png"),
+    "compare 1 2 --fail-on faster": ("--fail-on: unknown choice 'faster'", "slower"),
+    "ils run --locales en_US,nowhere": ("locale 'nowhere' names no country", "en_US"),
+    "ils run --target-limits speed=3": ("--target-limits: 'speed' cannot be", "processors, mem"),
+    "ils run --target-limits memory=lots": ("--target-limits: 'lots' is no limit", "64m"),
+    "ils run --bind host:99999": ("--bind: 'host:99999' is not the address", "HOST:5557"),
+    "ils run --target-host 0.0.0.0": ("--target-host: workers cannot connect", "give the address"),
+    "ils run --monitor http://": ("--monitor: 'http://' is not the address", "node_exporter"),
+    "ils run --objective 'p99<fast'": ("--objective: objective 'p99<fast', character 5", "500ms"),
+    "ils run --objective 'p99<5'": ("'5' has no unit", "5ms"),
+    "ils run --objective 'speed>5'": ("character 1: unknown metric 'speed'", "p50, p90"),
+    "ils run --names uid=user": ("--names: 'uid=user' is not of the form", "'uid=user.{i}'"),
+    "ils sweep --operations lookup,ad": ("--operations: unknown operation 'ad'", "use some of"),
+    "ils sweep --operations ,": ("--operations: ',' names no operation", "use some of connect"),
+    "ils vary --vary speed=1,2": ("--vary: 'speed' cannot be varied", "processors"),
+    "ils vary --vary processors": ("--vary: 'processors' does not say", "workers=1,2"),
+    "ils vary --vary threads=0,1": ("--vary threads: '0' is not a whole number", "write digits"),
+    "ps vary --vary keepalive=maybe": ("--vary keepalive: 'maybe' is neither", "on,off"),
+    "ils peak --clients 0": ("--clients: size '0'", "write a number"),
+    "ils peak --precision 0": ("--precision: precision '0' is not between", "write 5%"),
+    "ils serve --suffix nonsense": ("--suffix: 'nonsense' is not a DN", "dc=example,dc=com"),
+    "ils serve --limit connections=lots": ("--limit: 'connections=lots' sets no", "name=number"),
+    "ils serve --limit nosuch=4": ("unknown field `nosuch`", "use one of those"),
+    "ils serve --host 10.9.9.9": ("cannot listen on 10.9.9.9:10389", "127.0.0.1, or 0.0.0.0"),
+    "web run --programs perl=/x": ("--programs: 'perl=/x' is not one of", "cgi=/cgi-bin"),
+    "plan ils --community many": ("--community: unknown size 'many'", "write a number"),
+    "plan ils --active 200%": ("cannot plan with --active 200%", "0% < x <= 100%"),
+    "plan ils --mix lookup": ("--mix: cannot read 'lookup'", "lookup=6,add=1"),
+    "plan ils --mix fly=1": ("has no rate for fly", "rates for connect, add, lookup"),
+    "plan ils --rates lookup=fast": ("--rates: unknown rate 'fast'", "20k"),
+    "plan ils --preset cray": ("--preset: unknown choice 'cray'", "paper-2500"),
+    "plan ils --cores 0": ("--cores: '0'", "write digits"),
+    "demo --measure x": ("--measure: unknown duration 'x'", "such as 500ms"),
+    "demo nosuch": ("there is no suite 'nosuch'", "ils, ps, web"),
+    "calibrate --window x": ("--window: unknown duration 'x'", "such as 500ms"),
+    "worker --master :x": ("--master: ':x' is not the address of a master", "HOST:5557"),
+    "worker --master h --client x": ("--client: unknown choice 'x'", "native, ldap3"),
+    # Options that do not go together, or need another
+    "ils run --resume": ("--resume needs a run file", "--out"),
+    "ils sweep --paper --measure 2s": ("--paper measures 10m per point, not --measure 2s", "one"),
+    "ps sweep --paper --measure 2s": ("--paper measures 10m per point, not --measure 2s", "one"),
+    "ils peak --rate 5k": ("--rate fixes one", "--objective with --start"),
+    "ils peak --users 5": ("--users needs --objective", "use --clients"),
+    "ils peak --start 1k": ("--start needs --objective", "use --clients"),
+    "ils run --tls-cert cert.pem": ("--tls-cert has no effect without TLS", "--tls"),
+    "ps run --tls-insecure": ("--tls-insecure has no effect without TLS", "https://"),
+    "ils run --tls --tls-key key.pem": ("--tls-cert and --tls-key go together", "both, or neither"),
+    "web serve --tls-cert cert.pem": ("--tls-cert and --tls-key go together", "both, or neither"),
+    "plan ils --target x": ("--target needs RUN", "name the run file"),
+    "plan ils run --preset paper-2500": ("rates are given more than once", "--preset"),
+    "compare 1 2 --restart x": ("--restart needs --interleave", "leave it out"),
+    "compare 1 2 --interleave 'ils run lookup'": ("has no {} where A and B go", "--target {}"),
+    "compare 1 2 --interleave 'ils peak {}'": ("takes a run or a sweep", "'ils run lookup"),
+    "ils ui --web-login": ("--web-login finds no NAME:PASSWORD", "--login-file"),
+    # Files
+    "ils run --out notes.txt": ("notes.txt is not a run file of sitebench", "--out"),
+    "ils run --out /none/run": ("cannot open run file /none/run", "a folder that exists"),
+    "ils run --junit /none/x.xml": ("cannot write /none/x.xml", "a folder that exists"),
+    "ils run --tls --tls-ca none.pem": ("in none.pem: ", "PEM with --tls-ca"),
+    "ils serve --ldif none.ldif": ("cannot read none.ldif", "name another one"),
+    "ils serve --ldif notes.txt": ("notes.txt, line 1", "correct that file"),
+    "ils verify notes.txt": ("notes.txt, line 1", "correct that file"),
+    "ils verify none.ldif": ("cannot read none.ldif", "check the name"),
+    "ils seed --to /none/people.ldif": ("cannot write /none/people.ldif", "a writable place"),
+    "ils seed": ("no destination is named", "people.ldif"),
+    "ps seed /none/people": ("cannot write /none/people", "a folder you may write to"),
+    "ps run --database none.sqlite": ("no user-property database at none.sqlite", "ps seed"),
+    "ps run --scenario none.toml": ("cannot read the scenario none.toml", "a readable TOML file"),
+    "ps run --scenario bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),
+    "ps run --scenario typo.toml": ("typo.toml, line 4, column 1: unknown key 'pth'", "'path'"),
+    "web run none.toml": ("cannot read the workload none.toml", "a readable TOML file"),
+    "web run bad.toml": ("bad.toml, line 1, column 8", "TOML syntax"),
+    "web seed --to x --set nosuch": ("unknown workload 'nosuch'", "webbench1-static"),
+    "report none.sitebench": ("no run file at none.sitebench", "check the name"),
+    "report notes.txt": ("notes.txt is not a run file", "that sitebench wrote"),
+    "plan ils empty.sitebench": ("empty.sitebench is empty", "that sitebench wrote"),
+    "plan ils --xlsx /none/x.xlsx": ("cannot write /none/x.xlsx", "a folder that exists"),
+    "compare none notes.txt": ("no run file at none", "check the name"),
+    "resume notes.txt": ("notes.txt is not a run file", "that sitebench wrote"),
+    "export none": ("no run file at none", "check the name"),
+    # Targets
+    "ils run --target ldap://me:pw@127.0.0.1": ("--target: an address contains cred", "safety.md"),
+    "ils run --base x --target ldap://127.0.0.1:1": ('the base "x" is no', "ou=Dynamic,o=Intranet"),
+    "ils run --target http://127.0.0.1:1": ("is a web site, not a directory", "sitebench ps"),
+    "ps run --target ldap://127.0.0.1:1": ("is a directory, not a web site", "sitebench ils"),
+    "web run --target ldaps://127.0.0.1:1": ("is a directory, not a web site", "sitebench ils"),
+    "ils run --target nowhere": ("unknown target 'nowhere'", "ldap://127.0.0.1:389"),
+    "ps run --target http://": ("unknown target 'http://'", "http://127.0.0.1:8080"),
+    "ils run --target ldap://127.0.0.1:99999": ("no valid port", "ldap://127.0.0.1:389"),
+    # Names of options, commands and operations
+    "ils run --people 1k": ("no such option: --people", "did you mean --entries?"),
+    "ils run --run-time 3s": ("no such option: --run-time", "did you mean --measure?"),
+    "ils run --user 3": ("no such option: --user", "did you mean --users?"),
+    "site sweep --entires 1k": ("no such option: --entires", "did you mean --entries?"),
+    "ils run --connections 3": ("no such option: --connections", "did you mean --users?"),
+    "ps run --qps 3": ("no such option: --qps", "did you mean --rate?"),
+    "web sweep spice-cgi --vus 3": ("no such option: --vus", "did you mean --users?"),
+    "ils run --mesure 3s": ("no such option: --mesure", "did you mean --measure?"),
+    "ils run --entirely-unknown": ("no such option", "`sitebench ils run --help` says what"),
+    "version": ("no such command 'version'", "did you mean `sitebench --version`?"),
+    "help": ("no such command 'help'", "did you mean `sitebench --help`?"),
+    "repot": ("no such command 'repot'", "did you mean report?"),
+    "directry run": ("no such command 'directry'", "did you mean directory?"),
+    "sweep": ("no such command 'sweep'", "did you mean `sitebench ils sweep` or `sitebench ps"),
+    "ils sweeep": ("no such command 'sweeep'", "did you mean sweep?"),
+    "ils run conect": ("unknown operation 'conect'", "use one of "),
+    "ils run --measure": ("option '--measure' requires an argument", "--help"),
+    "web sweep": ("missing argument", "--help"),
+    "report": ("missing argument", "--help"),
+    "ils run lookup add": ("unexpected extra argument", "--help"),
+}
+
+
+UNREACHABLE = {
+    "ils run --target ldap://127.0.0.1:1": ("nothing answers at ldap://127.0.0.1:1", "host and po"),
+    "ils seed --to ldap://127.0.0.1:1": ("nothing answers at ldap://127.0.0.1:1", "host and port"),
+    "ps run --target http://127.0.0.1:1": ("nothing answers at http://127.0.0.1:1", "host and po"),
+    "web verify --target http://127.0.0.1:1": ("nothing answers at http://127", "host and port"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files that are not what is asked for."""
+    made = tmp_path_factory.mktemp("wrong")
+    texts = {
+        "notes.txt": "hello\n",
+        "empty.sitebench": "",
+        "bad.toml": "path = /\n",
+        "typo.toml": "[[operation]]\nname = 'a'\n[[operation.request]]\npth = '/'\n",
+    }
+    for name, text in texts.items():
+        (made / name).write_text(text)
+    return made
+
+
+@pytest.mark.parametrize("line", [*WRONG, *UNREACHABLE])
+def test_it_is_refused_in_one_line_with_what_to_do(line: str, folder: Path) -> None:
+    said, remedy = (WRONG | UNREACHABLE)[line]
+    before = {each: each.read_bytes() for each in folder.iterdir()}
+    ran = in_process(*shlex.split(line), cwd=folder)
+    assert ran.code == (2 if line in WRONG else 1)
+    assert ran.out == ""
+    what, todo = ran.err.rstrip("\n").split("\n")
+    assert what.startswith("sitebench: ")
+    assert said in what
+    assert remedy in todo
+    assert {each: each.read_bytes() for each in folder.iterdir()} == before
+
+
+def test_a_mistyped_command_line_ends_its_process_alike() -> None:
+    ran = sitebench("directory", "run", "--user", "3")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "sitebench: no such option: --user\n"
+        "  did you mean --users? `sitebench directory run --help` says what there is\n"
+    )
+
+
+def test_more_threads_than_cores_are_refused() -> None:
+    """They would take the target's cores, and its rate would pass as the target's limit."""
+    ran = in_process("ils", "run", "lookup", "--threads", "4096", "--entries", "100")
+    assert (ran.code, "4096 threads are more than the" in ran.err) == (2, True), ran.err

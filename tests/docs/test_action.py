@@ -1,0 +1,130 @@
+"""action.yml and its sample workflow: what GitHub takes, and steps that do what they say."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.docs.cli_page import ROOT
+from tests.docs.shown import parse
+from tests.docs.test_deploy import checked
+
+ACTION = ROOT / "action.yml"
+SAMPLE = ROOT / "examples/github/compare.yml"
+MEASURE = "ils run lookup --entries 100 --users 2 --warmup 100ms --measure 300ms --think {}"
+
+
+def read(path: Path) -> Any:
+    return YAML(typ="safe").load(path.read_text())
+
+
+STEPS = {step["id"]: step for step in read(ACTION)["runs"]["steps"]}
+DEFAULTS = {name: each.get("default", "") for name, each in read(ACTION)["inputs"].items()}
+
+
+def run_step(folder: Path, name: str, **said: str) -> tuple[int, str, dict[str, str]]:
+    """Run a step as GitHub does; return its exit code, what it printed and its outputs."""
+    inputs = DEFAULTS | {key.replace("_", "-"): value for key, value in said.items()}
+    output, summary = folder / "output", folder / "summary"
+    output.write_text("")
+    runner = {"GITHUB_OUTPUT": output, "GITHUB_STEP_SUMMARY": summary, "RUNNER_TEMP": folder}
+    env = {key: str(value) for key, value in runner.items()}
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for key, value in STEPS[name]["env"].items():
+        expression = re.fullmatch(r"\$\{\{ (inputs|steps\.measure\.outputs)\.([\w-]+) \}\}", value)
+        assert expression is not None, value
+        env[key] = inputs[expression[2]]
+    ran = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]],
+        cwd=folder,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    outputs = dict(line.split("=", 1) for line in output.read_text().splitlines())
+    return ran.returncode, ran.stdout + ran.stderr, outputs
+
+
+def test_github_takes_the_action_and_the_workflow() -> None:
+    checked("check_jsonschema", "--builtin-schema", "vendor.github-actions", str(ACTION))
+    checked("check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(SAMPLE))
+    checked("yamllint", "--strict", "-c", "deploy/.yamllint", str(ACTION), str(SAMPLE))
+
+
+def test_an_action_with_a_slip_would_be_noticed(tmp_path: Path) -> None:
+    wrong = tmp_path / "action.yml"
+    wrong.write_text(ACTION.read_text().replace("shell: bash", "shel: bash", 1))
+    with pytest.raises(AssertionError, match="shel"):
+        checked("check_jsonschema", "--builtin-schema", "vendor.github-actions", str(wrong))
+
+
+def test_no_input_is_part_of_a_script() -> None:
+    for step in STEPS.values():
+        assert "${{" not in step["run"]
+
+
+def test_the_sample_names_inputs_and_a_command_that_there_are() -> None:
+    (job,) = read(SAMPLE)["jobs"].values()
+    (step,) = (each for each in job["steps"] if "sitebench@" in each.get("uses", ""))
+    assert set(step["with"]) <= set(DEFAULTS)
+    parse(step["with"]["measure"].replace("{}", step["with"]["base"]).split())
+
+
+@pytest.mark.timeout(600)
+def test_two_servers_are_measured_in_turn_and_the_answer_is_in_the_summary(tmp_path: Path) -> None:
+    code, said, outputs = run_step(
+        tmp_path, "measure", base="0ms", head="20ms", measure=MEASURE, repeats="5", out="it's"
+    )
+    assert code == 0, said
+    # Five repeats are too few for an answer, whatever the machine did.
+    assert outputs == {"answer": "unknown"}
+    summary = (tmp_path / "summary").read_text()
+    assert summary.startswith("### These repeats cannot tell\n")
+    assert "lookup at 100" in summary
+    assert {"it's-a.sitebench", "it's-b.sitebench", "it's.html"} <= {
+        path.name for path in tmp_path.iterdir()
+    }
+
+
+def test_a_measurement_that_fails_fails_the_step_and_says_why(tmp_path: Path) -> None:
+    code, said, outputs = run_step(
+        tmp_path, "measure", base="a", head="b", measure="ils run walk --think {}"
+    )
+    assert code == 2, said
+    assert outputs == {"answer": "failed"}
+    assert "walk" in (tmp_path / "summary").read_text()
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "answer", "code", "said"),
+    [
+        ("slower", "not-slower", 0, ""),
+        ("slower", "slower", 3, "::error::head is slower"),
+        ("slower", "unknown", 0, "::warning::cannot tell"),
+        ("slower,unknown", "not-slower", 0, ""),
+        ("slower,unknown", "slower", 3, "::error::head is slower"),
+        ("slower,unknown", "unknown", 4, "::error::cannot tell"),
+        ("never", "slower", 0, "::warning::head is slower"),
+        ("never", "unknown", 0, "::warning::cannot tell"),
+    ],
+)
+def test_the_answer_ends_the_job_where_that_was_asked_for(
+    tmp_path: Path, fail_on: str, answer: str, code: int, said: str
+) -> None:
+    found, printed, _ = run_step(tmp_path, "judge", fail_on=fail_on, answer=answer)
+    assert (found, printed.startswith(said)) == (code, True), printed
+    assert bool(printed) == bool(said)
+
+
+def test_a_word_that_fail_on_does_not_know_is_refused_before_anything_is_measured(
+    tmp_path: Path,
+) -> None:
+    assert run_step(tmp_path, "install", fail_on="slow")[0] == 2
+    code, said, _ = run_step(tmp_path, "install")
+    assert (code, said.startswith("sitebench ")) == (0, True), said

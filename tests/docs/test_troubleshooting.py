@@ -1,0 +1,85 @@
+"""docs/troubleshooting.md has every message of a verdict, a warning and the monitor, as printed."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import WarningKind
+from tests.docs.cli_page import ROOT
+
+PAGE = (ROOT / "docs/troubleshooting.md").read_text()
+SAID = " ".join(re.sub(r"\s*…[\s…]*", " … ", PAGE).split())
+MODULES = [
+    *sorted((ROOT / "sitebench/verdict").rglob("*.py")),
+    *(ROOT / "sitebench/counts" / name for name in ("steady.py", "littles_law.py")),
+    *(ROOT / "sitebench/tables" / name for name in ("advice.py", "screen.py")),
+]
+ELSEWHERE = ("ils_bench", "ps_bench", "web_bench", "sitebench/targets", "sitebench/locust")
+
+
+def texts(tree: ast.AST) -> Iterator[list[str]]:
+    """Yield the constant parts of each text that is not a docstring."""
+    left_out = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.JoinedStr):
+            left_out |= {id(part) for part in ast.walk(each) if part is not each}
+    for each in ast.walk(tree):
+        if id(each) in left_out:
+            continue
+        if isinstance(each, ast.JoinedStr):
+            yield [str(part.value) for part in each.values if isinstance(part, ast.Constant)]
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield [each.value]
+
+
+def sentences(tree: ast.AST) -> Iterator[str]:
+    """Yield every constant part of a text that has three words or more."""
+    for parts in texts(tree):
+        yield from (" ".join(part.split()) for part in parts if len(part.split()) > 2)
+
+
+def warned(tree: ast.AST, named: str) -> Iterator[ast.AST]:
+    """Yield the calls of a name."""
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == named:
+            yield each
+
+
+def absent(tree: ast.AST) -> list[str]:
+    return [sentence for sentence in sentences(tree) if sentence not in SAID]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_page_has_every_message_of_the_verdict(module: Path) -> None:
+    assert absent(ast.parse(module.read_text())) == []
+
+
+def test_the_page_has_the_warnings_of_suites_and_targets() -> None:
+    found = 0
+    for module in (path for folder in ELSEWHERE for path in (ROOT / folder).rglob("*.py")):
+        for call in warned(ast.parse(module.read_text()), "PointWarning"):
+            assert absent(call) == [], module
+            found += 1
+    assert found >= 5
+
+
+def test_the_page_has_the_reasons_why_a_monitor_has_gaps() -> None:
+    tree = ast.parse((ROOT / "sitebench/monitor/exporter.py").read_text())
+    raised = [*warned(tree, "ValueError")]
+    assert len(raised) >= 3
+    for call in raised:
+        assert absent(call) == []
+
+
+@pytest.mark.parametrize("kind", [*WarningKind, *Bound])
+def test_the_page_has_every_kind(kind: str) -> None:
+    assert f"`{kind}`" in PAGE
+
+
+def test_a_message_that_is_not_there_would_be_noticed() -> None:
+    tree = ast.parse('def f(n):\n    "Not this one here."\n    return f"{n} cats sat on the mat"')
+    assert absent(tree) == ["cats sat on the mat"]

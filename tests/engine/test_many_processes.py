@@ -1,0 +1,129 @@
+"""What the processes of one test draw, together: whose pages, and when. As the site sees it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import socketserver
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from ps_bench.options import PsOptions
+from sitebench._engine import Engine
+from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.http.engine_config import engine_config
+from sitebench.http.scenario import Operation, Request, Scenario
+from sitebench.http.site import Address
+
+PEOPLE = 100
+PAGES = Scenario("p", (Operation("p", 1, (Request("page", "/?user={id}", match="plain"),)),))
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+class Site(socketserver.ThreadingTCPServer):
+    """A site that answers anything, and notes when and whose pages were asked for."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Visit)
+        self.asked: list[tuple[float, int]] = []
+
+
+class Visit(socketserver.BaseRequestHandler):
+    server: Site
+
+    def handle(self) -> None:
+        while request := self.request.recv(65_536):
+            found = re.findall(rb"user=(\d+)", request)
+            self.server.asked.append((time.monotonic(), int(found[0])))
+            self.request.sendall(ANSWER)
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as serving:
+        threading.Thread(target=serving.serve_forever, args=(0.01,)).start()
+        yield serving
+        serving.shutdown()
+
+
+def engines(site: Site, processes: int, options: PsOptions) -> Iterator[Engine]:
+    address = Address("127.0.0.1", site.server_address[1])
+    for index in range(processes):
+        slot = WorkerSlot(index, processes)
+        yield Engine(engine_config(options, address, [PAGES], slot=slot))
+
+
+@pytest.mark.parametrize("processes", [1, 4, 8])
+def test_the_most_popular_have_their_share_however_many_processes_make_the_load(
+    site: Site, processes: int
+) -> None:
+    options = PsOptions(entries=PEOPLE, keys="zipfian", keepalive=True, verify=False, threads=1)
+    for index, engine in enumerate(engines(site, processes, options), 1):
+        engine.start_lanes("p", 1)
+        while len(site.asked) < 4_000 * index / processes:
+            assert not any(step.failures for step in engine.drain().steps)
+        engine.stop()
+    total = len(site.asked)
+    weights = [rank**-0.99 for rank in range(1, PEOPLE + 1)]
+    popular = Counter(person for _, person in site.asked).most_common(3)
+    for weight, (_, asked) in zip(weights, popular, strict=False):
+        share = weight / sum(weights)
+        # Four standard deviations: 19 %, 10 % and 6 % of the requests, give or take 2 %.
+        assert abs(asked / total - share) < 4 * (share * (1 - share) / total) ** 0.5
+
+
+def distance_from_poisson(times: list[float], rate: float) -> float:
+    """Return how far the gaps' distribution is from the exponential one (Kolmogorov-Smirnov)."""
+    gaps = sorted(later - earlier for earlier, later in itertools.pairwise(times))
+    expected = [1 - math.exp(-gap * rate) for gap in gaps]
+    return max(max(e - n / len(gaps), (n + 1) / len(gaps) - e) for n, e in enumerate(expected))
+
+
+def near_the_mean(times: list[float], rate: float) -> float:
+    """Return how many of the gaps are of even arrivals, give or take a fifth; of Poisson ones 15 %.
+
+    What delays requests makes gaps less even, never more.
+    """
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+    return sum(abs(gap * rate - 1) < 0.2 for gap in gaps) / len(gaps)
+
+
+@pytest.mark.parametrize("arrivals", ["poisson", "even"])
+def test_requests_come_as_a_poisson_process_unless_even_ones_are_asked_for(
+    site: Site, arrivals: str
+) -> None:
+    """On a busy machine requests reach the site late: of four times, one is undisturbed."""
+    rate = 300.0
+    options = PsOptions(entries=PEOPLE, keepalive=True, verify=False, threads=2, rate=rate)
+    if arrivals == "even":
+        options = replace(options, arrivals=arrivals)
+
+    def as_asked() -> bool:
+        site.asked.clear()
+        # Even streams of two processes are even together only if they begin so.
+        running = list(engines(site, 1 if arrivals == "even" else 2, options))
+        for engine in running:
+            engine.start_lanes("p", 4)
+        begun = time.monotonic()
+        time.sleep(1.5)
+        lasted = time.monotonic() - begun
+        for engine in running:
+            engine.stop()
+        times = sorted(at for at, _ in site.asked)
+        # Five standard deviations, and those that were cut off or due before the first lane.
+        if abs(len(times) - rate * lasted) >= 5 * (rate * lasted) ** 0.5:
+            return False
+        if arrivals == "even":
+            return near_the_mean(times, rate) > 0.5
+        # 1.95 is exceeded once in a thousand; there is room for requests that are delayed.
+        return distance_from_poisson(times, rate) < 3 / math.sqrt(len(times))
+
+    assert any(as_asked() for _ in range(4))

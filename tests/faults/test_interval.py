@@ -1,0 +1,81 @@
+"""The interval that a tester's limit leaves holds the rate that is found once it has more.
+
+The same target, with the same share of a core, is measured by a tester that is held back and by one
+that is not: what the second finds lies between the bounds that the first has printed. It may exceed
+the rate that the cost of the first allows: a site that did 2,270/s at 42 us each did 8,720/s later,
+which is more than 0.3 cores / 42 us = 7,130/s.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from sitebench.runs.runfile import RunFile
+from sitebench.tables.tables import tries
+from tests.faults.groups import cpu_quota
+from tests.faults.holding import DIRECTORY, GENERATOR, SITE, SLAPD, Pids, measured, put_ahead
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+
+LOAD = ("--entries", "1k", "--users", "64", "--threads", "1")
+
+
+@pytest.mark.parametrize(
+    ("operation", "target", "share", "testers"),
+    [
+        (("ils", "run", "lookup"), DIRECTORY, 0.3, 0.15),
+        (("ils", "run", "lookup", "--target", "openldap"), SLAPD, 0.5, 0.05),
+        (("ps", "run", "page"), SITE, 0.3, 0.15),
+    ],
+    ids=["directory", "slapd", "site"],
+)
+def test_the_targets_limit_lies_in_the_interval(
+    operation: tuple[str, ...], target: str, share: float, testers: float, tmp_path: Path
+) -> None:
+    with cpu_quota(share) as little, cpu_quota(testers) as less:
+
+        def both(pids: Pids) -> None:
+            little.add(pids[target])
+            less.add(pids[GENERATOR])
+
+        def target_only(pids: Pids) -> None:
+            little.add(pids[target])
+            put_ahead(pids[GENERATOR])
+
+        (tmp_path / "held").mkdir()
+        held = measured(tmp_path / "held", *operation, *LOAD, held=both)
+        free = measured(tmp_path, *operation, *LOAD, held=target_only, spared="generator")
+    assert (held["grade"], held["valid"]) == ("at least", False), held["evidence"]
+    assert (free["verdict"], free["grade"]) == ("target-cpu", "measured"), free["evidence"]
+    assert held["at_most_per_s"] is not None, held["evidence"]
+    assert held["ops_per_s"] < free["ops_per_s"] < held["at_most_per_s"], held["evidence"]
+    print(
+        held["evidence"],
+        "FREE",
+        free["ops_per_s"],
+        free["target"]["per_operation"],
+        held["target"]["per_operation"],
+    )
+
+
+def test_where_the_tester_was_the_limit_a_thread_more_is_tried_and_the_better_counts(
+    tmp_path: Path,
+) -> None:
+    """The first try is held back, and the second, which is another process, is not."""
+    with cpu_quota(0.15) as testers:
+        point = measured(
+            tmp_path,
+            *("ils", "run", "lookup", "--entries", "1k", "--users", "64"),
+            held=lambda pids: testers.add(pids[GENERATOR]),
+        )
+    (run,) = tmp_path.glob("*.sitebench")
+    with RunFile(run) as file:
+        first, second = file.results()
+    assert (first.verdict.grade, first.spec.threads) == ("at least", None)
+    assert second.spec.threads == len(second.engine_cpu_s) == len(first.engine_cpu_s) + 1
+    assert second.ops_per_s > first.ops_per_s
+    assert point["ops_per_s"] == second.ops_per_s
+    assert point["spec"]["threads"] == second.spec.threads
+    (line,) = tries([first, second])
+    assert line.startswith("lookup at 1k, 64 clients: at least ")
+    assert line.endswith(f"with --threads {second.spec.threads}, which counts.")

@@ -1,0 +1,41 @@
+"""A directory that takes its time to bind: its lateness is not the tester's."""
+
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.served import Served
+from tests.support.cli import in_process
+from tests.support.relay import relayed
+
+BOUND = 0x61
+"""The tag of a BindResponse (RFC 4511 section 4.2.2), behind a message's two heads of a byte."""
+LANES, BIND_S = 8, 0.036
+
+
+def _binding_slowly(piece: bytes, client: socket.socket) -> None:
+    if piece[5] == BOUND:
+        time.sleep(BIND_S)
+    client.sendall(piece)
+
+
+@pytest.mark.alone
+def test_a_target_that_is_slow_to_bind_is_not_taken_for_a_late_tester(
+    directory: Served, tmp_path: Path
+) -> None:
+    # Eight lanes bind 222 times a second, and no more, and an answer then takes no time.
+    with relayed(directory.port, _binding_slowly) as port:
+        ran = in_process(
+            *("ils", "run", "retrieve", "--entries", 300, "--locales", "en_US"),
+            *("--target", f"ldap://127.0.0.1:{port}", "--users", LANES, "--threads", 1),
+            *("--rate", 400, "--warmup", "500ms", "--measure", "2s", "--json"),
+            cwd=tmp_path,
+        )
+    (point,) = ran.objects
+    # Other programs of this machine may starve the tester, which is another reason.
+    assert "lanes were in use" not in point["evidence"]
+    # All lanes are busy with the target: more of them are what is missing.
+    remedies = {each["kind"]: each["remedy"] for each in point["warnings"]}
+    assert "use more users" in remedies["schedule-lag"]

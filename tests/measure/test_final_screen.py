@@ -1,0 +1,111 @@
+"""The end of `run` and `sweep`, as a terminal of 80 columns has it and as a pipe does."""
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import SITEBENCH, in_process
+
+LOAD = ("--users", "4", "--threads", "1", "--warmup", "200ms", "--measure", "1s")
+RUN = ("ils", "run", "lookup", "--entries", "100", "--locales", "en_US", "--rate", "200", *LOAD)
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def on_a_terminal(*argv: str, columns: int, cwd: Path) -> list[str]:
+    """Return the lines of standard output of a command, in a terminal of this width."""
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
+    env = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    with (
+        os.fdopen(terminal, "rb", buffering=0) as shown,
+        subprocess.Popen(
+            [*SITEBENCH, *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=end,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env={**env, "TERM": "xterm"},
+        ) as process,
+    ):
+        os.close(end)
+        assert process.stderr is not None
+        # What is printed at the end is less than what a terminal holds.
+        said = process.stderr.read().decode()
+        assert process.wait(60) == 0, said
+        text = b""
+        while part := _read(shown.fileno()):
+            text += part
+    return _COLOURS.sub("", text.decode()).replace("\r\n", "\n").splitlines()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65_536)
+    except OSError:  # Linux's end of a terminal that nobody writes to.
+        return b""
+
+
+def test_a_point_fits_in_fifteen_lines_of_eighty_columns(tmp_path: Path) -> None:
+    lines = on_a_terminal(*RUN, columns=80, cwd=tmp_path)
+    assert max(map(len, lines)) <= 80
+    to_do = lines.index("What to do") if "What to do" in lines else len(lines) - 1
+    # Whatever else this machine does meanwhile: the table, and a cause with its remedy.
+    assert to_do <= 5
+    remedies = [line for line in lines[to_do:] if line.startswith("- ")]
+    assert len(set(remedies)) == len(remedies)
+    assert len(lines) <= 15 or len(remedies) > 2
+    title, head, row, *_ = lines
+    assert title == "embedded, 4 clients, 200/s asked for, 200ms warm-up, 1s measured"
+    assert head.split() == ["Operation", "Size", "Rate/s", "p50", "p99", "Fails", "Limit"]
+    assert row.split()[:2] == ["lookup", "100"]
+    assert lines[-1] == "More: add --out FILE for a report, or --paper-tables"
+
+
+@pytest.fixture
+def piped(tmp_path: Path) -> list[str]:
+    """What a sweep of three points prints into a pipe, with the papers' tables."""
+    sweep = ("ils", "sweep", "--sizes", "100,200,300", "--operations", "lookup", "--rate", "200")
+    argv = (*sweep, "--locales", "en_US", *LOAD, "--out", "run", "--paper-tables")
+    ran = subprocess.run(
+        [*SITEBENCH, *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def test_what_is_piped_is_neither_wrapped_nor_cut(piped: list[str]) -> None:
+    assert "…" not in "".join(piped)
+    more = piped.index("More: sitebench report run")
+    table = [line.split() for line in piped[2:5]]
+    assert [row[:2] for row in table] == [["lookup", "100"], ["lookup", "200"], ["lookup", "300"]]
+    to_do = piped[piped.index("What to do") + 1 : more]
+    # A remedy and its reason, each in one line.
+    assert [line[:2] for line in to_do] == ["- ", "  "] * (len(to_do) // 2)
+    assert max(map(len, to_do)) > 80
+    remedies = to_do[::2]
+    # All three are too short for the same reason, each with figures of its own.
+    assert len([line for line in remedies if "measure longer, such as --measure" in line]) == 1
+    assert len(set(remedies)) == len(remedies)
+    after = "\n".join(piped[more:])
+    for words in ("Direct Lookup Operation: measurements", "Latency", "Bottlenecks: lookup"):
+        assert words in after
+        assert words not in "\n".join(piped[:more])
+
+
+def test_json_is_not_changed_by_it(tmp_path: Path) -> None:
+    ran = in_process(*RUN, "--json", "--paper-tables", cwd=tmp_path)
+    assert ran.code == 0, ran.err
+    (point,) = ran.objects
+    assert point["operation"] == "lookup"

@@ -1,0 +1,37 @@
+"""What the terminal shows of a running sweep: a line for each fact, also where it is narrow."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sitebench.measure.progress import Live, counting
+from sitebench.runs.store import RunStore
+from tests.support.drains import Drain, Step
+from tests.support.points import a_result, a_spec
+
+SPEC = replace(a_spec("scenario"), measure_s=5)
+
+
+def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    with Live(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
+        live.planned(2)
+        live.started(SPEC)
+        store.begin(SPEC)
+        steps = (Step("scenario", "image", 9_000), Step("scenario", "page", 1_000))
+        store.append(store.point_id(SPEC.key), "measure", Drain(0, 500_000_000, steps))
+        live.progress(SPEC, 1.0, store)
+        live.retried(replace(SPEC, threads=2))
+        live.finished(a_result(SPEC), resumed=False)
+        live.finished(a_result(SPEC), resumed=True)
+    named = SPEC.title
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == [
+        f".. 1/2 {named}: 18,000/s of image so far",
+        f".. 1/2 {named}: once more with 2 threads, as the tester was the limit",
+    ]
+    assert [line.split(":")[0] for line in lines[2:]] == [f"ok 1/2 {named}", f"ok 2/2 {named}"]
+    assert lines[3].endswith("(measured before)")

@@ -1,0 +1,86 @@
+"""A stall of a second anywhere, edges included: latencies are those of the closed form.
+
+At an even schedule, what is due while the directory stands still waits until it goes on. With a
+window from `a` to `b`, and a stall from `s` to `g`, the share `q` of the arrivals that waited
+longest waited longer than `g - max(s, a) - q (b - a)`.
+"""
+
+import json
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from sitebench.runs.runfile import RunFile
+from tests.measure.test_window_edge import LANES, began_ns, ended
+from tests.support.cli import SITEBENCH
+from tests.support.frozen import freeze, served
+from tests.support.waiting import eventually
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+
+RATE = 1_000
+WARMUP_S = 1.5
+MEASURE_S = 3.0
+STALL_S = 1.0
+SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "max": 0.0}
+"""What is looked at, by the share of the arrivals that waited longer."""
+
+AFTERWARDS_S = 0.25
+"""How long the 1,000 that waited take, and what else delays an answer on a shared machine."""
+
+_RANDOM = random.Random(1997)
+STARTS_S = [
+    *(-0.5, 0.0, MEASURE_S - STALL_S, MEASURE_S - STALL_S / 2),
+    *(_RANDOM.uniform(-STALL_S, MEASURE_S) for _ in range(16)),
+]
+"""When the stall begins, seconds after the window."""
+
+
+def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
+    """Measure while the directory stands still for a second; check every percentile."""
+    argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
+    argv += ["--entries", "100", "--locales", "en_US", "--threads", "1"]
+    argv += ["--users", str(LANES), "--rate", str(RATE), "--arrivals", "even"]
+    argv += ["--warmup", f"{WARMUP_S}s", "--measure", f"{MEASURE_S}s"]
+    argv += ["--out", str(out), "--json"]
+    with ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
+        assert eventually(lambda: began_ns(out, "warmup") is not None, within_s=60)
+        begins_s = (began_ns(out, "warmup") or 0.0) / 1e9 + WARMUP_S
+        time.sleep(max(0.0, begins_s + start_s - time.monotonic()))
+        stopped_ns, goes_on_ns = freeze(pid, STALL_S)
+        printed, _ = process.communicate()
+    assert process.returncode == 0
+    found = json.loads(printed)
+    assert found["failures"] == 0
+    length_ns = found["measure_s"] * 1e9
+    with RunFile(out) as run:
+        (point,) = run.points()
+        drains = [row for row in run.timeline(point.id) if row.phase == "measure"]
+        (lookup,) = [each for each in run.histograms(point.id) if each.step == "lookup"]
+    assert lookup.latency.count == pytest.approx(found["measure_s"] * RATE, abs=3)
+    # A drain without an answer has no row, so the window is known by the end without the stall.
+    if start_s < MEASURE_S / 2:
+        begun_ns = max(row.t_ns for row in drains) - length_ns
+    else:
+        begun_ns = min(row.t_ns - row.seconds * 1e9 for row in drains)
+    # The point's own result has no percentile with fewer than 100 samples beyond it.
+    seen = {
+        name: lookup.latency.percentile(100 * (1 - share)) / 1e3 for name, share in SHARES.items()
+    }
+    for name, share in SHARES.items():
+        waited_ns = goes_on_ns - max(stopped_ns, begun_ns) - share * length_ns
+        if stopped_ns >= begun_ns + (1 - share) * length_ns:
+            waited_ns = 0.0  # Fewer than this share were due from the stall's begin.
+        least_us = max(0.0, waited_ns / 1e3 * 0.99 - 2 / RATE * 1e6)
+        most_us = max(0.0, waited_ns / 1e3) * 1.01 + AFTERWARDS_S * 1e6
+        print(f"{start_s:.2f} s, {name}: {least_us:,.0f}, {seen[name]:,.0f}, {most_us:,.0f}")
+        assert least_us <= seen[name] <= most_us
+
+
+def test_wherever_it_stalls_the_percentiles_are_those_of_the_closed_form(tmp_path: Path) -> None:
+    with served("directory", tmp_path) as (pid, port):
+        for n, start_s in enumerate(STARTS_S):
+            stalled(tmp_path / f"{n}.sitebench", pid, port, start_s)

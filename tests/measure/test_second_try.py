@@ -1,0 +1,107 @@
+"""When a point is measured once more with another thread, and which of the two tries counts."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Never
+
+import pytest
+
+from sitebench.measure.progress import Live, counting
+from sitebench.measure.sweep import Stage, second_try, sweep
+from sitebench.runs.manifest import COMPARED
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.repeats import counted, series
+from sitebench.runs.store import RunStore
+from sitebench.system.machine import usable_cores
+from sitebench.verdict.verdict import Bound, Quoted
+from tests.support.points import a_result, a_spec, a_tally, a_use
+
+USE = a_use()
+
+
+class OpenedError(Exception):
+    """The target was opened, to measure at it."""
+
+
+def limited(spec: PointSpec | None = None, count: int = 20_000, **other: Any) -> PointResult:
+    """Return a result of which the tester was the limit, on a machine with CPU left."""
+    made = a_result(spec, count)
+    verdict = replace(made.verdict, bound=Bound.GENERATOR, valid=False)
+    return replace(made, verdict=verdict, **other)
+
+
+@pytest.fixture(autouse=True)
+def _two_cores() -> None:
+    if usable_cores() < 2:
+        pytest.skip("a second thread needs a second core")
+
+
+def test_a_thread_more_is_tried_where_the_tester_was_the_limit() -> None:
+    wanted = second_try(limited())
+    assert wanted == replace(a_spec(), threads=2)
+    assert wanted.key != a_spec().key
+    assert PointSpec.read(wanted.canonical()) == wanted
+
+
+def test_the_key_of_a_first_try_is_what_it_was() -> None:
+    assert '"threads"' not in a_spec().canonical()
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        a_result(),
+        limited(a_spec(threads=2)),
+        limited(a_spec(settings={"threads": "1"})),
+        limited(a_spec(client="ldap3")),
+        limited(engine_cpu_s=(1.0,) * usable_cores()),
+        limited(
+            use=replace(
+                a_result().use, machine=replace(a_result().use.machine, busy_per_core=(1, 1))
+            )
+        ),
+    ],
+    ids=["measured", "tried", "chosen", "portable", "no core left", "busy"],
+)
+def test_nothing_more_is_tried(result: PointResult) -> None:
+    assert second_try(result) is None
+
+
+def test_the_higher_rate_counts_and_one_that_is_the_targets_where_they_are_alike() -> None:
+    first, again = limited(), a_spec(threads=2)
+    assert counted([first, a_result(again, 30_000)]) == [a_result(again, 30_000)]
+    assert counted([first, a_result(again, 19_500)]) == [a_result(again, 19_500)]
+    # The target did more than this before: the thread took its core.
+    assert counted([first, a_result(again, 15_000)]) == [first]
+    spoilt = a_result(again, 30_000)
+    spoilt = replace(spoilt, verdict=replace(spoilt.verdict, bound=Bound.UNSETTLED, valid=False))
+    assert counted([first, spoilt]) == [first]
+
+
+def test_two_tries_are_one_point_in_every_table() -> None:
+    tried = [limited(), a_result(a_spec(threads=2), 30_000), limited(a_spec(repeat=1))]
+    (found,) = series(tried)
+    assert found.spec == a_spec()
+    assert [result.operations for result in found.results] == [30_000, 20_000]
+    assert found.grade == Quoted.AT_LEAST
+
+
+@pytest.mark.parametrize("compared", [False, True])
+def test_a_pair_that_is_compared_has_no_second_tries(tmp_path: Path, compared: bool) -> None:
+    # Of one side they would leave pairs of different threads.
+    with Live(counting(1)) as live, RunStore(tmp_path / "run.sitebench") as store:
+        if compared:
+            store.set_manifest({COMPARED: {"id": "1"}})
+        store.begin(a_spec())
+        store.complete(store.point_id(a_spec().key), {"measure": a_tally()}, limited())
+        store.confirm(a_spec())
+
+        def opened() -> Never:
+            raise OpenedError
+
+        stage = Stage("stage", [a_spec()], opened)
+        if compared:
+            assert sweep([stage], store, live) == [limited()]
+        else:
+            with pytest.raises(OpenedError):
+                sweep([stage], store, live)

@@ -1,0 +1,52 @@
+"""`--until p99:5%`: the window goes on until the percentile is known, or its time is over."""
+
+import pytest
+
+from sitebench._engine import Histogram
+from sitebench.counts.percentile_interval import percentile_intervals
+from sitebench.counts.until import Until
+from sitebench.errors import UnknownValue
+from tests.support.cli import in_process
+
+LOAD = ("ils", "run", "lookup", "--entries", 100, "--locales", "en_US", "--threads", 1)
+WINDOW = ("--users", 4, "--warmup", "200ms", "--measure", "1s", "--json")
+
+
+def _half_second(*latencies_us: int) -> Histogram:
+    made = Histogram()
+    for each in latencies_us:
+        for _ in range(500):
+            made.record(each * 1_000)
+    return made
+
+
+def test_half_of_the_interval_is_compared_with_the_percentile() -> None:
+    steady = [_half_second(*range(100, 200))] * 10
+    assert Until.parse("p50:5%").known(percentile_intervals(steady))
+    wandering = [_half_second(*range(n, n + 100)) for n in range(100, 1_100, 100)]
+    assert not Until.parse("p50:5%").known(percentile_intervals(wandering))
+    assert not Until.parse("p50:5%").known(percentile_intervals(steady[:7]))
+
+
+def test_a_window_goes_on_until_the_percentile_is_known() -> None:
+    (point,) = in_process(*LOAD, *WINDOW, "--until", "p50:25%,60s").objects
+    low, high = point["latency_us"]["intervals"]["p50"]
+    # Of one second there is no interval.
+    assert point["measure_s"] >= 4
+    assert "not-known" not in str(point["warnings"])
+    assert high - low <= 0.25 * (high + low)
+
+
+def test_a_percentile_that_is_not_known_in_time_is_told() -> None:
+    (point,) = in_process(*LOAD, *WINDOW, "--until", "p99.9:0.5%,2s").objects
+    assert point["measure_s"] >= 1.9
+    assert "p99.9 was not known to 0.5% within 2s" in str(point["warnings"])
+
+
+@pytest.mark.parametrize("text", ["p99", "p98:5%", "p99:5", "p99:0.1%", "p99:90%", "p99:5%,soon"])
+def test_what_is_no_percentile_with_a_precision_is_refused(text: str) -> None:
+    with pytest.raises(UnknownValue):
+        Until.parse(text)
+    ended = in_process("ils", "run", "lookup", "--until", text)
+    assert ended.code == 2
+    assert "--until" in ended.err

@@ -1,0 +1,109 @@
+"""A stall at a window's end: the arrivals that it makes wait are the window's, and none is lost."""
+
+import contextlib
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitebench.errors import BadRunFile
+from sitebench.runs.runfile import RunFile
+from sitebench.system.network import free_port
+from tests.distributed.masters import worker
+from tests.support.cli import SITEBENCH
+from tests.support.frozen import freeze, served
+from tests.support.waiting import eventually
+
+RATE = 1_000
+MEASURE_S = 2.0
+STALL_S = 1.0
+LANES = 8
+
+
+def began_ns(path: Path, phase: str = "measure") -> float | None:
+    """Return when a phase began, once its first drain is there."""
+    with contextlib.suppress(BadRunFile), RunFile(path) as run:
+        drains = [row for point in run.points() for row in run.timeline(point.id)]
+        starts = [row.t_ns - row.seconds * 1e9 for row in drains if row.phase == phase]
+        return min(starts, default=None)
+    return None  # The file is being made.
+
+
+@contextlib.contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """End a process that a test has left."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def stalled(folder: Path, out: Path, workers: int) -> tuple[dict[str, Any], int, int]:
+    """Measure a directory that stands still about the window's end.
+
+    Return what was found, and between which instants it stood still.
+    """
+    folder.mkdir()
+    with served("directory", folder) as (pid, port):
+        argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
+        argv += ["--entries", "100", "--locales", "en_US", "--users", str(LANES), "--threads", "1"]
+        argv += ["--rate", str(RATE), "--arrivals", "even"]
+        argv += ["--warmup", "200ms", "--measure", f"{MEASURE_S}s"]
+        argv += ["--out", str(out), "--json"]
+        where = f"127.0.0.1:{free_port()}"
+        made_by = worker(folder, where, None) if workers else contextlib.nullcontext()
+        argv += ["--workers", str(workers), "--bind", where] if workers else []
+        with made_by, ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
+            assert eventually(lambda: began_ns(out) is not None, within_s=60)
+            over_s = (began_ns(out) or 0.0) / 1e9 + MEASURE_S
+            time.sleep(max(0.0, over_s - STALL_S / 2 - time.monotonic()))
+            stopped_ns, goes_on_ns = freeze(pid, STALL_S)
+            printed, _ = process.communicate()
+    assert process.returncode == 0
+    return json.loads(printed), stopped_ns, goes_on_ns
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_directory_that_stops_at_the_end_of_the_window_shows_in_its_latencies(
+    tmp_path: Path, workers: int
+) -> None:
+    for attempt in range(4):
+        out = tmp_path / f"{attempt}.sitebench"
+        found, stopped_ns, goes_on_ns = stalled(tmp_path / str(attempt), out, workers)
+        with RunFile(out) as run:
+            (point,) = run.points()
+            rows = [row for row in run.timeline(point.id) if row.phase == "measure"]
+            (lookup,) = [step for step in run.histograms(point.id) if step.step == "lookup"]
+        start_ns = min(row.t_ns - row.seconds * 1e9 for row in rows)
+        end_ns = start_ns + found["measure_s"] * 1e9
+        waited = (end_ns - stopped_ns) / 1e9
+        # On a busy machine the stall may miss the edge, or the window begin with a queue.
+        queued = sum(found["queue_start"].values())
+        if stopped_ns < end_ns < goes_on_ns and queued < waited * RATE / 2:
+            break
+    else:
+        raise AssertionError("the stall was never over the edge of a window that began well")
+    assert sum(row.count for row in rows if row.step == "lookup") == lookup.count
+    # All that was due in the window is there: nobody was left out for being late.
+    n, due = lookup.latency.count, found["measure_s"] * RATE
+    assert found["failures"] == lookup.censored.count == 0
+    assert n == pytest.approx(due, abs=3 + 2 * workers)
+    # What was due at d waited until the directory went on at least.
+    for share in (0.1, 0.5, 0.9):
+        x_ns = goes_on_ns - stopped_ns - share * (end_ns - stopped_ns)
+        longer = sum(k for ns, k in lookup.latency.buckets() if ns > x_ns * 0.999)
+        assert longer >= share * waited * RATE - 3 - 2 * workers
+    assert found["latency_us"]["max"] >= (goes_on_ns - stopped_ns) / 1e3 * 0.99
+    assert found["latency_us"]["p90"] >= (goes_on_ns - end_ns) / 1e3 * 0.99
+    queue = found["queue_end"]
+    assert queue["backlog"] + queue["in_flight"] >= waited * RATE - 3 - 2 * workers
+    assert queue["in_flight"] == LANES
+    # The rate is that of what ended in the window.
+    assert found["operations"] <= due - waited * RATE + LANES + 3
+    assert found["little"]["holds"]

@@ -1,0 +1,66 @@
+"""Which process listens at an address of this machine, and through what it is reached."""
+
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from sitebench.errors import NotPossible
+from sitebench.monitor.reached import interface_to, listener
+from sitebench.system.namespace import remote_host
+from sitebench.system.network import free_port
+from tests.faults.groups import unavailable
+from tests.support.actor import Actor, acting
+
+LISTEN = """
+import os, socket
+server = socket.create_server(({host!r}, 0), family={family}, dualstack_ipv6={dual})
+child = os.fork()
+if child == 0:
+    import signal
+    signal.pause()
+result = server.getsockname()[1]
+"""
+
+
+@pytest.fixture
+def actor() -> Iterator[Actor]:
+    with acting() as made:
+        yield made
+        made.do("os.kill(child, 9)")
+
+
+@pytest.mark.parametrize(
+    ("listens", "asked"),
+    [("127.0.0.1", "127.0.0.1"), ("", "127.0.0.7"), ("::", "127.0.0.1"), ("::1", "::1")],
+)
+def test_a_server_is_found_by_its_socket_and_is_the_one_that_started_its_workers(
+    actor: Actor, listens: str, asked: str
+) -> None:
+    six = ":" in listens
+    family = int(socket.AF_INET6 if six else socket.AF_INET)
+    port = int(actor.do(LISTEN.format(host=listens, family=family, dual=listens == "::")))
+    assert listener(asked, port) == actor.pid
+
+
+def test_where_nothing_listens_nobody_is_found() -> None:
+    assert listener("127.0.0.1", free_port()) is None
+    assert listener("nobody.invalid", 389) is None
+
+
+def test_a_process_of_which_this_one_is_a_part_is_no_target() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert listener(*server.getsockname()) is None
+
+
+def test_the_interface_is_that_of_the_route() -> None:
+    assert interface_to("127.0.0.1", 1) == interface_to("127.3.2.1", 1) == "lo"
+    try:
+        with remote_host() as there:
+            assert interface_to(there.ours, 1) == "lo"
+            found = interface_to(there.address, 1)
+    except NotPossible as error:
+        unavailable(str(error))
+    assert found is not None
+    assert found.startswith(f"sb{os.getpid()}")

@@ -1,0 +1,205 @@
+"""Mutation testing: faults put one at a time into the functions that make numbers.
+
+    python -m tests.mutation                    every mutant of every file in tests/mutations.toml
+    python -m tests.mutation --since main~5     of the files that changed since a revision
+    python -m tests.mutation FILE ...           of these files
+    python -m tests.mutation --rows 12          12 of the mutations that stand there by themselves
+
+A mutant is one expression changed: `<` to `<=`, `+` to `-`, `and` to `or`, a number to another. The
+tests of its file must fail (it is killed); one that survives is a fault that nothing would notice,
+or no fault at all. Each mutant runs in a process forked from this one, where the file is imported
+with the change in it: nothing on the disk is touched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import Any, cast
+
+ROOT = Path(__file__).parents[1]
+_LISTED: dict[str, Any] = tomllib.loads((ROOT / "tests/mutations.toml").read_text())
+TESTS: dict[str, list[str]] = _LISTED["tests"]
+"""The files whose functions make numbers, and the tests that must notice."""
+
+ROWS: list[dict[str, str]] = _LISTED["row"]
+"""Mutations of the method page: test, file, and what takes the place of what."""
+
+_LONGEST_S = 60
+"""A mutant may never end; it counts as killed."""
+
+_PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
+    *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)),
+    *((ast.In, ast.NotIn), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.Div)),
+)
+_SWAPS = dict(_PAIRS) | {b: a for a, b in _PAIRS} | {ast.FloorDiv: ast.Mult, ast.Pow: ast.Mult}
+_NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of a file's text."""
+
+    file: str
+    line: int
+    before: str
+    after: str
+    text: str
+    """The whole file with the change in it."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.before}  ->  {self.after}"
+
+
+def mutants(file: str) -> Iterator[Mutant]:
+    """Yield every mutant of a file."""
+    source = (ROOT / file).read_text()
+    starts = [0]
+    for line in source.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for node in _expressions(ast.parse(source)):
+        for changed in _changed(node):
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            start = starts[node.lineno - 1] + node.col_offset
+            end = starts[node.end_lineno - 1] + node.end_col_offset
+            raw, after = source.encode(), f"({ast.unparse(changed)})"
+            text = (raw[:start] + after.encode() + raw[end:]).decode()
+            before = " ".join(raw[start:end].decode().split())
+            yield Mutant(file, node.lineno, before, after[1:-1], text)
+
+
+def _expressions(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield what is evaluated to a value: no annotations, decorators and words of messages."""
+    skipped = ("annotation", "returns", "decorator_list", "type_comment")
+    for name, value in ast.iter_fields(node):
+        if name in skipped:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.JoinedStr) or not isinstance(child, ast.AST):
+                continue
+            if isinstance(child, ast.expr):
+                yield child
+            yield from _expressions(child)
+
+
+def _changed(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield what a node becomes in each of its mutants."""
+    match node:
+        case ast.Constant(value=bool() | int() | float() as value):
+            more = {bool: not value, int: value + 1, float: value * 1.5 or 1.0}
+            yield ast.Constant(more[type(value)])
+        case ast.UnaryOp(op=ast.Not() | ast.USub()):
+            yield node.operand
+        case ast.IfExp():
+            yield ast.IfExp(node.test, node.orelse, node.body)
+        case ast.Call(func=ast.Name(id=name)) if name in _NAMES:
+            yield ast.Call(ast.Name(_NAMES[name]), node.args, node.keywords)
+        case ast.Compare():
+            for n, op in enumerate(node.ops):
+                if swap := _SWAPS.get(type(op)):
+                    ops: list[Any] = [*node.ops[:n], swap(), *node.ops[n + 1 :]]
+                    yield ast.Compare(node.left, ops, node.comparators)
+        case ast.BinOp(op=op) if swap := _SWAPS.get(type(op)):
+            yield ast.BinOp(node.left, cast("ast.operator", swap()), node.right)
+        case ast.BoolOp(op=op):
+            yield ast.BoolOp(cast("ast.boolop", _SWAPS[type(op)]()), node.values)
+
+
+def survives(file: str, text: str | None, tests: Sequence[str]) -> bool:
+    """Run tests with a file's text in place of what is on the disk; None leaves it as it is."""
+    child = os.fork()
+    if not child:
+        os._exit(_run(str(ROOT / file), text, tests))
+    deadline = time.monotonic() + _LONGEST_S
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    return False
+
+
+def _run(path: str, text: str | None, tests: Sequence[str]) -> int:
+    import pytest
+
+    original = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, name: str) -> object:
+        if text is not None and self.path == path:
+            return compile(text, path, "exec")
+        return original(self, name)
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    # What is imported already cannot be rewritten, and need not be.
+    quietly = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
+    quietly += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    return int(pytest.main([*quietly, "-m", "not alone and not long", *tests]))
+
+
+def _all_of(files: Sequence[str]) -> int:
+    """Print each file's survivors and how many were killed."""
+    alive = 0
+    for file in files:
+        if not survives(file, None, TESTS[file]):
+            sys.exit(f"the tests of {file} fail without a mutant")
+        killed = 0
+        for mutant in mutants(file):
+            if survives(file, mutant.text, TESTS[file]):
+                alive += 1
+                print(f"survived  {mutant}", flush=True)
+            else:
+                killed += 1
+        print(f"{killed} killed  {file}", flush=True)
+    return alive
+
+
+def _rows(most: int) -> int:
+    """Put in some of the mutations of the method page; print those that its test does not kill."""
+    alive = 0
+    for row in ROWS[:: max(1, len(ROWS) // most)]:
+        source = (ROOT / row["file"]).read_text()
+        assert source.count(row["before"]) == 1, f"{row} is not in the file just once"
+        text = source.replace(row["before"], row["after"])
+        if survives(row["file"], text, [row["test"]]):
+            alive += 1
+            print(f"survived  {row}", flush=True)
+    return alive
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Put faults into functions that make numbers.")
+    parser.add_argument("files", nargs="*", help="files to mutate", default=[])
+    parser.add_argument("--since", help="only files that changed since this revision")
+    parser.add_argument("--rows", type=int, help="so many of tests/mutations.toml instead")
+    asked = parser.parse_args()
+    # Once, before the forks: these are half of what a run of pytest takes.
+    for name in ("hypothesis", "msgspec", "pytest", "rich.console", "sitebench._engine"):
+        import_module(name)
+    if asked.rows:
+        sys.exit(bool(_rows(asked.rows)))
+    files = asked.files or list(TESTS)
+    if asked.since:
+        argv = ["git", "diff", "--name-only", asked.since]
+        changed = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
+        files = [file for file in files if file in changed.stdout.splitlines()]
+    sys.exit(bool(_all_of(files)))
+
+
+if __name__ == "__main__":
+    main()

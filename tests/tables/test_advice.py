@@ -1,0 +1,167 @@
+"""What to do about a run: each cause once, with its points and its remedy."""
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.tables.advice import WhatToDo
+from sitebench.verdict.verdict import Bound
+from sitebench.verdict.warning import PointWarning, WarningKind
+from sitebench.verdict.warnings import QUOTA, WOKE_LATE
+from tests.support.points import a_result, a_spec
+
+WIDE = 10_000
+
+
+def warned(kind: str, remedy: str = "", message: str = "") -> PointWarning:
+    return PointWarning(kind, message or f"seen: {kind}", remedy or f"do: {kind}")
+
+
+def a_point(
+    *warnings: PointWarning,
+    spec: PointSpec | None = None,
+    bound: str = Bound.TARGET_CPU,
+) -> PointResult:
+    found = a_result(spec)
+    valid = bound == Bound.TARGET_CPU
+    verdict = replace(
+        found.verdict, bound=bound, valid=valid, evidence="because", warnings=warnings
+    )
+    return replace(found, verdict=verdict)
+
+
+def advised(*results: PointResult) -> list[str]:
+    return WhatToDo(results).lines(WIDE)
+
+
+NOISY = warned(WarningKind.NOISY_MACHINE)
+SHARED = warned(WarningKind.SHARED_CORES)
+STARVED = warned(WarningKind.GENERATOR_STARVED)
+UNREAD = warned(WarningKind.ANSWERS_UNREAD)
+CEILING = warned(WarningKind.GENERATOR_NEAR_CEILING)
+SHORT = warned(WarningKind.TOO_SHORT)
+SWAP = warned(WarningKind.SWAP)
+LATE = warned(WarningKind.SCHEDULE_LAG, WOKE_LATE)
+
+
+def test_nothing_is_printed_where_there_is_nothing_to_do() -> None:
+    console = Console(record=True, width=80)
+    console.print(WhatToDo([a_point()]))
+    assert console.export_text() == ""
+
+
+def test_a_single_point_is_not_named() -> None:
+    assert advised(a_point(SWAP)) == ["- do: swap", "  seen: swap"]
+
+
+def test_two_points_with_one_cause_have_its_remedy_once() -> None:
+    other = warned(WarningKind.SWAP, message="seen: other figures")
+    points = (a_point(SWAP), a_point(other, spec=a_spec(entries=10_000)))
+    assert advised(*points) == ["- do: swap (both points)", "  lookup at 1k: seen: swap"]
+
+
+@pytest.mark.parametrize(
+    ("warnings", "left"),
+    [
+        ((STARVED, UNREAD, NOISY, LATE), [NOISY]),
+        ((STARVED, UNREAD, SHARED), [SHARED]),
+        ((STARVED, UNREAD), [STARVED]),
+        ((UNREAD, CEILING), [CEILING]),
+        ((CEILING, SHARED), [CEILING, SHARED]),
+        ((UNREAD,), [UNREAD]),
+        ((SHORT, warned(WarningKind.TOO_FEW_SAMPLES)), [SHORT]),
+    ],
+)
+def test_the_same_cause_seen_elsewhere_is_not_said_again(
+    warnings: tuple[PointWarning, ...], left: list[PointWarning]
+) -> None:
+    lines = advised(a_point(*warnings))
+    assert [line for line in lines if line.startswith("-")] == [f"- {w.remedy}" for w in left]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        warned(WarningKind.GENERATOR_STARVED, QUOTA),
+        warned(WarningKind.SCHEDULE_LAG, "use more users"),
+    ],
+)
+def test_a_quota_and_too_few_users_are_causes_of_their_own(other: PointWarning) -> None:
+    assert f"- {other.remedy}" in advised(a_point(NOISY, other))
+
+
+@pytest.mark.parametrize(
+    ("bound", "known", "remedy"),
+    [
+        (Bound.GENERATOR, (SHARED,), "use more engine threads (--threads), more workers"),
+        (Bound.UNSETTLED, (), "do not use its rate"),
+    ],
+)
+def test_a_point_that_is_not_valid_always_says_why(
+    bound: str, known: tuple[PointWarning, ...], remedy: str
+) -> None:
+    first, why, *_ = advised(a_point(*known, bound=bound))
+    assert first.startswith(f"- {remedy}")
+    assert why == "  because"
+
+
+def test_points_are_named_by_what_differs() -> None:
+    one, ten = a_spec(), a_spec(entries=10_000)
+    added = a_spec("add", 10_000)
+    points = (
+        a_point(SWAP, spec=one),
+        a_point(SWAP, spec=ten),
+        a_point(SWAP, spec=added),
+        a_point(spec=a_spec("connect")),
+    )
+    assert advised(*points)[0] == "- do: swap (lookup at 1k, 10k; add at 10k)"
+
+    few, many = (a_spec("page", 0, users=users) for users in (4, 1_000))
+    first, why = advised(a_point(spec=few), a_point(SWAP, spec=many))
+    assert first == "- do: swap (page, 1,000 clients)"
+    assert why == "  page, 1,000 clients: seen: swap"
+
+
+def test_points_of_one_size_are_named_by_their_clients() -> None:
+    few, many = (a_spec(users=users) for users in (4, 1_000))
+    first, why = advised(a_point(spec=few), a_point(SWAP, spec=many))
+    assert first == "- do: swap (lookup, 1,000 clients)"
+    assert why == "  lookup at 1k, 1,000 clients: seen: swap"
+
+
+def test_points_that_differ_in_a_setting_are_counted() -> None:
+    """Levels of `vary` have the same size and the same users."""
+    settings = ({"keys": each} for each in ("uniform", "zipfian", "latest"))
+    points = [a_point(SWAP, spec=a_spec(settings=each)) for each in settings]
+    assert advised(*points[:2], a_point(spec=points[2].spec))[0] == "- do: swap (2 of 3 points)"
+
+
+def test_it_says_how_many_repeats_a_cause_is_of() -> None:
+    specs = [a_spec(repeat=n) for n in range(3)]
+    points = [a_point(spec=specs[0]), *(a_point(SWAP, spec=spec) for spec in specs[1:])]
+    assert advised(*points) == [
+        "- do: swap (lookup at 1k (2 of 3 repeats))",
+        "  lookup at 1k, repeat 2: seen: swap",
+    ]
+
+
+def test_what_asks_only_for_more_samples_comes_last() -> None:
+    points = (a_point(SHORT), a_point(SHORT, SWAP, spec=a_spec("add")))
+    assert [line[:7] for line in advised(*points)[::2]] == ["- do: s", "- do: t"]
+
+
+def test_what_a_server_said_is_shown_as_text() -> None:
+    said = warned(WarningKind.FAILURES, message="it said \x1b[2J\x07")
+    assert advised(a_point(said))[1] == r"  it said \x1b[2J\x07"
+
+
+def test_lines_are_as_long_as_the_terminal_is_wide() -> None:
+    long = warned(WarningKind.SWAP, "end other-programs " * 9, "it swapped " * 20)
+    lines = WhatToDo([a_point(long)]).lines(40)
+    assert max(map(len, lines)) <= 40
+    assert (
+        " ".join(" ".join(lines).split())
+        == f"- {'end other-programs ' * 9}{'it swapped ' * 20}"[:-1]
+    )

@@ -1,0 +1,105 @@
+"""The table that ends a run: a row per point."""
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from sitebench.runs.point import PointResult, PointSpec
+from sitebench.tables.screen import PointsTable
+from sitebench.verdict.verdict import Bound
+from tests.support.points import a_result, a_spec
+
+
+def shown(*results: PointResult, width: int = 80) -> list[str]:
+    console = Console(width=width, record=True, force_terminal=False)
+    console.print(PointsTable(results), crop=False)
+    return console.export_text().splitlines()
+
+
+def a_point(
+    spec: PointSpec | None = None,
+    count: int = 20_000,
+    bound: str = Bound.TARGET_CPU,
+    at_most: float | None = None,
+) -> PointResult:
+    found = a_result(spec, count)
+    valid = bound == Bound.TARGET_CPU
+    verdict = replace(found.verdict, bound=bound, valid=valid, at_most_per_s=at_most)
+    return replace(found, verdict=verdict)
+
+
+def test_a_healthy_point_is_a_title_a_head_and_a_row() -> None:
+    assert shown(a_point()) == [
+        "embedded, 64 clients, 500ms warm-up, 2s measured",
+        "Operation  Size  Rate/s    p50    p99  Fails  Limit",
+        "lookup       1k  10,000  50 us  50 us      0  target-cpu",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bound", "at_most", "rate", "limit"),
+    [
+        (Bound.GENERATOR, 37_000.0, "10,000..37,000", "generator"),
+        (Bound.GENERATOR, None, ">= 10,000", "generator"),
+        (Bound.UNSETTLED, None, "10,000", "unsettled (not usable)"),
+    ],
+)
+def test_a_rate_that_is_not_the_targets_own_says_so(
+    bound: str, at_most: float | None, rate: str, limit: str
+) -> None:
+    _, _, row, *notes = shown(a_point(bound=bound, at_most=at_most), a_point(a_spec("add")))
+    assert f"  {rate}  " in row
+    assert "50 us *" in row
+    assert row.endswith(limit)
+    about = " ".join(notes[1:])
+    assert ("a..b: at least a" in about) == (at_most is not None)
+    waits = bound == Bound.GENERATOR
+    assert about.endswith("*: holds the tester's waiting." if waits else "*: not usable.")
+
+
+def test_marked_and_unmarked_figures_stand_below_each_other() -> None:
+    _, _, one, other, *_ = shown(a_point(bound=Bound.GENERATOR), a_point(a_spec("add")))
+    assert one.index("us *") == other.index("us")
+
+
+def test_repeats_have_their_interval_and_their_number() -> None:
+    few = [a_point(a_spec(repeat=n), 20_000 + 2_000 * n) for n in range(3)]
+    _, head, row, note = shown(*few)
+    assert "least..most" in head
+    assert "11,000  10,000..12,000" in row
+    assert note == "Medians over 3 repeats; a 95% interval needs 6."
+    enough = [a_point(a_spec(repeat=n), 20_000 + 2_000 * n) for n in range(6)]
+    _, head, row, note = shown(*enough)
+    assert "95% interval" in head
+    assert "12,500  10,000..15,000" in row
+    assert note == "Medians over 6 repeats."
+
+
+def test_sizes_and_clients_are_columns_where_they_tell_points_apart() -> None:
+    heads = {
+        "Size": shown(a_point(), a_point(a_spec(entries=10_000))),
+        "Clients": shown(a_point(a_spec(entries=0)), a_point(a_spec(entries=0, users=2))),
+        "Size  Clients": shown(a_point(), a_point(a_spec(users=2))),
+    }
+    for head, lines in heads.items():
+        assert f"Operation  {head}  Rate/s" in lines[1]
+        assert ("64 clients" in lines[0]) == (head == "Size")
+
+
+def test_a_window_that_went_on_says_for_how_long() -> None:
+    title, *_ = shown(replace(a_point(), seconds=9.7))
+    assert title.endswith("500ms warm-up, 2s to 10s measured")
+
+
+def test_a_narrow_terminal_has_fewer_columns_and_whole_figures() -> None:
+    spec = a_spec("a-workload-with-a-long-name", 0)
+    point = a_point(spec, 2_000_000, Bound.GENERATOR, 12_345_678.0)
+    title, head, row, *_ = shown(point)
+    assert title.startswith("a-workload-with-a-long-name, embedded, 64 clients")
+    assert head.split() == ["Clients", "Rate/s", "p50", "p99", "Fails", "Limit"]
+    assert max(map(len, (head, row))) <= 80
+    head, row = shown(point, width=20)[4:6]
+    assert "p50" not in head
+    assert "1,000,000..12,345,678  " in row
+    assert row.endswith("generator")

@@ -1,0 +1,249 @@
+"""A run file of somebody else, made to do harm: it is shown or refused, and does nothing."""
+
+import contextlib
+import csv
+import json
+import shutil
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sitebench
+from sitebench.errors import UnknownValue
+from sitebench.runs.store import RunStore
+from tests.report import made
+from tests.support.browser import Browser, browsing
+from tests.support.cli import Ran, in_process
+from tests.support.waiting import eventually
+
+SCRIPT = "<script>document.title = 'ran'</script>"
+MARKUP = '"><img src=x onerror="document.title = `ran`"><meta http-equiv=refresh content=0;url=a>'
+PATH = "x/../../../planted"
+FORMULA = "=HYPERLINK(1)"
+ESCAPE = r"\u001b]0;pwned\u0007"
+"""As JSON has it: what a terminal takes for its new title."""
+NAMES = (SCRIPT, MARKUP, PATH, FORMULA, "", "lookup\n", "\x1b[2J", "x" * 65, "../x", "-x", "@x")
+
+
+def written(path: Path, target: str) -> Path:
+    """Write a run with harm in every text that may be any."""
+    asked = replace(made.spec(), target=target, settings={target: SCRIPT, "client": MARKUP})
+    with RunStore(path) as store:
+        store.set_manifest({"command": [SCRIPT], target: MARKUP, "cpu": {"model": SCRIPT}})
+        for load in (2, 64):
+            result = made.measured(
+                store, replace(asked, users=load), failures={MARKUP: 3, SCRIPT: 4, target: 5}
+            )
+            assert result.failures
+        for operation in ("add", "connect"):
+            made.measured(store, replace(asked, operation=operation))
+        missing = made.spec("refresh")
+        store.begin(missing)
+        store.fail(missing.key, {"kind": SCRIPT, "message": MARKUP, "remedy": FORMULA})
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("UPDATE samples SET what = ? WHERE what = 'runnable'", (SCRIPT,))
+        database.commit()
+    return path
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("of a stranger") / "own"
+    folder.mkdir()
+    return written(folder / "a.sitebench", MARKUP)
+
+
+@pytest.fixture(scope="module")
+def browser(chromedriver: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsing(chromedriver, tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+def commands(run: Path) -> dict[str, tuple[str, ...]]:
+    """Return every command that reads a run file of others."""
+    out, other = run.parent, run.with_name("other.sitebench")
+    shutil.copyfile(run, other)
+    return {
+        "report": (
+            *("report", str(run), "--out", str(out / "report.html")),
+            *("--figures", str(out / "figures"), "--markdown", str(out / "report.md")),
+        ),
+        "plan": ("plan", "ils", str(run), "--xlsx", str(out / "plan.xlsx")),
+        "compare": ("compare", str(run), str(other), "--html", str(out / "compare.html")),
+        **{
+            f"export-{what}": (
+                *("export", str(run), "--what", what),
+                *("--out", str(out / f"{what}.csv")),
+            )
+            for what in ("points", "steps", "timeline", "samples")
+        },
+        "hlog": ("export", str(run), "--format", "hlog", "--out", str(out / "run.hlog")),
+    }
+
+
+@pytest.fixture(scope="module")
+def ran(hostile: Path) -> dict[str, Ran]:
+    return {name: in_process(*argv) for name, argv in commands(hostile).items()}
+
+
+def test_every_command_shows_it_and_writes_beside_it_alone(
+    ran: dict[str, Ran], hostile: Path
+) -> None:
+    assert {name: each.err for name, each in ran.items() if each.code != 0} == {}
+    assert [each.name for each in hostile.parent.parent.iterdir()] == ["own"]
+    figures = hostile.parent / "figures"
+    assert len(list(figures.iterdir())) > 3
+    assert all(each.is_file() and each.suffix == ".svg" for each in figures.iterdir())
+
+
+def test_a_terminal_is_told_nothing(tmp_path: Path) -> None:
+    run = written(tmp_path / "run.sitebench", MARKUP)
+    with contextlib.closing(sqlite3.connect(run)) as database:
+        for column, text in (("result", '"evidence": "'), ("error", '"message": "')):
+            change = f"UPDATE points SET {column} = replace({column}, ?, ?)"
+            assert database.execute(change, (text, text + ESCAPE)).rowcount > 0
+        database.execute("UPDATE manifest SET value = replace(value, 'title', ?)", (ESCAPE,))
+        database.commit()
+    for argv in commands(run).values():
+        done = in_process(*argv)
+        assert done.code == 0, done.err
+        assert "\x1b]" not in done.out + done.err
+        assert "\x07" not in done.out + done.err
+
+
+def test_a_target_with_control_characters_is_refused(tmp_path: Path) -> None:
+    run = written(tmp_path / "run.sitebench", "\x1b]0;pwned\x07")
+    for argv in commands(run).values():
+        done = in_process(*argv)
+        assert (done.code, done.out) == (2, "")
+        assert "holds a control character" in done.err
+
+
+@pytest.mark.parametrize("page", ["report.html", "compare.html"])
+@pytest.mark.usefixtures("ran")
+def test_nothing_of_it_runs_in_a_browser(page: str, hostile: Path, browser: Browser) -> None:
+    address = (hostile.parent / page).as_uri()
+    browser.open(address)
+    drawn = "return document.documentElement.dataset.state"
+    assert eventually(lambda: browser.run(drawn) == "drawn", 30)
+    assert browser.run("return document.title") != "ran"
+    assert browser.run("return location.href") == address
+    count = "return document.querySelectorAll('img, meta[http-equiv=refresh]').length"
+    assert browser.run(count) == 0
+
+
+@pytest.mark.usefixtures("ran")
+def test_no_cell_of_a_table_is_a_formula(hostile: Path, tmp_path: Path) -> None:
+    run = written(tmp_path / "b.sitebench", FORMULA)
+    table = tmp_path / "points.csv"
+    assert in_process("export", str(run), "--out", str(table)).code == 0
+    with table.open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert f"'{FORMULA}" in cells
+    assert [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r"))] == []
+    book = tmp_path / "plan.xlsx"
+    assert in_process("plan", "ils", str(run), "--xlsx", str(book)).code == 0
+    with zipfile.ZipFile(book) as parts:
+        sheets = [parts.read(name) for name in parts.namelist() if "worksheets/" in name]
+        assert FORMULA.encode() in parts.read("xl/sharedStrings.xml")
+    assert not any(b"<f>HYPERLINK" in sheet for sheet in sheets)
+
+
+@pytest.mark.parametrize("field", ["operation", "half"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_no_operation_has_is_refused(name: str, field: str, tmp_path: Path) -> None:
+    run = made.write(tmp_path / "run.sitebench")
+    with contextlib.closing(sqlite3.connect(run)) as database:
+        rows = database.execute("SELECT id, spec, result FROM points").fetchall()
+        for point, spec, result in rows:
+            values = [json.dumps(json.loads(spec) | {field: name})]
+            if result is not None:
+                found = json.loads(result)
+                found |= {field: name, "spec": found["spec"] | {field: name}}
+                values.append(json.dumps(found))
+            columns = ", ".join(f"{c} = ?" for c in ("spec", "result")[: len(values)])
+            database.execute(f"UPDATE points SET {columns} WHERE id = ?", (*values, point))
+        database.commit()
+    for argv in commands(run).values():
+        done = in_process(*argv)
+        assert (done.code, done.out) == (2, "")
+        assert "is not the name of an operation" in done.err
+    assert {each.name for each in tmp_path.iterdir()} == {"run.sitebench", "other.sitebench"}
+
+
+@pytest.mark.parametrize(
+    "active",
+    [
+        "CREATE TRIGGER t AFTER UPDATE ON points BEGIN DELETE FROM points; END",
+        "CREATE VIEW v AS WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i FROM n)"
+        " SELECT i FROM n",
+        "CREATE VIRTUAL TABLE w USING fts5(x)",
+    ],
+)
+def test_a_run_file_that_does_something_when_it_is_read_is_refused(
+    active: str, tmp_path: Path
+) -> None:
+    run = made.write(tmp_path / "run.sitebench")
+    with contextlib.closing(sqlite3.connect(run)) as database:
+        database.execute(active)
+        database.commit()
+    for argv in (
+        ("export", str(run)),
+        ("ils", "run", "lookup", "--entries", "10", "--measure", "100ms", "--out", str(run)),
+    ):
+        done = in_process(*argv)
+        assert done.code == 2
+        assert "has a view or trigger" in done.err
+
+
+def test_a_sequence_of_ones_own_has_such_a_name_too() -> None:
+    sequence = sitebench.Sequence(SCRIPT, (sitebench.Connect(),))
+    with pytest.raises(UnknownValue, match="cannot be the name of an operation"):
+        sitebench.run(sequence, "embedded", entries=10)
+
+
+DEEP = "[" * 5_000 + "]" * 5_000
+CHANGES = {
+    "points": (
+        """result = replace(result, '"bytes_in": ', '"bytes_in": NaN, "x": ')""",
+        """result = replace(result, '"cpu_s": ', '"cpu_s": 1e999, "x": ')""",
+        """spec = replace(spec, '"settings":{', '"settings":{"a":1,')""",
+        """spec = replace(spec, '"entries":1000,', '"entries":9223372036854775807,')""",
+        """spec = replace(spec, '"users":', '"users":-')""",
+        """started = 1e300, finished = 9e999""",
+        f"""error = '{DEEP}'""",
+        """error = '[1]'""",
+        """error = '{"message": 1, "remedy": null}'""",
+    ),
+    "samples": (
+        "value = 9e999",
+        "value = -1e308, t_ns = -9223372036854775808",
+    ),
+    "timeline": (
+        "seconds = 9e999",
+        "seconds = 0, t_ns = 9223372036854775807",
+        "count = 9223372036854775807, failures = -9223372036854775808",
+    ),
+    "manifest": (f"value = '{DEEP}'", "value = '[1, null]'"),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "change"), [(table, each) for table, found in CHANGES.items() for each in found]
+)
+def test_values_that_no_run_has_are_shown_or_refused_in_one_line(
+    table: str, change: str, tmp_path: Path
+) -> None:
+    run = made.write(tmp_path / "run.sitebench")
+    with contextlib.closing(sqlite3.connect(run)) as database:
+        assert database.execute(f"UPDATE {table} SET {change}").rowcount > 0
+        database.commit()
+    page = ("report", str(run), "--out", str(tmp_path / "page.html"))
+    for argv in (page, ("plan", "ils", str(run)), ("export", str(run), "--format", "hlog")):
+        done = in_process(*argv)
+        assert done.code in (0, 2)
+        assert "Traceback" not in done.err

@@ -1,0 +1,53 @@
+"""A program of the user's behind the CGI workloads, instead of the one that comes along."""
+
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from sitebench.errors import BadInput
+from tests.support.programs import required_program
+from web_bench.options import WebOptions
+from web_bench.targets.opening import check, open_target
+from web_bench.workload import find
+
+SCRIPT = """#!/bin/sh
+printf 'Content-Type: text/plain\\r\\n\\r\\n'
+echo "mine was asked for $QUERY_STRING"
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.sh"
+    path.write_text(SCRIPT)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("target", ["embedded", "nginx", "apache"])
+def test_requests_for_cgi_run_it(target: str, script: Path) -> None:
+    if target != "embedded":
+        required_program("nginx" if target == "nginx" else "apache2")
+    options = WebOptions(target=target, cgi_program=str(script))
+    opened = open_target(options, [find("spice-cgi")])
+    try:
+        path = opened.programs["cgi"].format(size=9, content="constant")
+        with urllib.request.urlopen(f"{opened.address}{path}", timeout=10) as answer:
+            assert answer.read() == b"mine was asked for kind=constant&size=9\n"
+    finally:
+        opened.stop()
+
+
+def test_what_cannot_be_run_is_refused_before_anything_starts(script: Path) -> None:
+    def refused(workload: str, target: str = "embedded", program: Path = script) -> str:
+        options = WebOptions(target=target, cgi_program=str(program))
+        with pytest.raises(BadInput) as error:
+            check(options, [find(workload)])
+        return str(error.value)
+
+    assert "runs its own programs" in refused("spice-cgi", target="http://127.0.0.1:1")
+    assert "FastCGI keeps its program" in refused("spice-fastcgi", target="apache")
+    assert "is no program" in refused("spice-cgi", program=script.parent / "absent")
+    script.chmod(0o644)
+    assert "is no program; name an executable file" in refused("spice-cgi")
