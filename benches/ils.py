@@ -254,11 +254,11 @@ class DirectoryBench(Bench):
         ]
 
     @cached_property
-    def _lookup_port(self) -> int:
+    def _lookup_floor(self) -> floor.Responder:
         return self.stack.enter_context(floor.responder(LOOKUP))
 
     @cached_property
-    def _bind_port(self) -> int:
+    def _bind_floor(self) -> floor.Responder:
         return self.stack.enter_context(floor.responder(BIND))
 
     def _options(self, entries: int, target: str = "embedded", threads: int = 1) -> IlsOptions:
@@ -280,12 +280,12 @@ class DirectoryBench(Bench):
         return self._targets[key]
 
     def _floor(self, connections: int) -> Values:
-        found = floor.exchanges(self._lookup_port, LOOKUP, connections, self.seconds)
-        return {"ops_per_s": found.ops_per_s, "cpu_us": found.cpu_us_per_op}
+        found = floor.exchanges(self._lookup_floor, connections, self.seconds)
+        return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _floor_connect(self) -> Values:
-        found = floor.connects(self._bind_port, BIND, LANES, self.seconds)
-        return {"ops_per_s": found.ops_per_s, "cpu_us": found.cpu_us_per_op}
+        found = floor.connects(self._bind_floor, LANES, self.seconds)
+        return {"ops_per_s": found.ops_per_s, "cpu_us": found.client_cpu_us}
 
     def _alone(
         self, sequence: Sequence, entries: int, lanes: int = LANES, threads: int = 1

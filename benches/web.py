@@ -226,8 +226,8 @@ class WebBench(Bench):
 
     def _floor_connect(self) -> Values:
         exchange = floor.Exchange(_REQUEST_BYTES, _ANSWER_BYTES)
-        with floor.responder(exchange) as port:
-            found = floor.connects(port, exchange, LANES, self.seconds)
+        with floor.responder(exchange) as server:
+            found = floor.connects(server, LANES, self.seconds)
         return {"ops_per_s": found.ops_per_s}
 
     def _s_time(self) -> Values | Skipped:

@@ -7,12 +7,13 @@ nothing looked up, nothing checked.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from sitebench._engine import floor_connect, floor_exchange
 from sitebench.system.child import Child
+from sitebench.system.machine import cpu_ns
 from sitebench.system.native_errors import translated
 
 
@@ -24,41 +25,59 @@ class Exchange(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Responder:
+    """The floor's server, in a process of its own."""
+
+    port: int
+    pid: int
+    exchange: Exchange
+
+
+@dataclass(frozen=True)
 class Floor:
     """What the raw loops reached."""
 
     ops_per_s: float
-    cpu_us_per_op: float
+    client_cpu_us: float
+    """CPU time of one operation on each side."""
+    server_cpu_us: float
     p50_us: float
-
-    @classmethod
-    def of(cls, found: dict[str, float]) -> Floor:
-        """Read what the native loops return."""
-        operations = max(found["operations"], 1.0)
-        return cls(
-            found["operations"] / found["seconds"],
-            found["cpu_ns"] / operations / 1e3,
-            found["p50_ns"] / 1e3,
-        )
 
 
 @contextlib.contextmanager
-def responder(exchange: Exchange) -> Iterator[int]:
-    """Yield the port of a null responder."""
+def responder(exchange: Exchange) -> Iterator[Responder]:
+    """Yield a null responder."""
     child = Child("sitebench.calibrate.null_responder", exchange._asdict())
     try:
-        yield int(child.ready["port"])
+        yield Responder(int(child.ready["port"]), child.pid, exchange)
     finally:
         child.stop()
 
 
-def exchanges(port: int, exchange: Exchange, connections: int, seconds: float) -> Floor:
+def exchanges(server: Responder, connections: int, seconds: float) -> Floor:
     """Trade over open connections as fast as one thread can."""
-    with translated():
-        return Floor.of(floor_exchange(port, connections, seconds, *exchange))
+    return _measured(floor_exchange, server, connections, seconds)
 
 
-def connects(port: int, exchange: Exchange, connections: int, seconds: float) -> Floor:
+def connects(server: Responder, connections: int, seconds: float) -> Floor:
     """Connect, trade once and close, as fast as one thread can."""
+    return _measured(floor_connect, server, connections, seconds)
+
+
+def _measured(
+    loop: Callable[[int, int, float, int, int], dict[str, float]],
+    server: Responder,
+    connections: int,
+    seconds: float,
+) -> Floor:
+    server_ns = cpu_ns(server.pid)
     with translated():
-        return Floor.of(floor_connect(port, connections, seconds, *exchange))
+        found = loop(server.port, connections, seconds, *server.exchange)
+    server_ns = cpu_ns(server.pid) - server_ns
+    operations = max(found["operations"], 1.0)
+    return Floor(
+        found["operations"] / found["seconds"],
+        found["cpu_ns"] / operations / 1e3,
+        server_ns / operations / 1e3,
+        found["p50_ns"] / 1e3,
+    )

@@ -1,0 +1,22 @@
+"""`sitebench calibrate` on this machine."""
+
+import json
+
+from tests.support.cli import in_process
+
+
+def test_both_sides_of_the_floor_and_of_the_engine_are_measured() -> None:
+    ran = in_process("calibrate", "--repeats", "1", "--window", "200ms", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)["floor"]
+    assert list(found) == [
+        "exchange, 64 connections",
+        "exchange, 1 connection",
+        "connect, bind, close",
+    ]
+    for values in found.values():
+        for side in ("floor", "engine"):
+            between_us = 1e6 / values[f"{side}_per_s"]
+            # One thread on each side: neither can spend more than the time between two operations.
+            for cpu in ("cpu_us", "server_cpu_us"):
+                assert 0 < values[f"{side}_{cpu}"] < 1.1 * between_us, (side, cpu)
