@@ -117,7 +117,7 @@ class Live(Closing):
         """Print one line, marked if the point is invalid or had failures."""
         self._replace("", total=None)
         spec, verdict = result.spec, result.verdict
-        mark = "[green]ok[/]" if verdict.valid and not result.failures else "[yellow]look[/]"
+        mark = "[green]ok[/]" if verdict.valid and not result.failures else "[yellow]note[/]"
         least = "at least " if verdict.grade == Quoted.AT_LEAST else ""
         self._say(
             f"{mark} {self._title(spec)}: {least}"
