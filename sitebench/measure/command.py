@@ -162,9 +162,9 @@ def measure(
     reporter = JsonLines(options.objective) if options.json else Live(counting(options.repeats))
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats)
-        store.set_manifest(
-            continued(store.manifest(), collect(_part.get() or sys.argv[1:], facts()))
-        )
+        asked = None if options.objective is None else str(options.objective)
+        known = {**facts(), "objective": asked}
+        store.set_manifest(continued(store.manifest(), collect(_part.get() or sys.argv[1:], known)))
         specs = [spec for stage in planned for spec in stage.points]
         with contextlib.ExitStack() as last:
             last.callback(afterwards)

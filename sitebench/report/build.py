@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from html import escape
 
-from sitebench.report.model import Report, Run
+from sitebench.report.model import Report
 from sitebench.report.page import Section, page
 from sitebench.report.sections import (
     bottlenecks,
     curves,
+    facts,
     failures,
     manifest,
+    objectives,
     operations,
     overtime,
     papers,
@@ -25,13 +26,14 @@ from sitebench.report.table import Table, plain
 
 _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     verdict.section,
+    operations.section,
+    verdict.warnings,
     rates.section,
     bottlenecks.section,
     curves.section,
     spectrum.section,
     overtime.section,
     papers.section,
-    operations.section,
     failures.section,
     workers.section,
     planner.section,
@@ -39,9 +41,10 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
 )
 
 _TABLES: tuple[Callable[[Report], list[Table]], ...] = (
+    objectives.tables,
+    operations.tables,
     bottlenecks.tables,
     papers.tables,
-    operations.tables,
     failures.tables,
     workers.tables,
 )
@@ -57,24 +60,10 @@ def _title(report: Report) -> str:
     return ", ".join(run.label for run in report.runs)
 
 
-def _facts(run: Run) -> str:
-    """Return the target, machine and start of a run."""
-    manifest = run.manifest
-    cpu = manifest.get("cpu") or {}
-    target = manifest.get("target")
-    facts = [
-        f"target {target}" if target else "",
-        f"{cpu.get('model')}, {cpu.get('usable')} cores" if cpu else "",
-        str(manifest.get("kernel") or ""),
-        str(manifest.get("started") or ""),
-        f"{len(run.points)} points",
-    ]
-    return f"{run.label}: " + "; ".join(filter(None, facts))
-
-
 def html(report: Report, made: Sequence[Section]) -> str:
-    lead = "".join(f'<p class="facts">{escape(_facts(run))}</p>' for run in report.runs)
-    return page(_title(report), made, lead)
+    lead = "".join(facts.html(report, run) for run in report.runs)
+    files = {name: text for run in report.runs for name, text in run.downloads.items()}
+    return page(_title(report), made, lead, files)
 
 
 def markdown(report: Report) -> str:

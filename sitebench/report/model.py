@@ -15,6 +15,7 @@ from sitebench._engine import Histogram
 from sitebench.errors import BadRunFile
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
+from sitebench.runs.export import hlog, table
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Series, counted, series
 from sitebench.runs.runfile import RunFile, StoredPoint
@@ -26,6 +27,9 @@ _SLOTS = 2_400
 """Slots of all timelines together: one point shows at most a twentieth of them, and forty points
 still fit a page of 2 MB."""
 _MOST_SLOTS, _LEAST_SLOTS = 120, 12
+
+_LARGEST_DOWNLOAD = 500_000
+"""Characters of one file in the page: its histograms do not shrink further."""
 
 Lane = list[tuple[int, float]]
 """Values of one figure over time: (t_ns, value); of a counter, its rate."""
@@ -40,6 +44,7 @@ class Point:
     result: PointResult
     service: Histogram
     latency: Histogram
+    censored: Histogram
     """Over the measured window, of the operations that count."""
     slots: Sequence[Slot]
     lanes: Mapping[tuple[str, str], Lane]
@@ -58,6 +63,8 @@ class Run:
     manifest: Mapping[str, Any]
     points: Sequence[Point]
     stored: Sequence[StoredPoint]
+    downloads: Mapping[str, str]
+    """The run file in other formats, by file name; none that would make the page too large."""
 
     @cached_property
     def results(self) -> list[PointResult]:
@@ -140,6 +147,7 @@ def load(paths: Sequence[Path]) -> Report:
                     file.manifest(),
                     [_point(file, f"r{n}", p, most) for p in _counted(points)],
                     points,
+                    _downloads(file, label),
                 )
                 for n, (file, label, points) in enumerate(zip(files, labels, stored, strict=True))
             ]
@@ -168,20 +176,32 @@ def _counted(stored: Sequence[StoredPoint]) -> list[StoredPoint]:
 def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
     assert stored.result is not None
     counted = counted_steps(stored.result)
-    service, latency = Histogram(), Histogram()
+    service, latency, censored = Histogram(), Histogram(), Histogram()
     for step in file.histograms(stored.id):
         if (step.program, step.step) in counted:
             service.add(step.service)
             latency.add(step.latency)
+            censored.add(step.censored)
     return Point(
         f"{run}p{stored.id}",
         run,
         stored.result,
         service,
         latency,
+        censored,
         slots(file.timeline(stored.id, counted), counted, most),
         rates(file.samples(stored.id)),
     )
+
+
+def _downloads(file: RunFile, label: str) -> dict[str, str]:
+    name = Path(label).name
+    made = {
+        f"{name}.csv": table.write(table.ROWS["points"](file)),
+        f"{name}.hlog": hlog.write(file, merged=True),
+    }
+    texts = {name: "".join(f"{line}\n" for line in lines) for name, lines in made.items()}
+    return {name: text for name, text in texts.items() if len(text) <= _LARGEST_DOWNLOAD}
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:

@@ -15,7 +15,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -45,12 +45,16 @@ class Section:
     """Its name among the links at the top."""
 
 
-def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
-    """Return the whole document; `lead` is HTML between the heading and the first section."""
+def page(
+    title: str, sections: Sequence[Section], lead: str = "", files: Mapping[str, str] | None = None
+) -> str:
+    """Return the whole document; `lead` is HTML between the heading and the first section.
+
+    `files` are texts that a link with the attribute `data-file` downloads, by that name.
+    """
     charts = [chart for section in sections for chart in section.charts]
     scripts = [script for section in sections for script in section.scripts]
-    if charts:
-        scripts = [bundle(), asset("report.js"), *scripts]
+    scripts = [*([bundle()] if charts else []), asset("report.js"), *scripts]
     links = "".join(
         f'<a href="#{each.id}">{escape(each.short or each.title)}</a>' for each in sections
     )
@@ -68,7 +72,7 @@ def page(title: str, sections: Sequence[Section], lead: str = "") -> str:
         '<a class="skip" href="#main">Skip to the report</a>'
         f'<header><p class="brand">sitebench</p><h1>{escape(title)}</h1>{lead}</header>'
         f'<nav aria-label="Sections">{links}</nav><main id="main">{parts}</main>'
-        f"{_data(charts)}{''.join(f'<script>{script}</script>' for script in scripts)}"
+        f"{_data(charts, files or {})}{''.join(f'<script>{script}</script>' for script in scripts)}"
         "</body></html>\n"
     )
 
@@ -143,9 +147,7 @@ def chooser(
     )
 
 
-def _data(charts: Sequence[Chart]) -> str:
-    if not charts:
-        return ""
+def _data(charts: Sequence[Chart], files: Mapping[str, str]) -> str:
     document = {
         "theme": theme(css=True),
         "charts": {
@@ -158,6 +160,7 @@ def _data(charts: Sequence[Chart]) -> str:
             }
             for each in charts
         },
+        "files": files,
     }
     text = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
     # Deflated: decimal numbers shrink to a third, and every browser can inflate.

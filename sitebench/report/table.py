@@ -22,6 +22,8 @@ class Mark(StrEnum):
     NO = "no"
     UNKNOWN = "unknown"
     THEN = "then"
+    PASS = "pass"
+    FAIL = "fail"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,10 @@ pytestmark = pytest.mark.timeout(300)
 SHORT = ("--warmup", "500ms", "--measure", "1s", "--threads", "1")
 LEFT, RIGHT, ESCAPE = "\ue012", "\ue014", "\ue00c"
 DRAWN = "return document.documentElement.dataset.state"
+PRINTED = {"printed-ils-lookup"} | {
+    f"printed-ps-{name}" for name in ("web-pages", "asp-requests", "upd-reads")
+}
+"""Folded, and drawn when they are opened."""
 MARKS = """
 return Object.fromEntries([...document.querySelectorAll('figure.chart')].map(figure => [
   figure.dataset.chart,
@@ -93,10 +97,10 @@ def test_every_chart_is_drawn_without_a_word_of_complaint_and_nothing_is_fetched
 ) -> None:
     marks = shown.run(MARKS)
     assert set(marks) == {
-        *("rate-ils-lookup", "rate-ps-web-pages", "rate-ps-asp-requests", "rate-ps-upd-reads"),
-        *("curve", "spectrum", "over-time"),
+        *("rate-ils-lookup", "curve", "spectrum", "over-time"),
+        *PRINTED,
     }
-    assert all(count >= 2 for count in marks.values()), marks
+    assert all(count >= 2 for name, count in marks.items() if name not in PRINTED), marks
     assert shown.complaints() == []
     assert shown.run("return performance.getEntriesByType('resource').length") == 0
     assert page.stat().st_size < 2_000_000
@@ -121,9 +125,11 @@ def test_a_point_is_chosen_from_the_list_and_drawn(shown: Browser) -> None:
 
 
 def test_arrow_keys_show_one_series_alone_and_escape_all(shown: Browser) -> None:
-    place = "[data-chart=rate-ils-lookup] .drawing"
+    shown.run("document.querySelector('#papers details').open = true")
+    place = "[data-chart=printed-ils-lookup] .drawing"
+    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 3, 10)
     faint = (
-        "return [...document.querySelectorAll('[data-chart=rate-ils-lookup] .mark-line path')]"
+        "return [...document.querySelectorAll('[data-chart=printed-ils-lookup] .mark-line path')]"
         ".filter(line => Number(line.getAttribute('opacity') ?? 1) < 0.5).length"
     )
     assert shown.run(faint) == 0
@@ -160,6 +166,37 @@ def test_nothing_is_wider_than_the_screen(shown: Browser, width: int) -> None:
         " > place.getBoundingClientRect().right + 1).map(place => place.parentNode.id)"
     )
     assert shown.run(overlapping) == []
+
+
+CUT = (
+    "return [...document.querySelectorAll('#results > .scroll')]"
+    ".filter(place => place.scrollWidth > place.clientWidth).map(place => place.ariaLabel)"
+)
+
+
+def test_no_result_is_cut_on_a_screen_or_on_paper(shown: Browser) -> None:
+    assert shown.run(CUT) == []
+    shown.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    size(shown, 710)  # Letter, without its margins.
+    assert shown.run(CUT) == []
+    shown.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_histograms_and_figures_are_downloaded_from_the_page(
+    shown: Browser, tmp_path: Path
+) -> None:
+    shown.devtools("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    for name, begins in (("directory.csv", "point,"), ("site.hlog", "#[Logged with sitebench]")):
+        shown.run("document.querySelector(`a[download='${arguments[0]}']`).click()", name)
+        kept = tmp_path / name
+        assert eventually(kept.exists, 10), name
+        assert kept.read_text().startswith(begins)
+
+
+def test_a_figure_of_1997_is_drawn_when_it_is_unfolded(shown: Browser) -> None:
+    assert shown.run(MARKS)["printed-ils-lookup"] == 0
+    shown.run("document.querySelector('#papers details').open = true")
+    assert eventually(lambda: shown.run(MARKS)["printed-ils-lookup"] >= 4, 10)
 
 
 def test_dark_screens_get_dark_and_paper_gets_light(shown: Browser) -> None:

@@ -22,7 +22,7 @@ def test_every_figure_is_an_svg_with_marks_in_colours_of_its_own(
     report: Report, drawn: list[tuple[str, bytes]]
 ) -> None:
     assert {name.partition(".")[0] for name, _ in drawn} >= {
-        *("rate-ils-lookup", "rate-ils-add", "rate-ils-connect"),
+        *("rate-ils-lookup", "printed-ils-add", "printed-ils-connect"),
         *("curve-direct-lookup-1k-entries", "spectrum-direct-lookup-16-users-by-size"),
     }
     assert sum(name.startswith("over-time-") for name, _ in drawn) == len(report.points)

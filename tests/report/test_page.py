@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from benches import long_run
-from sitebench.report import build
+from sitebench.cli.export import as_text
+from sitebench.report import build, model
 from sitebench.report.charts import names, rows
 from sitebench.report.model import Report, load
 from sitebench.report.page import bundle
+from sitebench.runs.runfile import RunFile
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +57,17 @@ def test_every_figure_has_its_data_and_its_words(page: str) -> None:
     assert list(data["charts"]) == placed
     assert all(chart["description"].endswith(".") for chart in data["charts"].values())
     assert page.count("<noscript>") == len(placed)
+
+
+def test_the_histograms_and_the_figures_are_in_the_page_unless_they_are_too_large(
+    run: Path, report: Report, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RunFile(run) as opened:
+        csv = "".join(f"{line}\n" for line in as_text(opened, "csv"))
+    assert dict(report.runs[0].downloads)["made.csv"] == csv
+    assert re.findall(r'data-file="([^"]+)"', page) == ["made.csv", "made.hlog"]
+    monkeypatch.setattr(model, "_LARGEST_DOWNLOAD", len(csv) - 1)
+    assert "made.csv" not in load([run]).runs[0].downloads
 
 
 def test_one_element_has_one_id(page: str) -> None:

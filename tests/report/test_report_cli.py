@@ -38,9 +38,17 @@ def test_figures_go_into_a_folder(tmp_path: Path) -> None:
     found = sorted(each.name for each in (tmp_path / "img" / "svg").iterdir())
     assert found == [
         "over-time-direct-lookup-1k-entries.svg",
-        "rate-ils-lookup.svg",
+        "printed-ils-lookup.svg",
         "spectrum-direct-lookup.svg",
     ]
+
+
+def test_the_objective_of_a_run_is_in_its_report(tmp_path: Path) -> None:
+    path = tmp_path / "one.sitebench"
+    short = ("--entries", "100", "--users", "2", "--warmup", "100ms", "--measure", "500ms")
+    in_process("ils", "run", *short, "--objective", "failures<50%", "--out", path)
+    assert in_process("report", path).code == 0
+    assert "failures&lt;50%" in path.with_suffix(".html").read_text(encoding="utf-8")
 
 
 def test_several_runs_share_one_page(run: Path, tmp_path: Path) -> None:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from sitebench._engine import Histogram
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.measure.objective import METRICS
 from sitebench.report import build
 from sitebench.report.charts import log_axis
 from sitebench.report.model import Report
 from sitebench.report.page import Section
-from sitebench.report.sections import failures, verdict, workers
+from sitebench.report.sections import facts, failures, objectives, tail, verdict, workers
 
 
 @pytest.fixture(scope="session")
@@ -26,8 +27,8 @@ def words(section: Section) -> str:
 
 def test_the_verdict_comes_first_and_the_manifest_last(sections: dict[str, Section]) -> None:
     assert list(sections) == [
-        *("verdict", "rates", "bottlenecks", "curve", "spectrum", "over-time"),
-        *("papers", "operations", "failures", "plan", "manifest"),
+        *("verdict", "results", "warnings", "rates", "bottlenecks", "curve", "spectrum"),
+        *("over-time", "papers", "failures", "plan", "manifest"),
     ]
 
 
@@ -112,14 +113,14 @@ def test_an_invalid_point_is_marked_in_every_table_that_has_it(
     report: Report, bound: str, mark: str
 ) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
-    for name in ("bottlenecks", "papers", "operations"):
+    for name in ("bottlenecks", "papers", "results"):
         assert f'class="mark {mark}" title="{bound}' in made[name].body, name
 
 
 @pytest.mark.parametrize("bound", ["generator", "unsettled"])
 def test_the_note_of_a_starred_latency_is_true_of_each_reason(report: Report, bound: str) -> None:
     made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
-    said = words(made["operations"])
+    said = words(made["results"])
     assert "us *" in said
     assert "* the tester was the limit" not in said
     assert "* not the target's alone: the verdict says why." in said
@@ -128,9 +129,9 @@ def test_the_note_of_a_starred_latency_is_true_of_each_reason(report: Report, bo
 def test_a_lower_bound_is_written_as_one_and_its_latency_is_marked(
     sections: dict[str, Section],
 ) -> None:
-    assert "&gt;= 20,000" in sections["operations"].body
+    assert "&gt;= 20,000" in sections["results"].body
     assert "&gt;= 20,000" in sections["papers"].body
-    assert "99 us *" in words(sections["operations"])
+    assert "99 us *" in words(sections["results"])
     assert ">= 20,000 /s 1k entries" in words(sections["verdict"])
     assert "*" not in words(sections["verdict"])
 
@@ -162,10 +163,64 @@ def test_the_papers_tables_have_today_above_1997(sections: dict[str, Section]) -
 
 
 def test_operations_have_n_median_and_interval(sections: dict[str, Section]) -> None:
-    said = words(sections["operations"])
+    said = words(sections["results"])
     assert "Direct lookup 1k 16\xa0users".replace("\xa0", " ") in said
-    assert "2 20,000 20,000..20,000" in said
+    assert "20,000 2 20,000..20,000" in said
     assert "with few repeats, least and greatest" in said
+
+
+def test_objectives_have_an_outcome_and_what_was_measured(sections: dict[str, Section]) -> None:
+    said = words(sections["results"])
+    assert "lookup at 1k, 16 clients p99<1ms pass 150 us max<1us fail 151 us" in said
+    assert "add at 1k, 16 clients p99<1ms invalid" in said, "the tester was the limit"
+
+
+def test_an_objective_that_this_version_does_not_know_is_left_out(report: Report) -> None:
+    (run,) = report.runs
+    newer = replace(run, manifest={**run.manifest, "objective": "p42<1ms"})
+    assert objectives.tables(Report([newer])) == []
+
+
+def test_the_tail_has_the_samples_beyond_each_percentile(sections: dict[str, Section]) -> None:
+    """Two repeats of 8 drains of 10,000, merged: 1,600 beyond p99, one beyond p99.999."""
+    said = words(sections["results"])
+    row = "Direct lookup, 1k entries 16 users 160,000 150 us (1,600) 151 us (160) n/a (16) n/a (1)"
+    assert row in said
+
+
+def test_what_was_never_answered_is_a_lower_bound_in_the_tail(report: Report) -> None:
+    (run,) = report.runs
+    given_up = Histogram()
+    given_up.record(10**10, 20_000)
+    points = [replace(point, censored=given_up) for point in run.points]
+    row = tail.table(report, replace(run, points=points)).rows[0]
+    assert row[3] == ">= 10 s (2,000)"
+
+
+def test_1997_is_folded(sections: dict[str, Section]) -> None:
+    assert sections["papers"].body.startswith("<details><summary>")
+    above = " ".join(words(sections[name]) for name in ("verdict", "results", "warnings", "rates"))
+    assert "ProLiant" not in above
+    assert all("ProLiant" not in str(chart.choices) for chart in sections["rates"].charts)
+
+
+def test_a_single_size_makes_no_chart_over_sizes(report: Report) -> None:
+    (run,) = report.runs
+    one = replace(run, points=[run.points[0]])
+    assert "rates" not in {each.id for each in build.sections(Report([one]))}
+
+
+def test_the_head_says_how_hard_how_and_how_long(report: Report) -> None:
+    said = " ".join(re.sub(r"<[^>]+>", " ", facts.html(report, report.runs[0])).split())
+    assert "Users 2 to 64 Load model closed: each user as soon as it is answered" in said
+    assert "Window 4s, after 2s of warm-up Measured 8 points in " in said
+    (run,) = report.runs
+    asked = replace(
+        run.points[0].spec, rate=5_000.0, settings={"arrivals": "poisson", "think": "0.0"}
+    )
+    point = replace(run.points[0], result=replace(run.points[0].result, spec=asked))
+    said = facts.html(report, replace(run, points=[point]))
+    assert "open: 5,000/s, poisson arrivals" in said
 
 
 def test_failures_are_counted_by_kind(sections: dict[str, Section]) -> None:
@@ -237,7 +292,7 @@ def test_a_narrow_range_of_rates_has_marks_too() -> None:
 def test_a_hollow_mark_says_how_its_rate_may_be_quoted(report: Report) -> None:
     for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
         made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}
-        said = [str(dict(chart.choices)) for chart in made["rates"].charts]
+        said = [str(dict(chart.choices)) for chart in made["papers"].charts]
         assert any(word in text for text in said), bound
         for name in ("rates", "curve"):
             assert all("{'field': 'grade'}" in str(chart.spec) for chart in made[name].charts)

@@ -68,7 +68,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
         if request.endpoint == "sitebench.report":
             # Of an origin of its own: --out may go on with a stranger's run file.
-            policy += "; sandbox allow-scripts allow-popups"
+            policy += "; sandbox allow-scripts allow-popups allow-downloads"
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Frame-Options"] = "SAMEORIGIN" if live else "DENY"
         response.headers["Referrer-Policy"] = "same-origin"

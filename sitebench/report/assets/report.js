@@ -32,7 +32,11 @@
     return made;
   };
 
-  const { theme, charts } = await unpack("data");
+  const { theme, charts, files } = await unpack("data");
+  for (const link of document.querySelectorAll("a[data-file]")) {
+    link.href = URL.createObjectURL(new Blob([files[link.dataset.file]], { type: "text/plain" }));
+  }
+
   const options = {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, config: theme, logLevel: 1,
     tooltip: { theme: "custom" },
@@ -63,6 +67,7 @@
     }
 
     async drawNow() {
+      if (this.element.closest("details:not([open])")) return;
       this.width = this.place.clientWidth;
       if (!this.width) return;
       if (this.view) this.view.finalize();
@@ -134,6 +139,10 @@
       .filter((figure) => figure.place.clientWidth && figure.place.clientWidth !== figure.width)
       .forEach((figure) => figure.draw()), 150);
   });
+
+  document.querySelectorAll("details").forEach((each) => each.addEventListener("toggle", () => figures
+    .filter((figure) => each.contains(figure.element) && !figure.width)
+    .forEach((figure) => figure.draw())));
 
   // On paper everything is open.
   let opened = [];

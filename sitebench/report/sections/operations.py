@@ -1,12 +1,15 @@
-"""Every operation in a row: repeats, median, interval, percentiles."""
+"""The results: objectives, a row per operation, the tail, and both as files."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
+from html import escape
 
 from sitebench.report.model import Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
+from sitebench.report.sections import objectives, tail
 from sitebench.report.table import NOTHING, Cell, Row, Table
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
@@ -24,65 +27,98 @@ _PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
 
 
 def tables(report: Report) -> list[Table]:
-    """Return two tables per run: its operations, and every step of its sequences."""
-    return [made for run in report.runs for made in (_operations(report, run), _steps(report, run))]
+    """Return four tables per run, those that the page folds last."""
+    makers = (_operations, tail.table, _cost, _steps)
+    return [make(report, run) for run in report.runs for make in makers]
 
 
 def section(report: Report) -> Section | None:
-    parts = []
+    parts = [table.to_html() for table in objectives.tables(report)]
     for run in report.runs:
         parts.append(_operations(report, run).to_html())
-        steps = _steps(report, run).to_html()
-        parts.append(f"<details><summary>Every step of every sequence</summary>{steps}</details>")
-    return Section("operations", "Operation by operation", "".join(parts), short="Operations")
+        parts.append(tail.table(report, run).to_html())
+        parts.append(_downloads(run))
+        for title, table in (
+            ("The tester's own cost", _cost(report, run)),
+            ("Every step of every sequence", _steps(report, run)),
+        ):
+            parts.append(f"<details><summary>{title}</summary>{table.to_html()}</details>")
+    return Section("results", "Results", "".join(parts))
+
+
+def _downloads(run: Run) -> str:
+    links = [
+        f'<a download="{name}" data-file="{name}">{name}</a>' for name in map(escape, run.downloads)
+    ]
+    every = escape(shlex.join(["sitebench", "export", str(run.path)]))
+    had = (
+        f"{', '.join(links)} (a row per point; HdrHistogram log, an interval per step). "
+        if links
+        else ""
+    )
+    return f'<p class="screen-only">Download: {had}Every half second: <code>{every}</code></p>'
 
 
 def _operations(report: Report, run: Run) -> Table:
+    repeated = any(each.n > 1 for each in run.series)
     columns = (
-        *("Operation", "Size", "Load", "Verdict", "n", "operations/s", "interval"),
+        *("Operation", "Size", "Load", "Verdict", "operations/s"),
+        *(("n", "interval") if repeated else ()),
         *_PERCENTILES.values(),
-        *("failed", "waiting", "unread", "us/op", "headroom"),
+        "failed",
     )
-    rows = [_row(report, run, each) for each in run.series]
-    repeats = {each.n for each in run.series}
-    notes = ["n: repeats. Rates and percentiles of latency are medians over repeats."]
-    notes[0] += " Latencies are those of right answers."
-    if max(repeats) > 1:
+    rows = [_row(report, run, each, repeated=repeated) for each in run.series]
+    notes = ["Latencies are those of right answers."]
+    if repeated:
+        notes[0] += " n: repeats. Rates and percentiles of latency are medians over repeats."
         notes[0] += " The interval is 95 % of the median; with few repeats, least and greatest."
-    notes += ["n/a: fewer than 100 samples beyond the percentile. us/op: the generator's own CPU."]
+    notes.append("n/a: fewer than 100 samples beyond the percentile.")
     notes.append(">=: the percentile is of operations that were never answered: it is at least so.")
     notes.append("* not the target's alone: the verdict says why.")
-    notes.append("Waiting: due and not answered when the window began and when it ended (medians).")
-    notes.append("Unread: how long answers lay in the kernel at most; service time includes it.")
-    notes.append("Headroom: share of time that the busiest thread of the tester had left.")
     done = [each.result for each in run.stored if each.status == "done"]
     notes += tries([each for each in done if each is not None])
     return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 
-def _row(report: Report, run: Run, each: Series) -> Row:
+def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
     suite = report.suite(each.spec.half)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
     how = distinguishing_label(others, ignoring=("load", "lanes"))(each.spec)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))
-    unread = each.median(unread_p99)
-    cpu = each.median(lambda r: r.cpu_us_per_op)
-    headroom = each.median(lambda r: r.headroom)
+    interval = around(each, rate_of, format_rate) if each.n > 1 else ""
     return [
         ", ".join(filter(None, (suite.title_of(each.spec.operation), how))),
         format_size(each.spec.entries) if each.spec.entries else NOTHING,
         load_name(each.spec),
         marked(each, bounds),
-        f"{each.n}",
         marked(each, rate_mark(each)),
-        around(each, rate_of, format_rate) if each.n > 1 else "",
+        *((f"{each.n}", interval) if repeated else ()),
         *(_latency(each, name) for name in _PERCENTILES),
         f"{each.failures:,}",
-        waiting(each),
-        NOTHING if unread is None else format_ns(unread * 1e3),
-        NOTHING if cpu is None else f"{cpu:.3g}",
-        NOTHING if headroom is None else f"{headroom:.0%}",
     ]
+
+
+def _cost(report: Report, run: Run) -> Table:
+    columns = ("Point", "Load", "waiting", "unread", "us/op", "headroom")
+    rows: list[Row] = []
+    for each in run.series:
+        unread = each.median(unread_p99)
+        cpu = each.median(lambda r: r.cpu_us_per_op)
+        headroom = each.median(lambda r: r.headroom)
+        rows.append(
+            [
+                *(report.name(each.spec), load_name(each.spec), waiting(each)),
+                NOTHING if unread is None else format_ns(unread * 1e3),
+                NOTHING if cpu is None else f"{cpu:.3g}",
+                NOTHING if headroom is None else f"{headroom:.0%}",
+            ]
+        )
+    notes = [
+        "Waiting: due and not answered when the window began and when it ended (medians).",
+        "Unread: how long answers lay in the kernel at most; service time includes it.",
+        "us/op: the generator's own CPU. Headroom: share of time that its busiest thread had left.",
+    ]
+    return Table(report.titled("The tester's own cost", run), columns, rows, left=2, notes=notes)
 
 
 def _latency(each: Series, name: str) -> str | Cell:

@@ -8,7 +8,7 @@ from html import escape
 from sitebench.report.charts import Chart
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
-from sitebench.report.sections.rates import caller, lines
+from sitebench.report.sections.rates import beside_printed, caller, lines
 from sitebench.report.suite import Folded
 from sitebench.report.table import Table
 
@@ -45,6 +45,7 @@ def _others(report: Report) -> Iterator[Folded]:
 
 def _charts(report: Report) -> Iterator[Chart]:
     for suite in report.present:
+        yield from beside_printed(report, suite)
         for n, run in enumerate(report.runs):
             measured = [each for each in run.series if each.spec.half == suite.name]
             if suite.charts is not None and measured:
@@ -65,10 +66,11 @@ def section(report: Report) -> Section | None:
         '<p class="note">Sent and received are the target\'s. Available memory is the value at the '
         "end of the window, as the paper has it.</p>"
     )
-    body = "".join(table.to_html() for table in found) + note if found else ""
     drawings = "".join(figure(chart) for chart in charts)
-    body += f'<div class="grid">{drawings}</div>' if charts else ""
+    body = f'<div class="grid">{drawings}</div>' if charts else ""
+    body += "".join(table.to_html() for table in found) + note if found else ""
     body += "".join(_group(each) for each in others)
+    body = f"<details><summary>Tables and figures</summary>{body}</details>"
     return Section("papers", "The papers' tables with these results", body, charts, short="Paper")
 
 

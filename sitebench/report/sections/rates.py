@@ -1,9 +1,9 @@
-"""Rates and latencies against size: the papers' figures, with their machines beside today's."""
+"""Rates and latencies against size; for the papers' section also with their machines beside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -80,13 +80,20 @@ def caller(report: Report, found: Sequence[_Line]) -> Callable[[_Line], str]:
 
 
 def section(report: Report) -> Section | None:
-    """Return the figures of each operation, a row of them per suite."""
+    """Return the figure of each operation measured at several sizes, a row of them per suite."""
     parts, charts = [], []
     for suite in report.present:
-        found = [_chart(report, suite, each) for each in suite.figures(report.operations(suite))]
-        drawings = "".join(figure(chart) for chart in found)
-        parts.append(f'<h3>{escape(suite.title)}</h3><div class="grid">{drawings}</div>')
-        charts += found
+        found = [
+            _chart(report, suite, replace(each, printed=()), f"rate-{suite.name}-{each.name}")
+            for each in suite.figures(report.operations(suite))
+            if _sizes(report, suite, each) > 1
+        ]
+        if found:
+            drawings = "".join(figure(chart) for chart in found)
+            parts.append(f'<h3>{escape(suite.title)}</h3><div class="grid">{drawings}</div>')
+            charts += found
+    if not charts:
+        return None
     note = (
         '<p class="note">Both axes are logarithmic. A bar at a point is its interval over repeats; '
         "a hollow mark is a lower bound, or a point that is not usable. A click on a name "
@@ -96,14 +103,28 @@ def section(report: Report) -> Section | None:
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
 
 
-def _chart(report: Report, suite: ReportSuite, shown: RateFigure) -> Chart:
+def beside_printed(report: Report, suite: ReportSuite) -> list[Chart]:
+    """Return the papers' figures of a suite, their machines beside today's."""
+    return [
+        _chart(report, suite, each, f"printed-{suite.name}-{each.name}")
+        for each in suite.figures(report.operations(suite))
+        if each.printed
+    ]
+
+
+def _sizes(report: Report, suite: ReportSuite, shown: RateFigure) -> int:
+    found = lines(report, suite.name, shown.operation)
+    return len({each.spec.size for line in found for each in line.series})
+
+
+def _chart(report: Report, suite: ReportSuite, shown: RateFigure, identity: str) -> Chart:
     found = lines(report, suite.name, shown.operation)
     name = caller(report, found)
     then = [each.machine for each in shown.printed]
     points = _columns(found, name, shown)
     beside = f", beside {' and '.join(then)}" if then else ""
     return Chart(
-        id=f"rate-{suite.name}-{shown.name}",
+        id=identity,
         title=shown.title,
         description=(
             f"{shown.title}: {shown.unit} against {suite.size_title.lower()}, both axes "

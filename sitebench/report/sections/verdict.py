@@ -1,4 +1,4 @@
-"""The first section: what was found, what limited it, whether to trust it; then every warning."""
+"""The first section: what was found, what limited it, whether to trust it."""
 
 from __future__ import annotations
 
@@ -64,8 +64,13 @@ def section(report: Report) -> Section | None:
         rows = "".join(_best(report, suite, figure) for figure in _figures(report, suite))
         parts.append(f'<div class="card"><h3>{escape(suite.title)}</h3><dl>{rows}</dl></div>')
     parts.append("</div>")
-    parts += [_warnings(report, run) for run in report.runs]
     return Section("verdict", "Verdict", "".join(parts))
+
+
+def warnings(report: Report) -> Section | None:
+    """Return every warning with its remedy; None where there is none."""
+    body = "".join(_warnings(report, run) for run in report.runs)
+    return Section("warnings", "Warnings", body) if body else None
 
 
 def stamp(run: Run) -> str:
@@ -171,7 +176,7 @@ def _quotable(run: Run) -> str:
 
 
 def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
-    """Return an operation's highest usable rate, its size, its p99, and its ratio to 1997."""
+    """Return an operation's highest usable rate, its size, and its p99."""
     series = [
         each
         for _, each in report.measured
@@ -183,16 +188,10 @@ def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
         none = '<span class="mark invalid">n/a</span>'
         return f"<div><dt>{escape(figure.title)}</dt><dd>{none}</dd></div>"
     best = max(series, key=lambda each: each.median(figure.of) or 0.0)
-    rate = best.median(figure.of) or 0.0
     p99 = latency_mark(best, "p99")
     remarks = [suite.sized(best.spec)]
     # The tester's own waiting is in the latency of a lower bound.
     remarks += [f"p99 {p99}"] if best.valid and p99 != NOTHING else []
-    last = figure.printed[-1] if figure.printed else None
-    if last is not None and best.spec.size in last.sizes:
-        then = last.rates[list(last.sizes).index(best.spec.size)]
-        least = "" if best.valid else "at least "
-        remarks.append(f"{least}{rate / then:,.0f} times a {last.machine}")
     shown = escape(rate_mark(best, figure.of))
     return (
         f"<div><dt>{escape(figure.title)}</dt><dd><b>{shown}<small>/s</small></b>"
@@ -245,8 +244,8 @@ def _warnings(report: Report, run: Run) -> str:
     if not found:
         return ""
     items = "".join(_item(each) for each in found)
-    title = report.titled("Warnings", run)
-    return f'<h3>{escape(title)}</h3><ul class="warnings">{items}</ul>'
+    heading = f"<h3>{escape(run.label)}</h3>" if len(report.runs) > 1 else ""
+    return f'{heading}<ul class="warnings">{items}</ul>'
 
 
 def _item(warning: Warned) -> str:

@@ -1,7 +1,8 @@
 """HdrHistogram's interval log, version 1.3, which its own tools and their plotters read.
 
-One line per step and drain: latency in nanoseconds, as precisely as it was recorded. Intervals
-with the same tag merge into the histogram of that step and phase. A tag is
+One line per step and drain, or merged one per step and window: latency in nanoseconds, as
+precisely as it was recorded. Intervals with the same tag merge into the histogram of that step
+and phase. A tag is
 
     <point>:<operation>@<entries>:<phase>:<program>.<step>
 
@@ -27,8 +28,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_IN_A_TAG = re.compile(r"[,\s]")
 
 
-def write(run: RunFile) -> Iterator[str]:
-    """Yield the log's head, and a line per interval."""
+def write(run: RunFile, *, merged: bool = False) -> Iterator[str]:
+    """Yield the log's head, and a line per interval: a drain, or merged the measured window."""
     begun = [point for point in run.points() if point.started is not None]
     start = min((point.started or 0.0 for point in begun), default=0.0)
     yield "#[Logged with sitebench]"
@@ -37,19 +38,38 @@ def write(run: RunFile) -> Iterator[str]:
     yield f"#[StartTime: {start:.3f} (seconds since epoch), {date}]"
     yield _LEGEND
     for point in begun:
-        yield from _intervals(point, run.timeline(point.id), (point.started or 0.0) - start)
+        offset_s = (point.started or 0.0) - start
+        yield from (
+            _windows(run, point, offset_s)
+            if merged
+            else _intervals(point, run.timeline(point.id), offset_s)
+        )
+
+
+def _windows(run: RunFile, point: StoredPoint, offset_s: float) -> Iterator[str]:
+    if point.result is None:
+        return
+    for step in run.histograms(point.id):
+        tag = _tag(point, "measure", step.program, step.step)
+        begin_s = offset_s + point.spec.warmup_s
+        yield _line(tag, begin_s, point.result.seconds, step.latency.to_bytes())
 
 
 def _intervals(point: StoredPoint, rows: list[TimelineRow], offset_s: float) -> Iterator[str]:
     first_s = min((row.t_ns / 1e9 - row.seconds for row in rows), default=0.0)
     for row in rows:
         begin_s = offset_s + row.t_ns / 1e9 - row.seconds - first_s
-        longest = Histogram.from_bytes(row.latency).max / _NS_PER_MS
-        encoded = base64.b64encode(row.latency).decode()
-        yield f"Tag={_tag(point, row)},{begin_s:.3f},{row.seconds:.3f},{longest:.3f},{encoded}"
+        tag = _tag(point, row.phase, row.program, row.step)
+        yield _line(tag, begin_s, row.seconds, row.latency)
 
 
-def _tag(point: StoredPoint, row: TimelineRow) -> str:
+def _line(tag: str, begin_s: float, seconds: float, latency: bytes) -> str:
+    longest = Histogram.from_bytes(latency).max / _NS_PER_MS
+    encoded = base64.b64encode(latency).decode()
+    return f"Tag={tag},{begin_s:.3f},{seconds:.3f},{longest:.3f},{encoded}"
+
+
+def _tag(point: StoredPoint, phase: str, program: str, step: str) -> str:
     spec = point.spec
-    what = f"{point.id}:{spec.operation}@{spec.entries}:{row.phase}:{row.program}.{row.step}"
+    what = f"{point.id}:{spec.operation}@{spec.entries}:{phase}:{program}.{step}"
     return _NOT_IN_A_TAG.sub("_", what)

@@ -109,4 +109,4 @@ def test_with_a_password_it_takes_the_token_and_the_target_stays(tmp_path: Path)
 
 def test_a_report_is_of_an_origin_of_its_own(root: str) -> None:
     _, headers = asked(f"{root}/sitebench/report")
-    assert "sandbox allow-scripts" in headers["Content-Security-Policy"]
+    assert "sandbox allow-scripts allow-popups allow-downloads" in headers["Content-Security-Policy"]

@@ -43,6 +43,18 @@ def test_every_interval_is_there_with_every_count(path: Path, made: bool) -> Non
     assert [each[3] for each in read] == [round(each[4].max / 1e6, 3) for each in read]
 
 
+@pytest.mark.parametrize("made", [True, False])
+def test_merged_it_has_the_measured_window_of_each_step(path: Path, made: bool) -> None:
+    with RunFile(path if made else STORED) as run:
+        lines = list(hlog.write(run, merged=True))
+        done = [point for point in run.points() if point.result is not None]
+        steps = [(point, step) for point in done for step in run.histograms(point.id)]
+    read = intervals(lines)
+    assert [each[4] for each in read] == [step.latency for _, step in steps]
+    lasted = [point.result.seconds for point, _ in steps if point.result is not None]
+    assert [each[2] for each in read] == pytest.approx(lasted, abs=0.001)
+
+
 def test_the_head_names_the_version_and_the_start(run: RunFile) -> None:
     lines = list(hlog.write(run))
     assert "#[Histogram log format version 1.3]" in lines

@@ -1,0 +1,71 @@
+"""The head of the page: what was measured, how hard, for how long, and on which machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from sitebench.report.model import Report, Run
+from sitebench.runs.point import PointSpec
+from sitebench.units import format_duration, format_rate, parse_duration
+
+
+def html(report: Report, run: Run) -> str:
+    """Return the facts of a run, those that are known."""
+    heading = f"<h2>{escape(run.label)}</h2>" if len(report.runs) > 1 else ""
+    rows = "".join(
+        f"<div><dt>{name}</dt><dd>{escape(text)}</dd></div>"
+        for name, text in _facts(run).items()
+        if text
+    )
+    return f'{heading}<dl class="facts">{rows}</dl>'
+
+
+def _facts(run: Run) -> dict[str, str]:
+    manifest, specs = run.manifest, [point.spec for point in run.points]
+    cpu = manifest.get("cpu") or {}
+    machine = f"{cpu.get('model')}, {cpu.get('usable')} cores" if cpu else ""
+    n = len(run.points)
+    return {
+        "Target": ", ".join(dict.fromkeys(spec.target for spec in specs)),
+        "Users": _range(spec.users for spec in specs),
+        "Load model": "; ".join(dict.fromkeys(map(_load, specs))),
+        "Window": _window(run, specs),
+        "Measured": f"{n} point{'s' if n > 1 else ''}{_lasted(run)}",
+        "Machine": ", ".join(filter(None, (machine, str(manifest.get("kernel") or "")))),
+        "Started": str(manifest.get("started") or ""),
+    }
+
+
+def _range(values: Iterable[int]) -> str:
+    found = sorted(set(values))
+    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+
+
+def _load(spec: PointSpec) -> str:
+    """Return when an operation begins: the schedule, in the words of the method."""
+    if spec.rate is not None:
+        return f"open: {format_rate(spec.rate)}/s, {spec.arrivals} arrivals"
+    think_s = parse_duration(spec.settings.get("think", "0s"))
+    pause = (
+        f"after a pause of {format_duration(think_s)}" if think_s else "as soon as it is answered"
+    )
+    return f"closed: each user {pause}"
+
+
+def _window(run: Run, specs: Sequence[PointSpec]) -> str:
+    """Return the measured window, as long as it was, and the warm-up before it."""
+    seconds = sorted(result.seconds for result in run.results)
+    short, long = f"{seconds[0]:.3g}s", f"{seconds[-1]:.3g}s"
+    measured = short if short == long else f"{short} to {long}"
+    warmups = sorted({spec.warmup_s for spec in specs})
+    before = " to ".join(
+        format_duration(each) for each in (warmups[0], warmups[-1])[: len(warmups)]
+    )
+    return f"{measured}, after {before} of warm-up"
+
+
+def _lasted(run: Run) -> str:
+    done = [each for each in run.stored if each.started is not None and each.finished is not None]
+    seconds = sum((each.finished or 0.0) - (each.started or 0.0) for each in done)
+    return f" in {seconds:,.0f}s" if done else ""

@@ -1,0 +1,45 @@
+"""Which objective each point met, and what was measured of it."""
+
+from __future__ import annotations
+
+from sitebench.errors import UnknownValue
+from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.report.model import Report, Run
+from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.tables.tables import point_name
+
+_STATES = {
+    ObjectiveState.MET: Cell("pass", Mark.PASS),
+    ObjectiveState.BROKEN: Cell("fail", Mark.FAIL),
+    ObjectiveState.UNKNOWN: Cell("not known", Mark.FAIL),
+}
+
+
+def tables(report: Report) -> list[Table]:
+    """Return a table per run that was measured with an objective."""
+    made = ((run, _objective(run)) for run in report.runs)
+    return [_table(report, run, found) for run, found in made if found is not None]
+
+
+def _objective(run: Run) -> Objective | None:
+    asked = run.manifest.get("objective")
+    try:
+        return Objective.parse(asked) if isinstance(asked, str) else None
+    except UnknownValue:
+        return None  # Of a newer version.
+
+
+def _table(report: Report, run: Run, objective: Objective) -> Table:
+    rows: list[Row] = []
+    for result in run.results:
+        name = point_name(result.spec)
+        for each in objective.judge(result).outcomes:
+            state = _STATES[each.state]
+            if not result.verdict.valid:
+                why = f"{result.verdict.bound}: {result.verdict.evidence}"
+                state = Cell("invalid", Mark.FAIL, why)
+            measured = each.message.partition(" is ")[2].replace(f" (asked: {each.condition})", "")
+            rows.append([name, each.condition, state, measured])
+            name = ""
+    columns = ("Point", "Objective", "Outcome", "Measured")
+    return Table(report.titled("Objectives", run), columns, rows, left=4)

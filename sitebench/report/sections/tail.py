@@ -1,0 +1,55 @@
+"""The tail of the latency, far out, and how many samples each percentile rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sitebench._engine import Histogram
+from sitebench.counts.durations import LEAST_BEYOND, percentile_ns, with_censored
+from sitebench.report.model import Point, Report, Run, load_name
+from sitebench.report.table import NOTHING, Row, Table
+from sitebench.runs.repeats import Series
+from sitebench.units import format_ns
+
+_PERCENTILES = (99.0, 99.9, 99.99, 99.999)
+
+
+def table(report: Report, run: Run) -> Table:
+    """Return a row per point, its repeats merged sample by sample."""
+    columns = ("Point", "Load", "samples", *(f"p{q:g}" for q in _PERCENTILES), "max")
+    rows = [_row(report, run, each) for each in run.series]
+    notes = [
+        "In brackets: how many samples were slower. n/a: they are fewer than "
+        f"{LEAST_BEYOND}. Repeats are merged."
+    ]
+    return Table(report.titled("Tail of the latency", run), columns, rows, left=2, notes=notes)
+
+
+def _row(report: Report, run: Run, each: Series) -> Row:
+    measured = {id(result) for result in each.results}
+    points = [point for point in run.points if id(point.result) in measured]
+    answered, censored = _merged(points)
+    every = with_censored(answered, censored)
+    # From the shortest wait in vain on, a figure is a lower bound.
+    bound = censored.min if censored.count else None
+    star = "" if each.valid else " *"
+
+    def shown(ns: int) -> str:
+        least = ">= " if bound is not None and ns >= bound else ""
+        return f"{least}{format_ns(ns)}{star}"
+
+    cells = []
+    for q in _PERCENTILES:
+        ns = percentile_ns(every, q)
+        beyond = every.count * (100_000 - round(q * 1_000)) // 100_000
+        cells.append(f"{NOTHING if ns is None else shown(ns)} ({beyond:,})")
+    most = shown(every.max) if every.count else NOTHING
+    return [report.name(each.spec), load_name(each.spec), f"{every.count:,}", *cells, most]
+
+
+def _merged(points: Sequence[Point]) -> tuple[Histogram, Histogram]:
+    answered, censored = Histogram(), Histogram()
+    for point in points:
+        answered.add(point.latency)
+        censored.add(point.censored)
+    return answered, censored
