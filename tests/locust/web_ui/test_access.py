@@ -109,4 +109,5 @@ def test_with_a_password_it_takes_the_token_and_the_target_stays(tmp_path: Path)
 
 def test_a_report_is_of_an_origin_of_its_own(root: str) -> None:
     _, headers = asked(f"{root}/sitebench/report")
-    assert "sandbox allow-scripts allow-popups allow-downloads" in headers["Content-Security-Policy"]
+    allowed = "sandbox allow-scripts allow-popups allow-downloads"
+    assert allowed in headers["Content-Security-Policy"]
