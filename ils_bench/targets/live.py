@@ -15,7 +15,7 @@ from ils_bench.targets.identity import identity_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec, generate
 from sitebench._engine import Population, count_people, seed_directory
-from sitebench.errors import SitebenchError
+from sitebench.errors import BadInput, SitebenchError
 from sitebench.system.native_errors import translated
 from sitebench.targets import ownership
 from sitebench.targets.tls import Trust
@@ -52,6 +52,20 @@ def open_live(options: DirectoryOptions) -> OpenDirectory:
         trust=trust,
         ca=options.tls_ca,
     )
+
+
+def has_last(target: OpenDirectory, names: str, people: int) -> None:
+    """Refuse a test of more people than the directory has: their lookups would all fail."""
+    from ils_bench.targets.probe import connected, lacks
+
+    last = names.replace("{i}", str(people - 1))
+    with connected(target.address, target.who, target.trust) as connection:
+        if lacks(connection, target.base, f"({last})"):
+            raise BadInput(
+                f"{target.address} has no {last!r} below {target.base!r}",
+                f"{{i}} runs from 0 to --entries - 1: give --entries as many as there are, not "
+                f"{people:,}, or another --names",
+            )
 
 
 def count_seeded(target: OpenDirectory, population: Population) -> int:

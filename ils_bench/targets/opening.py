@@ -8,7 +8,7 @@ from typing import Any
 
 from ils_bench.options import LoadTestOptions
 from ils_bench.targets.address import START_TLS, Address
-from ils_bench.targets.live import Progress, open_live, seed
+from ils_bench.targets.live import Progress, has_last, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
@@ -63,6 +63,8 @@ def open_target(
     else:
         refuse_limits(options)
         target = open_live(options)
+        if options.names is not None:
+            has_last(target, options.names, size)
     with target, contextlib.ExitStack() as after:
         if not target.disposable and options.names is None:
             after.callback(seed(target, people, progress, keep=False))

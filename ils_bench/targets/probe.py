@@ -157,6 +157,16 @@ def exists(connection: Any, dn: str) -> bool:
     return bool(connection.result["result"] == 0 and connection.response)
 
 
+def lacks(connection: Any, base: str, filter_: str) -> bool:
+    """Return whether the directory answers that it has no such entry; not that it does not tell."""
+    try:
+        connection.search(base, filter_, ldap3.SUBTREE, attributes=["1.1"], size_limit=1)
+    except LDAPException:
+        return False
+    entries = [each for each in connection.response or () if each["type"] == "searchResEntry"]
+    return bool(connection.result["result"] == _SUCCESS and not entries)
+
+
 def root_dse(
     address: Address,
     who: Identity = ANONYMOUS,

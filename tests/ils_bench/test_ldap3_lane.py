@@ -5,10 +5,12 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.probe import connected
 from ils_bench.targets.target import OpenDirectory
+from seeders.people import Spec, generate
 from tests.support.cli import in_process
 
 SHORT = ("--client", "ldap3", "--users", "4", "--warmup", "200ms", "--measure", "1s", "--json")
-LOCALES = ("--locales", "en_US,de_DE,ja_JP")
+SPOKEN = ("en_US", "de_DE", "ja_JP")
+LOCALES = ("--locales", ",".join(SPOKEN))
 MANAGE_DSA_IT = ("2.16.840.1.113730.3.4.2", True, None)
 """The control by which a referral is itself what is meant (RFC 3296)."""
 
@@ -34,18 +36,19 @@ def test_every_sequence_runs_without_a_failure(slapd: object, operation: str) ->
 
 
 def test_answers_are_checked_against_the_people_they_should_be(openldap: OpenDirectory) -> None:
-    # The same names, but another seed's: what comes back is not what was asked for.
+    # The last person is there; hardly anyone else has that name.
+    last = generate(Spec(300, locales=SPOKEN)).population.name(299)
+    assert last.endswith(" 299")
     ran = in_process(
-        *("ils", "run", "lookup", "--target", str(openldap.address), "--names", "cn={i}"),
-        *("--entries", "300"),
+        *("ils", "run", "lookup", "--target", str(openldap.address), "--entries", "300"),
+        *("--names", f"cn={last.removesuffix('299')}{{i}}"),
         *LOCALES,
         *SHORT,
     )
     (point,) = ran.objects
-    assert point["operations"] == 0
+    assert point["operations"] < point["failures"]
     assert set(point["failures_by_kind"]) == {"wrong-answer"}
     assert ran.code == 1
-    assert "wrong-answer" in ran.err
 
 
 def test_a_referral_is_followed_nowhere(openldap: OpenDirectory) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from ils_bench.seeding import journal
+from ils_bench.targets.address import parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
+from ils_bench.targets.probe import connected
 from tests.support.cli import in_process
 from tests.support.refusing_directory import refusing
 
@@ -33,6 +35,20 @@ def test_nobody_is_left_where_the_first_add_was_refused(tmp_path: Path) -> None:
     assert ran.code == 2
     assert "sitebench ils clean" not in ran.err
     assert not list(journal.entries())
+
+
+def test_more_people_than_the_directory_has_are_refused_before_all_lookups_fail() -> None:
+    with LdapDirectory(1) as directory:
+        with connected(parse_address(directory.url)) as connection:
+            for i in range(3):
+                connection.add(f"cn=user.{i},{directory.base}", "person", {"sn": "User"})
+        where = ("ils", "run", "lookup", "--target", directory.url, "--names", "cn=user.{i}")
+        short = ("--users", "1", "--warmup", "100ms", "--measure", "600ms")
+        assert in_process(*where, "--entries", "3", *short).code == 0
+        ran = in_process(*where, "--entries", "4", *short)
+    assert ran.code == 2
+    assert "has no 'cn=user.3' below 'ou=Dynamic,o=Intranet'" in ran.err
+    assert "--entries" in ran.err
 
 
 @pytest.mark.parametrize("command", ["run", "verify"])
