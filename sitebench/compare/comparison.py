@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -258,12 +258,7 @@ def _valid(
     if (done := min(map(len, sides))) < planned:
         waiting = f"{done} of {planned} repeats are measured: compared when all are"
         return [], [], [waiting], False
-    invalid = [
-        f"{name} repeat {n + 1}: {r.verdict.bound} ({r.verdict.evidence})"
-        for name, side in zip("AB", sides, strict=True)
-        for n, r in side.items()
-        if not r.verdict.valid
-    ]
+    invalid = [line for name, side in zip("AB", sides, strict=True) for line in _named(name, side)]
     valid = [{n: r for n, r in side.items() if r.verdict.valid} for side in sides]
     costs_only = _too_few(valid, sides)
     if costs_only:
@@ -276,6 +271,20 @@ def _valid(
         common = sorted(valid[0].keys() & valid[1].keys())
         valid = [{n: side[n] for n in common} for side in valid]
     return list(valid[0].values()), list(valid[1].values()), invalid, costs_only
+
+
+def _named(name: str, side: _Side) -> Iterator[str]:
+    """Yield a line for each reason, with the evidence of the first repeat that has it."""
+    spoiled: dict[str, list[PointResult]] = {}
+    for result in side.values():
+        if not result.verdict.valid:
+            spoiled.setdefault(result.verdict.bound, []).append(result)
+    for bound, results in spoiled.items():
+        numbers = [result.spec.repeat + 1 for result in results]
+        of = f"repeat {numbers[0]}"
+        each = of if len(numbers) == 1 else f"{len(numbers)} of {len(side)} repeats"
+        first = "" if len(numbers) == 1 else f"{of}: "
+        yield f"{name} {each}: {bound} ({first}{results[0].verdict.evidence})"
 
 
 def _too_few(kept: Sequence[_Side], sides: Sequence[_Side]) -> bool:
