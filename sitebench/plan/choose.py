@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sitebench.errors import BadInput
 from sitebench.plan.model import Scenario, needed, people_per_machine, round_half_up, solve
 from sitebench.plan.options import PlanOptions
-from sitebench.plan.rates import UNSTATED, RateTable
+from sitebench.plan.rates import PAGES, UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite
 from sitebench.units import format_size
 
@@ -96,11 +96,13 @@ def _reasons(table: RateTable, names: Sequence[str]) -> str:
 
 
 def _missing(table: RateTable, name: str) -> BadInput:
-    known = ", ".join(key for key, row in table.rates.items() if any(row)) or "nothing"
-    return BadInput(
-        f"{table.machine} has no rate for {name}{_reasons(table, [name])}",
-        f"measure it, or leave it out of the session with --mix; there are rates for {known}",
-    )
+    message = f"{table.machine} has no rate for {name}{_reasons(table, [name])}"
+    if name == PAGES:
+        remedy = "mark an operation of the scenario with `page = true` and measure it, or give "
+        return BadInput(message, f"{remedy}--pages-per-s")
+    known = ", ".join(key for key, row in table.rates.items() if any(row))
+    there = f"; there are rates for {known}" if known else ""
+    return BadInput(message, f"measure it, or leave it out of the session with --mix{there}")
 
 
 def _at(suite: PlanSuite, scenario: Scenario, table: RateTable, size: int) -> Plan:
@@ -131,10 +133,13 @@ def _assumptions(scenario: Scenario) -> list[str]:
     if scenario.community is not None:
         if scenario.headroom == 0 and scenario.burst == 1:
             found.append(
-                "nothing is left for peaks: --headroom 30% leaves some, and --burst 150% is for "
+                "no headroom for peaks: --headroom 30% leaves some, and --burst 150% is for "
                 "minutes in which half as many again come"
             )
-        found.append("n machines are taken to do n times as much: what they share was not measured")
+        found.append(
+            "n machines are assumed to do n times as much: a database or network that they share "
+            "was not measured"
+        )
     if scenario.objective is not None:
         found.append(
             "the response time is estimated from rates (one queue, random arrivals, random service "

@@ -37,7 +37,7 @@ def render(plan: Plan, others: Sequence[Plan | SitebenchError]) -> Group:
         Text(""),
         _what_if_table(plan),
         *map(_calculation, plan.calculations),
-        _example_of_1997(plan.suite),
+        *([_example_of_1997(plan.suite)] if _is_1997s(plan) else []),
         *(Text(f"* {warning}") for warning in plan.warnings),
     )
 
@@ -167,6 +167,11 @@ def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _is_1997s(plan: Plan) -> bool:
+    """Return whether the rates are the paper's: its example says nothing of other machines."""
+    return plan.machine in {table.machine for table in plan.suite.presets.values()}
 
 
 def _example_of_1997(suite: PlanSuite) -> Group:

@@ -40,7 +40,22 @@ def test_the_site_prints_what_the_paper_prints() -> None:
     assert ran.code == 0
     assert "1,088" in ran.out
     assert "27,188" in ran.out
-    assert "They agree." in ran.out
+    assert "They agree." not in ran.out
+    assert "They agree." in in_process("plan", "ps", "--preset", "paper-2500").out
+
+
+def test_a_site_without_pages_says_how_to_count_them(tmp_path: Path) -> None:
+    run = tmp_path / "run.sitebench"
+    with RunStore(run) as store:
+        result = a_result(a_spec(half="ps", operation="scenario"))
+        store.begin(result.spec)
+        store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
+        store.confirm(result.spec)
+    ran = in_process("plan", "ps", str(run))
+    assert ran.code == 2
+    assert "has no rate for pages" in ran.err
+    assert "`page = true`" in ran.err
+    assert "--mix" not in ran.err
 
 
 def test_the_directory_prints_its_law_and_its_answer_beside_the_papers() -> None:
