@@ -43,7 +43,6 @@ def grown(figures: Mapping[str, Any]) -> tuple[PointWarning, ...]:
         PointWarning(
             "grown-directory",
             f"the directory grew from {start:,} to {end:,} entries while it was measured",
-            "measure for a shorter time, begin with more --entries, or reuse fewer people with "
-            "--ring",
+            "begin with more --entries, or reuse fewer people with --ring",
         ),
     )

@@ -80,4 +80,4 @@ def _warning(warning: verdict.Warned) -> str:
     first, *others = warning.messages
     message = f"{first} (and {len(others)} more of this kind)" if others else first
     title = f"- **{plain(warning.title)}** ({warning.points})"
-    return f"{title}: {plain(message)}. {plain(warning.remedy)}.\n"
+    return f"{title}: {plain(message)}. To do: {plain(warning.remedy)}.\n"

@@ -71,9 +71,11 @@ def _title(found: Sequence[Series]) -> str:
     if first.rate is not None and len({each.spec.rate for each in found}) == 1:
         parts.append(f"{format_rate(first.rate)}/s asked for")
     measured = format_duration(first.measure_s)
-    longest = max(result.seconds for each in found for result in each.results)
-    if longest > _LONGER * first.measure_s:
-        measured += f" to {longest:.0f}s"
+    seconds = [result.seconds for each in found for result in each.results]
+    if min(seconds) > _LONGER * first.measure_s:
+        measured = f"{min(seconds):.0f}s"
+    if max(seconds) > _LONGER * min(seconds):
+        measured += f" to {max(seconds):.0f}s"
     return ", ".join([*parts, f"{format_duration(first.warmup_s)} warm-up, {measured} measured"])
 
 

@@ -24,6 +24,9 @@ _PORTS_LOW = 0.80
 _STOLEN = 0.02
 """Stolen time below this is not reported: half of what a comparison has to find (5 %)."""
 
+_P99_NEEDS = 10_000
+"""A hundred samples lie beyond it (docs/method.md, rule 5)."""
+
 _LATE_DRAIN_S = 2.0
 """The tester drains its recorders every half second: this late, four drains found no core."""
 
@@ -148,7 +151,7 @@ def _timeouts(window: Evidence) -> PointWarning | None:
         WarningKind.TIMEOUTS,
         f"{n:,} operations timed out; they count as the time that was waited for them, and a "
         "percentile among them is a lower bound (>=)",
-        "lower the rate, or raise the timeout (--timeout)",
+        "use fewer users or a lower --rate, or raise the timeout (--timeout)",
     )
 
 
@@ -239,9 +242,12 @@ def _too_few_samples(window: Evidence) -> PointWarning | None:
     latency = window.latency
     if latency is None or latency.percentiles.get("p99") is not None:
         return None
+    takes = ""
+    if latency.n:
+        takes = f": {_P99_NEEDS * window.seconds / latency.n:,.0f} s at this rate"
     return PointWarning(
         WarningKind.TOO_FEW_SAMPLES,
-        f"{latency.n:,} samples are too few for a p99, which needs a hundred beyond it",
+        f"{latency.n:,} samples are too few for a p99, which needs {_P99_NEEDS:,}{takes}",
         "measure longer",
     )
 
@@ -287,8 +293,8 @@ def _unwatched(window: Evidence) -> PointWarning | None:
 
 
 _RULES: tuple[Callable[[Evidence], PointWarning | None], ...] = (
-    *(_unsettled, _littles_law, _generator_starved, _answers_unread, _generator_near_ceiling),
-    _shared_cores,
-    *(_failures, _timeouts, _schedule_lag, _ports, _swap, _stolen_time),
+    *(_failures, _timeouts, _unsettled, _littles_law),
+    *(_generator_starved, _answers_unread, _generator_near_ceiling, _shared_cores),
+    *(_schedule_lag, _ports, _swap, _stolen_time),
     *(_too_short, _too_few_samples, _monitor_gaps, _unwatched),
 )

@@ -88,7 +88,10 @@ def test_sizes_and_clients_are_columns_where_they_tell_points_apart() -> None:
 
 
 def test_a_window_that_went_on_says_for_how_long() -> None:
-    title, *_ = shown(replace(a_point(), seconds=9.7))
+    longer = replace(a_point(), seconds=9.7)
+    title, *_ = shown(longer)
+    assert title.endswith("500ms warm-up, 10s measured")
+    title, *_ = shown(longer, a_point(a_spec("add")))
     assert title.endswith("500ms warm-up, 2s to 10s measured")
 
 

@@ -46,7 +46,10 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         replace(QUIET, settled=Settled(Steadiness.TOO_SHORT, "4 half seconds are too few")),
         "4 half seconds",
     ),
-    WarningKind.TOO_FEW_SAMPLES: (replace(QUIET, latency=durations(600.0, n=500)), "500 samples"),
+    WarningKind.TOO_FEW_SAMPLES: (
+        replace(QUIET, latency=durations(600.0, n=500)),
+        "500 samples are too few for a p99, which needs 10,000: 200 s at this rate",
+    ),
     WarningKind.UNSETTLED: (
         replace(QUIET, settled=Settled(Steadiness.UNSETTLED, "it rose by 30%", 30.0)),
         "rose by 30%",

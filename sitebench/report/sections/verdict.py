@@ -171,7 +171,7 @@ def _quotable(run: Run) -> str:
         if p.result.verdict.grade != Quoted.NOT_USABLE
     )
     if with_warnings:
-        text += f"; {with_warnings} come with warnings"
+        text += f"; {with_warnings} of them with warnings"
     return f"{text}."
 
 
