@@ -155,8 +155,10 @@ def _greeting(directory: LdapDirectory) -> list[str]:
     if directory.start_tls:
         tls += " --start-tls"
     start_tls = " -ZZ" if directory.start_tls else ""
+    # Without it the run would add those that its default number has more.
+    entries = f" --entries {people.size}" if people is not None else ""
     return [
         f"serving {who} at {url}, suffix {directory.suffix} (Ctrl-C to stop)",
         f"  {trust}ldapsearch -x{start_tls} -H {url} -b {base} {shlex.quote(search)}",
-        f"  sitebench ils run lookup --target {url}{tls} --base {base}",
+        f"  sitebench ils run lookup --target {url}{tls} --base {base}{entries}",
     ]

@@ -50,8 +50,8 @@ def test_the_site_s_tables_have_the_columns_that_are_told(user_property_db: Path
 
 def test_the_scenario_that_is_shown_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "secret")
-    (text,) = blocks(page("scenarios.md"), "toml")
-    assert [each.name for each in parse(text, "site.toml").operations] == ["page", "note"]
+    shown = [parse(text, "site.toml") for text in blocks(page("scenarios.md"), "toml")]
+    assert [[each.name for each in one.operations] for one in shown] == [["home"], ["page", "note"]]
 
 
 def test_every_key_and_field_of_a_scenario_is_told() -> None:
