@@ -8,8 +8,8 @@ Public names are imported when they are first used.
 # fmt: off
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # What type checkers take for true, without the import of `typing`.
 if TYPE_CHECKING:  # for type checkers, what each suite's `Suite.exports` says
     from ils_bench.sequences import Add, Bind, Change, Compare, Connect, Delete, Lookup, Modify  # noqa: I001
     from ils_bench.sequences import Refresh, Repeat, Retrieve, Search, Sequence, Think, Unbind

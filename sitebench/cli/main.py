@@ -130,6 +130,11 @@ def main() -> None:
         exit_with(as_bad_input(error))
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+    except RuntimeError as error:
+        # Python 3.11 makes this of a Ctrl-C within `__set_name__`, in a module that is imported.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        sys.exit(EXIT_INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from locust import argument_parser
-from locust import main as locust
+from sitebench.system.interrupt import EndingQuietly
+
+with EndingQuietly():
+    from locust import argument_parser
+    from locust import main as locust
 
 _OF_THE_USER = ("~/.locust.conf",)
 

@@ -1,0 +1,80 @@
+"""Ctrl-C at any moment ends a command quietly, with 130: also while modules are imported."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import in_process
+
+ROOT = Path(__file__).parents[2]
+IGNORING = "typer sitebench.__main__:main --version"
+INTERRUPTED_AT = """
+import os, signal, sys
+interrupted, entry = sys.argv.pop(1), sys.argv.pop(1)
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == interrupted:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+module, _, function = entry.partition(":")
+getattr(__import__(module, fromlist=[function]), function)()
+"""
+
+
+def interrupted_at(module: str, entry: str, *argv: str) -> subprocess.CompletedProcess[str]:
+    """Run an entry point, and send Ctrl-C as it begins to import a module."""
+    whole = [sys.executable, "-c", INTERRUPTED_AT, module, entry, *argv]
+    return subprocess.run(whole, capture_output=True, text=True, check=False, timeout=60)
+
+
+def console_script() -> str:
+    """Return what pyproject.toml has for the command."""
+    text = (ROOT / "pyproject.toml").read_text()
+    return text.partition('\nsitebench = "')[2].partition('"')[0]
+
+
+@pytest.mark.parametrize("module", ["typer", "sitebench.cli.report", "rich"])
+def test_ctrl_c_during_an_import_ends_quietly_with_130(module: str) -> None:
+    ran = interrupted_at(module, console_script(), "--help")
+    assert (ran.returncode, ran.stderr) == (130, "")
+
+
+def test_ctrl_c_while_locust_is_imported_ends_quietly_too() -> None:
+    ran = interrupted_at("locust", "sitebench.locust.process:main")
+    assert (ran.returncode, ran.stderr) == (130, "")
+
+
+def test_what_comes_before_the_handler_imports_next_to_nothing() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import sitebench.__main__;"
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-P", "-c", f"import sys; sys.path.append({str(ROOT)!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {"enum", "typing", "re"}.isdisjoint(done.stdout.split())
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    """As a shell does for what it starts in the background."""
+    ran = subprocess.run(
+        ["sh", "-c", f"trap '' INT; exec {sys.executable} -c \"$0\" $1", INTERRUPTED_AT, IGNORING],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0
+
+
+def test_a_ctrl_c_that_python_has_wrapped_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrapped(*_: object, **__: object) -> None:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("sitebench.cli.main.app", wrapped)
+    ran = in_process("report", "any")
+    assert (ran.code, ran.err) == (130, "")
