@@ -1,4 +1,4 @@
-//! Every target for a moment, on any compiler: its corpus as it stands, and changed at random.
+//! Every target for a moment, on any compiler: its corpus as it stands, changed at random, and grown.
 //!
 //! No coverage guides it, which `make fuzz` has; what it finds, it finds again: the seed is fixed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "this is a test")]
@@ -8,11 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fuzz::{TARGETS, Target};
+use fuzz::{TARGETS, Target, within_cost};
 
 /// How many changed inputs, unless the machine is too slow for them.
 const CHANGES: usize = 200_000;
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long an input becomes that says a piece of itself again and again.
+const GROWN: usize = 16 << 10;
 
 /// xorshift64*.
 struct Dice(u64);
@@ -38,7 +41,7 @@ fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// Runs it, and says with which bytes it failed.
 fn hold(name: &str, target: Target, bytes: &[u8], of: &Path) {
-    if catch_unwind(AssertUnwindSafe(|| target(bytes))).is_err() {
+    if catch_unwind(AssertUnwindSafe(|| within_cost(target, bytes))).is_err() {
         panic!("{name} fails with {bytes:?}, made from {}", of.display());
     }
 }
@@ -71,6 +74,14 @@ fn changed(bytes: &[u8], others: &[(PathBuf, Vec<u8>)], dice: &mut Dice) -> Vec<
     bytes
 }
 
+/// With a piece of it repeated: where the cost of many alike grows with their square, it shows.
+fn grown(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let at = dice.roll(bytes.len());
+    let end = (at + 1 + dice.roll(12)).min(bytes.len());
+    let times = GROWN / (end - at).max(1);
+    [&bytes[..at], &bytes[at..end].repeat(times), &bytes[end..]].concat()
+}
+
 fn short(name: &str) {
     let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).unwrap();
     let files = corpus(name);
@@ -79,9 +90,14 @@ fn short(name: &str) {
         hold(name, *target, bytes, path);
     }
     let (mut dice, begun) = (Dice(0x5eed_1997), Instant::now());
-    for _ in 0..CHANGES {
+    for number in 0..CHANGES {
         let (path, bytes) = &files[dice.roll(files.len())];
-        hold(name, *target, &changed(bytes, &files, &mut dice), path);
+        let mut bytes = changed(bytes, &files, &mut dice);
+        // Long ones take as much time as many short ones.
+        if number % 100 == 0 {
+            bytes = grown(&bytes, &mut dice);
+        }
+        hold(name, *target, &bytes, path);
         if begun.elapsed() > PATIENCE {
             break;
         }

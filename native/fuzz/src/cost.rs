@@ -1,0 +1,35 @@
+//! What a target may cost: so much for each byte, whatever the bytes are.
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::Target;
+
+/// Ten times what the dearest of the corpora takes in a build for tests. Work that grows with the square of its
+/// input takes more from a few kilobytes on.
+const NS_A_BYTE: u64 = 500;
+
+/// What a short input may cost: an allocation that has to ask the kernel, a cache gone cold.
+const NS_AT_LEAST: u64 = 200_000;
+
+/// An interrupt counts as this thread's time: only what is dear every time is.
+const TRIES: usize = 4;
+
+fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Runs a target, which panics where something is wrong; panics, too, where it costs more than its bytes may.
+pub fn within_cost(target: Target, bytes: &[u8]) {
+    let limit = NS_AT_LEAST + NS_A_BYTE * bytes.len() as u64;
+    let mut took = u64::MAX;
+    for _ in 0..TRIES {
+        let begun = thread_cpu_ns();
+        target(bytes);
+        took = took.min(thread_cpu_ns() - begun);
+        if took <= limit {
+            return;
+        }
+    }
+    panic!("{} bytes cost {} us, and {} are allowed", bytes.len(), took / 1000, limit / 1000);
+}
