@@ -18,6 +18,7 @@ from xml.etree import ElementTree as ET
 from sitebench.measure.outcomes import Judged, Outcome
 from sitebench.runs.point import PointResult
 from sitebench.tables.tables import point_name
+from sitebench.verdict.verdict import Quoted
 
 _TAGS = {
     Outcome.MISSED: "failure",
@@ -86,24 +87,28 @@ def _figures(each: Judged) -> list[tuple[str, str]]:
 
 
 def _measured(result: PointResult) -> list[tuple[str, str]]:
-    latency = result.latency
+    latency, verdict = result.latency, result.verdict
     micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
+    most = verdict.at_most_per_s
     return [
-        ("ops_per_s", f"{result.ops_per_s:.6g}"),
+        ("ops_per_s", _number(result.ops_per_s, at_least=verdict.grade == Quoted.AT_LEAST)),
+        *([] if most is None else [("at_most_per_s", _number(most))]),
         ("operations", str(result.operations)),
         ("failures", str(result.failures)),
         *(
-            (f"latency_{name}_us", f"{'>= ' if name in latency.at_least else ''}{_number(value)}")
+            (f"latency_{name}_us", _number(value, at_least=name in latency.at_least, n=latency.n))
             for name, value in micros.items()
         ),
         *((f"failed {kind}", text) for kind, text in sorted(result.examples.items())),
-        ("verdict", result.verdict.bound),
-        ("evidence", result.verdict.evidence),
+        ("grade", verdict.grade),
+        ("verdict", verdict.bound),
+        ("evidence", verdict.evidence),
     ]
 
 
-def _number(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.6g}"
+def _number(value: float | None, *, at_least: bool = False, n: int = 0) -> str:
+    """Write a figure as tables do; `n` says of how many samples it is not known."""
+    return f"n/a (n={n})" if value is None else f"{'>= ' if at_least else ''}{value:.6g}"
 
 
 def _property(properties: ET.Element, name: str, value: str) -> None:

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from sitebench.counts.durations import Durations
 from sitebench.errors import EXIT_MISSED, ObjectiveMissed
 from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
@@ -19,7 +20,9 @@ from sitebench.measure.outcomes import (
 )
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
+from tests.support.drains import histogram
 from tests.support.points import a_result, a_spec, a_tally
+from tests.tables.test_screen import shown
 
 OBJECTIVE = Objective.parse("p99<1ms,rate>=5k")
 
@@ -64,6 +67,16 @@ def parsed(judged: list[Judged]) -> ET.Element:
 def invalid(result: PointResult, said: str = "the number is the tester's") -> PointResult:
     verdict = replace(result.verdict, bound="generator", valid=False, evidence=said)
     return replace(result, verdict=verdict)
+
+
+def figures(result: PointResult) -> dict[str, str]:
+    """Return a point's figures in its `system-out`, which are its suite's properties too."""
+    root = parsed([judge_result(result, None)])
+    lines = (root.findtext(".//system-out") or "").splitlines()
+    found = dict(line.split(" = ", 1) for line in lines)
+    properties = {each.attrib["name"]: each.attrib["value"] for each in root.iter("property")}
+    assert {name.rpartition(": ")[2]: value for name, value in properties.items()} == found
+    return found
 
 
 @pytest.fixture
@@ -128,6 +141,42 @@ def test_figures_are_properties_of_the_suite_by_the_cases_name(store: RunStore) 
     assert latency == pytest.approx(50, rel=0.001)
     assert found["lookup at 3k, 64 clients: verdict"] == "generator"
     assert not any("4k" in name for name in found)
+
+
+def test_lower_bounds_are_written_as_tables_write_them() -> None:
+    held = invalid(a_result())
+    held = replace(held, verdict=replace(held.verdict, at_most_per_s=37_000.0))
+    assert "  10,000..37,000  " in shown(held)[2]
+    found = figures(held)
+    assert (found["ops_per_s"], found["at_most_per_s"]) == (">= 10000", "37000")
+    assert (found["grade"], found["outcome"]) == ("at least", "invalid")
+    assert "  >= 10,000  " in shown(invalid(a_result()))[2]
+    assert "at_most_per_s" not in figures(invalid(a_result()))
+    unsettled = replace(held.verdict, bound="unsettled", at_most_per_s=None)
+    found = figures(replace(held, verdict=unsettled))
+    assert (found["ops_per_s"], found["grade"]) == ("10000", "not usable")
+    assert (figures(a_result())["ops_per_s"], figures(a_result())["grade"]) == ("10000", "measured")
+
+
+def test_a_percentile_among_what_never_came_is_judged_and_written_as_a_lower_bound() -> None:
+    answered, never_came = histogram(), histogram()
+    answered.record(50_000, 19_600)
+    never_came.record(3_000_000_000, 400)
+    seen = replace(a_result(), latency=Durations.of(answered, never_came))
+    found = figures(seen)
+    assert float(found["latency_p50_us"]) == pytest.approx(50, rel=0.001)
+    assert float(found["latency_p90_us"]) == pytest.approx(50, rel=0.001)
+    for name in ("latency_p99_us", "latency_mean_us", "latency_max_us"):
+        assert found[name].startswith(">= ")
+    assert float(found["latency_p99_us"][3:]) == pytest.approx(3e6, rel=0.001)
+    assert found["latency_p99_9_us"] == "n/a (n=20000)"
+    assert "  >= 3 s  " in shown(seen)[2]
+    # What is judged is that bound: 3 s at least are no 1 s, and may be more than 5 s.
+    for asked in ("p99<1s", "p99<5s"):
+        case = judge_result(seen, Objective.parse(asked))
+        failure = parsed([case]).find(".//failure")
+        assert failure is not None
+        assert failure.attrib["message"] == f"p99 is >= 3 s (asked: {asked})"
 
 
 def test_words_that_xml_cannot_hold_are_replaced() -> None:

@@ -1,0 +1,156 @@
+"""Timeouts of 0.5 % and 2 % anywhere, edges included: every figure is that of the closed form.
+
+Of `n` operations that were due in the window, `k` never come. They took the timeout at least, and
+all others nearly nothing. So a percentile that fewer than `k` operations are beyond is the timeout
+and a lower bound; any lower one is neither, and the mean is `k / n` of the timeout.
+"""
+
+import random
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sitebench.counts.durations import with_censored
+from sitebench.measure.objective import Objective, ObjectiveState
+from sitebench.runs.runfile import RunFile
+from tests.measure.test_window_edge import began_ns, ended
+from tests.support.cli import SITEBENCH
+from tests.support.frozen import served
+from tests.support.relay import relayed
+from tests.support.waiting import eventually
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
+
+RATE = 1_000
+WARMUP_S = 1.5
+MEASURE_S = 11.0
+"""So that p99 has 100 operations beyond it."""
+
+TIMEOUT_S = 0.4
+LANES = 400
+"""Enough for those that wait in vain for a block of 2 %, and for the others."""
+
+LATE_S = 0.2
+"""What else delays an answer on a shared machine."""
+
+NEAR = 3
+"""Arrivals so close to an edge may be on either side of it."""
+
+BEYOND = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99_9": 0.001, "max": 0.0}
+"""What is looked at, by the share of the operations that took longer."""
+
+Lost = Callable[[float], bool]
+"""Whether what is asked so many seconds after the window's begin never comes."""
+
+
+def scattered(share: float, seed: int) -> Lost:
+    """Lose each with this probability."""
+    lot = random.Random(seed)
+    return lambda _: lot.random() < share
+
+
+def block(share: float, start_s: float) -> Lost:
+    """Lose as many in one piece."""
+    return lambda s: start_s <= s < start_s + share * MEASURE_S
+
+
+def cases() -> dict[str, Lost]:
+    """Return 20 ways to lose 0.5 % and 2 %."""
+    lot = random.Random(1997)
+    found: dict[str, Lost] = {}
+    for share in (0.005, 0.02):
+        length_s = share * MEASURE_S
+        # A window ends up to a twentieth of a second later than asked.
+        edges_s = (-0.5 * length_s, 0.0, MEASURE_S - length_s, MEASURE_S)
+        starts_s = [*edges_s, *(lot.uniform(0.0, MEASURE_S) for _ in range(2))]
+        found |= {f"{share:.1%} from {each:.2f} s": block(share, each) for each in starts_s}
+        found |= {f"{share:.1%} scattered, {n}": scattered(share, n) for n in range(4)}
+    return found
+
+
+CASES = cases()
+
+
+class Losing:
+    """A way on which some entries never come; it knows when each was asked for."""
+
+    def __init__(self, lost: Lost) -> None:
+        self.lost = lost
+        self.asked: list[tuple[int, bool]] = []
+        """When, and whether it was lost."""
+        self.begins_ns: float | None = None
+        """When the window will begin; None until that is known."""
+
+    def __call__(self, piece: bytes, client: socket.socket) -> None:
+        is_entry = len(piece) > 100  # Else the answer to a bind.
+        if is_entry and self.begins_ns is not None:
+            now_ns = time.monotonic_ns()
+            lost = self.lost((now_ns - self.begins_ns) / 1e9)
+            self.asked.append((now_ns, lost))
+            if lost:
+                return
+        client.sendall(piece)
+
+    def lost_between(self, start_ns: float, end_ns: float) -> int:
+        """Return how many of those that were due there never came."""
+        gap_ns = 1e9 / RATE
+        asked = sorted(self.asked)
+        # Arrivals are even, and none is asked for before it is due.
+        first_ns = min(at_ns - n * gap_ns for n, (at_ns, _) in enumerate(asked))
+        due = ((first_ns + n * gap_ns, lost) for n, (_, lost) in enumerate(asked))
+        return sum(lost for due_ns, lost in due if start_ns <= due_ns < end_ns)
+
+
+def measure(out: Path, port: int, way: Losing) -> None:
+    """Measure while some entries never come."""
+    argv = ["ils", "run", "lookup", "--target", f"ldap://127.0.0.1:{port}"]
+    argv += ["--entries", "100", "--locales", "en_US", "--threads", "1", "--users", str(LANES)]
+    argv += ["--rate", str(RATE), "--arrivals", "even", "--timeout", f"{TIMEOUT_S}s"]
+    argv += ["--warmup", f"{WARMUP_S}s", "--measure", f"{MEASURE_S}s"]
+    argv += ["--allow-failures", "--out", str(out), "--json"]
+    with ended(subprocess.Popen([*SITEBENCH, *argv], stdout=-1, text=True)) as process:
+        assert eventually(lambda: began_ns(out, "warmup") is not None, within_s=60)
+        way.begins_ns = (began_ns(out, "warmup") or 0.0) + WARMUP_S * 1e9
+        assert eventually(lambda: began_ns(out) is not None, within_s=60)
+        way.begins_ns = began_ns(out)
+        process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_whatever_never_comes_the_figures_are_those_of_the_closed_form(
+    name: str, tmp_path: Path
+) -> None:
+    out, way = tmp_path / "run.sitebench", Losing(CASES[name])
+    with served("directory", tmp_path) as (_, server), relayed(server, way) as port:
+        measure(out, port, way)
+    with RunFile(out) as run:
+        (result,), (point,) = run.results(), run.points()
+        (lookup,) = [each for each in run.histograms(point.id) if each.step == "lookup"]
+        drains = [row for row in run.timeline(point.id) if row.phase == "measure"]
+    start_ns = min(row.t_ns - row.seconds * 1e9 for row in drains)
+    n, k = result.latency.n, way.lost_between(start_ns, start_ns + result.seconds * 1e9)
+    assert n == pytest.approx(result.seconds * RATE, abs=NEAR)
+    assert result.censored.n == pytest.approx(k, abs=NEAR)
+    # The point's own result has no percentile with fewer than 100 samples beyond it.
+    of_all = with_censored(lookup.latency, lookup.censored)
+    latency = {each: of_all.percentile(100 * (1 - share)) / 1e9 for each, share in BEYOND.items()}
+    for each, share in BEYOND.items():
+        if share * n - NEAR <= k <= share * n + NEAR and k:
+            continue  # It is the last that came, or the first that did not.
+        never_came = k > share * n
+        least_s, most_s = (TIMEOUT_S, TIMEOUT_S + LATE_S) if never_came else (0.0, LATE_S)
+        assert least_s * 0.999 <= latency[each] <= most_s
+        printed_us = getattr(result.latency, each)
+        assert (printed_us is None) == (each == "p99_9")
+        if printed_us is not None:
+            assert printed_us / 1e6 == pytest.approx(latency[each], rel=1e-9)
+            assert (each in result.latency.at_least) == never_came
+            asked = Objective.parse(f"{each}<{LATE_S}s").judge(result).state
+            assert asked == (ObjectiveState.BROKEN if never_came else ObjectiveState.MET)
+    mean_s = (result.latency.mean or 0.0) / 1e6
+    assert k / n * TIMEOUT_S * 0.97 <= mean_s <= k / n * TIMEOUT_S + LATE_S / 10
