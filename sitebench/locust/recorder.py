@@ -17,7 +17,7 @@ from sitebench.measure.summarise import summarise
 from sitebench.monitor import Monitor, Probe
 from sitebench.options.convert import narrowed
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.runs.repeats import rate_at_half
+from sitebench.runs.repeats import other_loads, rate_at_half
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
@@ -71,9 +71,12 @@ class Subject:
         return Monitor(self.pid, self.address, exporter=exporter, probe=self.probe)
 
     def result(
-        self, spec: PointSpec, windows: Windows, rate_at_half: float | None = None
+        self, spec: PointSpec, windows: Windows, before: Sequence[PointResult] = ()
     ) -> PointResult | None:
-        """Return the result of the measured window; None before there is one."""
+        """Return the result of the measured window; None before there is one.
+
+        `before` are the results of the same run so far.
+        """
         if windows.measured is None:
             return None
         figures = self.figures(windows.measured)
@@ -90,7 +93,8 @@ class Subject:
             figures=figures,
             warnings=warnings,
             workers=windows.workers,
-            rate_at_half=rate_at_half,
+            rate_at_half=rate_at_half(spec, before),
+            other_loads=other_loads(spec, before),
         )
 
 
@@ -161,8 +165,7 @@ class Recorder:
         store.count(key, subject.counts)
 
         def finished(windows: Windows) -> None:
-            half = rate_at_half(spec, store.results())
-            if (result := subject.result(spec, windows, half)) is not None:
+            if (result := subject.result(spec, windows, store.results())) is not None:
                 windows.complete(result)
 
         windows = Windows(monitor, PointFile(store, store.join(key)))

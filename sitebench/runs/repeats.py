@@ -15,11 +15,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sitebench.runs.point import PointResult, PointSpec
+from sitebench.verdict.evidence import Load
 from sitebench.verdict.verdict import Quoted
 
 _CONFIDENCE = 0.95
 _NOISE = 1.05
 """Two measurements of one rate differ by less, on most machines."""
+
+_LOAD = frozenset(("users", "rate", "arrivals", "threads"))
+"""Settings that say how hard a target is pressed, and by whom."""
 
 Of = Callable[[PointResult], float | None]
 """The figure to take of each repeat; None where that repeat does not have it."""
@@ -154,6 +158,27 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
     if spec.rate is not None or not rates:
         return None
     return rates.get(spec.repeat, statistics.median(rates.values()))
+
+
+def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[Load]:
+    """Return what the same target used at other loads, where all of its operations succeeded."""
+
+    def at_any_load(other: PointSpec) -> PointSpec:
+        settings = {k: v for k, v in other.settings.items() if k not in _LOAD}
+        return dataclasses.replace(
+            other, users=0, rate=None, repeat=0, threads=None, settings=settings
+        )
+
+    return [
+        Load(cpu_s / each.seconds, cpu_s / each.operations)
+        for each in results
+        if at_any_load(each.spec) == at_any_load(spec)
+        and each.spec.key != spec.key
+        and (cpu_s := each.use.target_cpu_s)
+        and each.operations
+        and not each.failures
+        and each.verdict.grade != Quoted.NOT_USABLE
+    ]
 
 
 def _worth(result: PointResult) -> tuple[bool, float]:

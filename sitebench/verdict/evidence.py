@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Load:
+    """What the target used at another load of the same run."""
+
+    cores: float
+    cost_s: float
+    """CPU of an operation."""
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Counts, durations and resource use of one measured window."""
 
@@ -39,6 +48,8 @@ class Evidence:
     users: int = 0
     rate_at_half: float | None = None
     """What half as many users did in the same run, where they were measured."""
+    other_loads: tuple[Load, ...] = ()
+    """Other loads of the same target in the same run, as far as they were measured before."""
     queue_start: Queue | None = None
     queue_end: Queue | None = None
     busy_lanes: float = 0.0

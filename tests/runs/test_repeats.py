@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 
 from sitebench.runs.point import PointResult
-from sitebench.runs.repeats import Series, least_repeats, median_interval, rate_at_half, series
+from sitebench.runs.repeats import (
+    Series,
+    least_repeats,
+    median_interval,
+    other_loads,
+    rate_at_half,
+    series,
+)
 from tests.support.points import a_result, a_spec
 
 
@@ -96,3 +103,18 @@ def test_the_rate_at_half_is_that_of_the_same_repeat_or_the_median() -> None:
     assert rate_at_half(a_spec(users=16, repeat=3), halves) == 10_000
     assert rate_at_half(a_spec(users=32), halves) is None
     assert rate_at_half(a_spec(users=16, rate=100), halves) is None
+
+
+def test_other_loads_are_those_of_the_same_target_and_none_that_failed() -> None:
+    spec = a_spec(users=16, settings={"users": "16", "keys": "uniform"})
+    lighter = a_result(replace(spec, users=4, settings={**spec.settings, "users": "4"}))
+    thread_more = a_result(replace(spec, threads=2), 40_000)
+    other_keys = a_result(replace(lighter.spec, settings={"users": "4", "keys": "zipfian"}))
+    larger = a_result(replace(lighter.spec, entries=9_000))
+    failed = replace(lighter, failures_by_kind={"timeout": 1})
+    unsettled = replace(lighter.verdict, valid=False, bound="unsettled")
+    unsteady = replace(lighter, verdict=unsettled)
+    assert other_loads(spec, [other_keys, larger, failed, unsteady, a_result(spec)]) == []
+    found = other_loads(spec, [lighter, thread_more])
+    assert [each.cores for each in found] == [0.95, 0.95]
+    assert [each.cost_s * 1e6 for each in found] == pytest.approx([95.0, 47.5])

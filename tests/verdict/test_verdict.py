@@ -7,7 +7,7 @@ from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import DiskUse
-from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.evidence import Evidence, Load
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge
 from sitebench.verdict.warning import PointWarning
@@ -168,6 +168,60 @@ def test_a_testers_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_one() -> 
     assert several == pytest.approx(4e6 / 90 * (1 + 2.4 * (1 - 0.225)))
     full = judge(with_target(seen, cpu_s=10.5))
     assert full.at_most_per_s == 10_000
+
+
+LIMIT = 20_000.0
+"""What a made target of one core does per second when it has all of its CPU to do."""
+
+
+def loaded(per_s: float, falls: float) -> tuple[float, float]:
+    """Return the share of its CPU that it uses at a rate, and what an operation costs it then.
+
+    At a share u of its CPU it takes 1 / LIMIT / u ** falls.
+    """
+    used = (per_s / LIMIT) ** (1 / (1 + falls))
+    return used, used / per_s
+
+
+def interval(per_s: float, falls: float, *others_per_s: float) -> tuple[float, float]:
+    """Return the interval that a used-up tester leaves that target's limit in."""
+    others = (loaded(each, falls) for each in others_per_s)
+    seen = replace(
+        with_target(QUIET, cpu_s=10 * loaded(per_s, falls)[0]),
+        generator_cpu_s=(9.9,),
+        operations=round(10 * per_s),
+        other_loads=tuple(Load(*each) for each in others),
+    )
+    verdict = judge(seen)
+    assert verdict.grade == Quoted.AT_LEAST
+    assert verdict.at_most_per_s is not None
+    return per_s, verdict.at_most_per_s
+
+
+@pytest.mark.parametrize("falls", [-0.5, 0.0, 0.5, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize("per_s", [10_000.0, 16_000.0])
+def test_the_limit_of_a_target_measured_at_two_loads_is_in_the_interval(
+    per_s: float, falls: float
+) -> None:
+    lighter, heavier = per_s / 4, per_s
+    low, high = interval(heavier, falls, lighter)
+    assert low < LIMIT <= high * (1 + 1e-3)
+    if falls >= 0:  # Else it has nearly nothing to do at the lighter load.
+        low, high = interval(lighter, falls, heavier)
+        assert low < LIMIT <= high * (1 + 1e-3)
+
+
+def test_a_cost_that_falls_faster_than_is_known_needs_two_loads() -> None:
+    _, by_one = interval(4_000.0, 1.5)
+    assert by_one < LIMIT
+    _, by_two = interval(4_000.0, 1.5, 1_000.0)
+    assert by_two == pytest.approx(LIMIT, rel=1e-3)
+    # One that does not fall, or as slowly as elsewhere, changes nothing.
+    for falls in (-0.5, 0.0, 0.1):
+        assert interval(10_000.0, falls, 2_000.0) == interval(10_000.0, falls)
+    # Nor does a load that is too near, or so light that its cost says nothing.
+    near, light = 3_500.0, 10.0
+    assert interval(4_000.0, 1.5, near, light) == interval(4_000.0, 1.5)
 
 
 @pytest.mark.parametrize(

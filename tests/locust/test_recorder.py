@@ -1,0 +1,28 @@
+"""What a test's result is judged with beside its own window."""
+
+from tests.support.in_locust import in_locust
+
+
+def test_a_lower_bound_knows_the_other_loads_of_its_run() -> None:
+    alone, beside, evidence = in_locust(
+        """
+        import json
+        from dataclasses import replace
+        from types import SimpleNamespace
+
+        from sitebench.locust.recorder import Subject
+        from tests.support.points import a_result, a_spec, a_tally, a_use
+
+        tally = a_tally()
+        tally.cpu_ns = (2_000_000_000,)  # The tester is used up.
+        windows = SimpleNamespace(measured=tally, use=lambda: a_use(0.6), workers=())
+        counts, there = [("lookup", "lookup")], ("127.0.0.1", 1)
+        subject = Subject(a_spec, dict, None, 1, there, counts, True, lambda: None, {})
+        lighter = replace(a_result(a_spec(users=4), 4_000), use=a_use(0.35))
+        alone = subject.result(a_spec(), windows).verdict
+        beside = subject.result(a_spec(), windows, [lighter]).verdict
+        print(json.dumps([alone.at_most_per_s, beside.at_most_per_s, beside.evidence]))
+        """
+    )
+    assert beside > 2 * alone
+    assert "87.5 us with 82% idle, and 30 us with 70% idle" in evidence
