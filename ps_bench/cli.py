@@ -241,7 +241,9 @@ def seed(
     from seeders.upd import UpdSpec, build
     from sitebench.measure.command import say
     from sitebench.measure.progress import bar
+    from sitebench.system.files import refuse_existing
 
+    refuse_existing(file)
     people = UpdSpec(options.entries, options.seed, options.locales)
     with bar(f"writing {file}", people.size) as move:
         upd = build(people, file, lambda done, _: move(done))

@@ -111,7 +111,7 @@ def _faker_for(locale: str) -> Faker:
     try:
         return Faker(locale, use_weighting=False)
     except AttributeError as error:
-        message = f"Faker has no locale {locale!r}"
+        message = f"--locales: Faker has no locale {locale!r}"
         raise BadInput(message, f"choose from its list, for example {_EXAMPLES}") from error
 
 
@@ -122,11 +122,11 @@ def _check_locales(locales: Sequence[str]) -> None:
     """Refuse what cannot be harvested before anything is."""
     if not locales:
         raise BadInput(
-            "no locales to take names from", f"name at least one, for example {_EXAMPLES}"
+            "--locales: none to take names from", f"name at least one, for example {_EXAMPLES}"
         )
     for locale in locales:
         if locales.count(locale) > 1:
-            raise BadInput(f"locale {locale} is listed twice", "name each locale once")
+            raise BadInput(f"--locales: {locale} is listed twice", "name each locale once")
         _country(locale)
 
 
@@ -136,7 +136,7 @@ def _country(locale: str) -> str:
     if len(code) == 2 and code.isascii() and code.isalpha() and code.isupper():
         return code
     remedy = f"write it like language_COUNTRY, for example {_EXAMPLES}"
-    raise BadInput(f"locale {locale!r} names no country", remedy)
+    raise BadInput(f"--locales: {locale!r} names no country", remedy)
 
 
 def _is_clean(value: str) -> bool:

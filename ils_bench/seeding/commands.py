@@ -37,6 +37,7 @@ from sitebench.errors import (
 from sitebench.measure.command import say
 from sitebench.measure.progress import bar
 from sitebench.system import secret
+from sitebench.system.files import refuse_existing
 from sitebench.system.native_errors import translated
 from sitebench.targets.tls import Trust
 
@@ -49,6 +50,8 @@ _CONTAINERS = {"o": "organization", "ou": "organizationalUnit", "dc": "domain", 
 def seed_destination(options: SeedOptions, where: str) -> None:
     """Fill a directory, make one, or write a file; print what it holds then."""
     options, destination = _destination(options, where)
+    if isinstance(destination, LdifFile):
+        refuse_existing(destination.path)
     people = spec_of(options, options.entries)
     population = generate(people).population
     with contents_meanwhile(population) as contents:

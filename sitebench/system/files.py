@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from sitebench.errors import BadFile
+from sitebench.errors import BadFile, BadInput
 from sitebench.system.scratch import scratch
 
 
@@ -39,6 +39,12 @@ def write(path: Path, content: str | bytes) -> None:
             fresh.write_bytes(content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise if a file is there already: it may be the only copy of what somebody needs."""
+    if path.is_file():
+        raise BadInput(f"{path} is there already", "remove it, or name another file")
 
 
 def cannot_write(path: Path | str, error: OSError) -> BadFile:
