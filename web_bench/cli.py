@@ -273,7 +273,7 @@ def ui(options: UiOptions) -> None:
 @app.command(rich_help_panel="Web servers")
 @command_options(ServeOptions)
 def serve(options: ServeOptions) -> None:
-    """Serve a workload's files, or a folder of yours, until Ctrl-C.
+    """Serve a workload's files, or your own folder, until Ctrl-C.
 
     sitebench web serve
 

@@ -124,7 +124,7 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         form=False,
     )
     cgi_program: str | None = option.file(
-        "Program of yours that requests for CGI run, instead of sitebench's own, which costs no "
+        "Your own program, which requests for CGI run, instead of sitebench's own, which costs no "
         "start of an interpreter.",
         panel="Target",
         form=False,

@@ -31,7 +31,7 @@ class PersonalizedSite(InProcess[Site]):
         with PersonalizedSite(entries=1_000) as site:
             page = urllib.request.urlopen(site.url + "/enter?user=7").read()
 
-    Without a database of yours it serves, and changes, a copy that is thrown away when closed;
+    Without a database of your own it serves, and changes, a copy that is thrown away when closed;
     the original is made once and kept in the cache folder. `limits` bound what one client can ask
     of it, by the names in docs/limits.md.
     """

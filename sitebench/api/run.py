@@ -57,7 +57,7 @@ def run(
     ...), or a sequence or scenario of your own. `target` is what the command's --target takes, or
     a server that runs in this process; that server then decides about TLS and its certificate,
     `tls` is for an embedded target. The load comes from a process of its own. With `out` the run
-    file is kept: for `sitebench report`, and to go on with.
+    file is kept: for `sitebench report`, and to be continued.
     """
     load = {
         "users": users,

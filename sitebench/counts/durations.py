@@ -50,7 +50,7 @@ class Durations:
 
     @classmethod
     def of(cls, histogram: Histogram, censored: Histogram | None = None) -> Durations:
-        """Summarise a histogram of nanoseconds, and what was waited for in vain beside it."""
+        """Summarise a histogram of nanoseconds, and what timed out beside it."""
         if censored is not None:
             histogram = with_censored(histogram, censored)
         if not (n := histogram.count):
@@ -58,7 +58,7 @@ class Durations:
         found = {name: percentile_ns(histogram, q) for name, q in PERCENTILES.items()}
         bounds: tuple[str, ...] = ()
         if censored is not None and censored.count:
-            # Below the shortest wait in vain, the order is that of answered operations alone.
+            # Below the shortest wait that timed out, the order is that of the answered alone.
             ranked = (name for name, ns in found.items() if ns is not None and ns >= censored.min)
             bounds = (*ranked, "max", "mean")
         marks: dict[str, Any] = {

@@ -24,7 +24,7 @@ _PROPERTIES = (
 """Properties of a person."""
 
 _DRAWN = ("draw.colour", "draw.accent", "draw.city", "draw.number")
-"""Values that each update draws anew, and that the page after it must show."""
+"""Values that are drawn again for each update, and that the page after it must show."""
 
 FIELDS = (*_PROPERTIES, *_DRAWN, "captured")
 """Everything a template may name; `captured` is what the lane captured last."""

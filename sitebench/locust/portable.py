@@ -229,7 +229,7 @@ class PortableLanes:
                 record.failures[ended.kind] += 1
 
     def drain(self) -> Drain:
-        """Return the records since the last drain and begin anew."""
+        """Return the records since the last drain and begin again."""
         return self._drain()
 
     def cut(self) -> Drain:

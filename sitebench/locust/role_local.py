@@ -91,7 +91,7 @@ class LocalRole(Role):
         self.spawn(tick)
 
     def users_spawned(self) -> None:
-        """Begin the phases; when the number of users is changed, measure anew from now on."""
+        """Begin the phases; when the number of users is changed, measure again from now on."""
         if self.environment.reset_stats:
             self.discard()
         load, recording = self._load, self._recording

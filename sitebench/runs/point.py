@@ -36,7 +36,7 @@ class PointSpec:
     """What is measured: target x size x operation x load.
 
     `settings` are all identifying options as text. `repeat` counts measurements of the same thing
-    from 0: repeats differ in nothing else, and each has its own target opened anew.
+    from 0: repeats differ in nothing else, and each opens its target again.
 
     Numbers are `int | float`, so that they are read as they were written: the key is a hash of the
     text, in which 5 and 5.0 are different.

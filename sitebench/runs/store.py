@@ -181,13 +181,13 @@ class RunStore(Closing):
         return int(self._planned("id", key))
 
     def join(self, key: str) -> int:
-        """Return the row of a point that was begun, to record to until it is begun anew."""
+        """Return the row of a point that was begun, to record to until it is begun again."""
         point = self.point_id(key)
         self._attempts[point] = self._planned("started", key)
         return point
 
     def _superseded(self, point: int) -> bool:
-        """Return whether a sweep has begun a point anew since this process joined it.
+        """Return whether a sweep has begun a point again since this process joined it.
 
         The sweep of this process was killed then, and resumed before this process noticed.
         """

@@ -1,6 +1,6 @@
 """`vary` of every suite: one thing is varied and the rest held, as in the papers' tuning.
 
-Each level of each factor is a point of its own, at a target opened anew, beside the base: what the
+Each level of each factor is a point of its own, at a newly opened target, beside the base: what the
 options say without `--vary`. Repeats are interleaved, so that a drift of the machine meets all of
 them alike.
 """

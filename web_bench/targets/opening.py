@@ -62,7 +62,7 @@ def _check_program(options: WebOptions, workloads: Sequence[Workload]) -> None:
     cgi.check(options.cgi_program)
     if any(each.dynamic == "fastcgi" for workload in workloads for each in workload.classes):
         raise BadInput(
-            "a program of yours is run for each request, and FastCGI keeps its program",
+            "your own program is run for each request, and FastCGI keeps its program",
             "choose a workload with CGI, such as spice-cgi, or leave --cgi-program out",
         )
 

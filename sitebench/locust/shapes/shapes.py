@@ -49,7 +49,7 @@ class Shape(LoadTestShape):
         raise NotImplementedError
 
     def reset_time(self) -> None:
-        """Begin anew; Locust calls this before each test."""
+        """Begin again; Locust calls this before each test."""
         super().reset_time()  # type: ignore[no-untyped-call]
         self._plan: ShapePlan | None = None
         self._began: float | None = None

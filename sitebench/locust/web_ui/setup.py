@@ -67,7 +67,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         live = request.endpoint == "sitebench.live"
         policy = "frame-ancestors 'self'" if live else "frame-ancestors 'none'"
         if request.endpoint == "sitebench.report":
-            # Of an origin of its own: --out may go on with a stranger's run file.
+            # Of an origin of its own: --out may continue a stranger's run file.
             policy += "; sandbox allow-scripts allow-popups allow-downloads"
         response.headers["Content-Security-Policy"] = policy
         response.headers["X-Frame-Options"] = "SAMEORIGIN" if live else "DENY"

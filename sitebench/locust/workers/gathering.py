@@ -47,7 +47,7 @@ def dispatcher(takes_part: Callable[[str], bool]) -> type[UsersDispatcher]:
 
 
 def expect(runner: MasterRunner, options: Namespace) -> None:
-    """Wait for the workers of a point; go on with fewer only where that is allowed.
+    """Wait for the workers of a point; continue with fewer only where that is allowed.
 
     A Locust that a user starts has no `least_workers`, and waits by itself.
     """

@@ -99,7 +99,7 @@ class Merger:
         cpu_ns = zip(self._cpu_ns[worker], part.cpu_ns, strict=True)
         share.add(part, tuple(after - before for before, after in cpu_ns))
         if answered is not None and answered.begins == phase:
-            # The phase begins anew: counts until now are not part of it any more.
+            # The phase begins again: counts until now are not part of it any more.
             del self.shares[phase][worker]
         self._cpu_ns[worker] = part.cpu_ns
         self._counted[worker] += sum(step.count for step in ended(part))

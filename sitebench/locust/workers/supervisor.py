@@ -1,7 +1,7 @@
 """`sitebench worker`: keeps Locust workers waiting for masters, one after the other.
 
 A point's Locust process is a master that lives as long as the point, and a Locust worker ends with
-its master. So this starts each worker anew until it is stopped itself: the next point finds it.
+its master. So this restarts each worker until it is stopped itself: the next point finds it.
 This process does not import Locust, and nothing that it started outlives it, however it ends.
 """
 

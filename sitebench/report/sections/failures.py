@@ -35,7 +35,7 @@ def _by_kind(report: Report, run: Run) -> Table:
 def _points(report: Report, run: Run) -> Table:
     rows: list[Row] = []
     for each in run.missing:
-        why = each.error or {"message": "", "remedy": "the same command goes on with the run"}
+        why = each.error or {"message": "", "remedy": "the same command continues the run"}
         what = (each.status, why.get("message", ""), why.get("remedy", ""))
         rows.append([report.name(each.spec), *what])
     title = report.titled("Points without a result", run)

@@ -30,7 +30,7 @@ def _row(report: Report, run: Run, each: Series) -> Row:
     points = [point for point in run.points if id(point.result) in measured]
     answered, censored = _merged(points)
     every = with_censored(answered, censored)
-    # From the shortest wait in vain on, a figure is a lower bound.
+    # From the shortest wait that timed out on, a figure is a lower bound.
     bound = censored.min if censored.count else None
     star = "" if each.valid else " *"
 
