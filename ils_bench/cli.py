@@ -49,14 +49,14 @@ def run(
 
     sitebench ils run lookup --entries 100k --users 64
 
-    sitebench ils run add --rate 5k --measure 30s --json
+    sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
+    --names 'uid=user.{i}' --entries 5k
 
     sitebench ils run lookup --rate 5k --objective 'p99<5ms,failures<0.1%' --junit run.xml
 
-    sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
+    sitebench ils run add --rate 5k --measure 30s --json
 
     sitebench ils run lookup --target ldap://127.0.0.1:389 --base ou=people,dc=example,dc=com
-    --names 'uid=user.{i}' --entries 5k
     """
     from ils_bench.targets.identity import password_asked
 

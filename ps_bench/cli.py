@@ -42,11 +42,11 @@ def run(
 
     sitebench ps run --entries 100k --users 64
 
-    sitebench ps run page --keepalive --json
+    sitebench ps run --target http://127.0.0.1:5000 --scenario site.toml --entries 1k
 
     sitebench ps run --rate 200 --measure 60s --objective 'p99<50ms,failures<0.1%' --junit run.xml
 
-    sitebench ps run --target http://127.0.0.1:5000 --scenario site.toml --entries 1k
+    sitebench ps run page --keepalive --json
     """
     _measure([options], commands.parse_operation(SUITE, operation), options, default_out=None)
 

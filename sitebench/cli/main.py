@@ -46,8 +46,8 @@ class _OfSuites(Group):
 
 app = App(
     cls=_OfSuites,
-    help="Load tester for LDAP directories and web sites. It tells for every number whether the "
-    f"target or the tester was the limit.\n\n{_EXAMPLES}",
+    help="Load tester for LDAP directories and web sites. It says for every number whether the "
+    f"server or the load generator was the limit.\n\n{_EXAMPLES}",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

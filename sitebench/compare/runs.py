@@ -152,7 +152,7 @@ def _of_instances(a: Run, b: Run) -> Iterator[Remark]:
         yield Remark(
             "A and B are each one running server: two of the same software differ by some percent "
             "too, because their data lie at different places in memory",
-            "have sitebench start them (`--target openldap`), or give `--restart CMD`: each repeat "
+            "give `--restart CMD`, or have sitebench start them (`--target openldap`): each repeat "
             "then meets a server of its own",
         )
 

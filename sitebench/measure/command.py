@@ -215,7 +215,9 @@ def _where_all_is(run: Path | None, *, paper_tables: bool) -> str:
     page = "add --out FILE for a report"
     if run is not None:
         page = shlex.join(["sitebench", "report", str(run)])
-    return f"More: {page}" if paper_tables else f"More: {page}, or --paper-tables"
+    return (
+        f"More: {page}" if paper_tables else f"More: {page}; --paper-tables adds the papers' tables"
+    )
 
 
 def show(parts: Iterable[RenderableType]) -> None:

@@ -50,6 +50,11 @@ def void(result: PointResult) -> SitebenchError | None:
     if kind == "result:invalidCredentials":
         return WrongPassword(message, "check the bind DN and its password")
     error, remedy = _KNOWN.get(
-        kind, (PointFailed, "check the target: its answers do not match the requests")
+        kind,
+        (
+            PointFailed,
+            "check the target: its answers do not match the requests; the usual causes are in "
+            "docs/troubleshooting.md",
+        ),
     )
     return error(message, remedy)

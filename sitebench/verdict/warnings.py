@@ -116,7 +116,7 @@ def _generator_near_ceiling(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.GENERATOR_NEAR_CEILING,
         f"the tester's busiest thread was on a core {share(window.generator_share)} of the time",
-        "use more engine threads (--threads), more Locust processes, or a faster machine",
+        "use more engine threads (--threads), more workers, or a faster machine",
     )
 
 
@@ -138,7 +138,7 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.SHARED_CORES,
         message,
-        "pin them to cores of their own, or run the target on another machine",
+        "pin target and tester to cores of their own, or run the target on another machine",
     )
 
 
