@@ -8,7 +8,8 @@
 A mutant is one expression changed: `<` to `<=`, `+` to `-`, `and` to `or`, a number to another. The
 tests of its file must fail (it is killed); one that survives is a fault that nothing would notice,
 or no fault at all. Each mutant runs in a process forked from this one, where the file is imported
-with the change in it: nothing on the disk is touched.
+with the change in it, and so do the Python programs that the tests start: nothing of the source is
+touched.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import ast
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,6 +38,25 @@ ROWS: list[dict[str, str]] = _LISTED["row"]
 
 _LONGEST_S = 60
 """A mutant may never end; it counts as killed."""
+
+_NO_TESTS = 5
+"""What pytest ends with where it ran none: nothing was killed."""
+
+_CUSTOMIZED = """
+from importlib.machinery import SourceFileLoader
+
+_original = SourceFileLoader.get_code
+
+
+def _get_code(self, name):
+    if self.path == {path!r}:
+        return compile({text!r}, self.path, "exec")
+    return _original(self, name)
+
+
+SourceFileLoader.get_code = _get_code
+"""
+"""Every Python program that finds it as `sitecustomize` imports the file with its change."""
 
 _PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
     *((ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot)),
@@ -125,7 +145,7 @@ def survives(file: str, text: str | None, tests: Sequence[str]) -> bool:
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status) == 0
+            return os.waitstatus_to_exitcode(status) in (0, _NO_TESTS)
         time.sleep(0.01)
     os.kill(child, 9)
     os.waitpid(child, 0)
@@ -135,21 +155,18 @@ def survives(file: str, text: str | None, tests: Sequence[str]) -> bool:
 def _run(path: str, text: str | None, tests: Sequence[str]) -> int:
     import pytest
 
-    original = SourceFileLoader.get_code
-
-    def get_code(self: SourceFileLoader, name: str) -> object:
-        if text is not None and self.path == path:
-            return compile(text, path, "exec")
-        return original(self, name)
-
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
-    with Path(os.devnull).open("w") as nowhere:
+    with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:
+        if text is not None:
+            code = _CUSTOMIZED.format(path=path, text=text)
+            (Path(folder) / "sitecustomize.py").write_text(code)
+            os.environ["PYTHONPATH"] = folder
+            exec(code, {})
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-    # What is imported already cannot be rewritten, and need not be.
-    quietly = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
-    quietly += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-    return int(pytest.main([*quietly, "-m", "not alone and not long", *tests]))
+        # What is imported already cannot be rewritten, and need not be.
+        quietly = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=1"]
+        quietly += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        return int(pytest.main([*quietly, "-m", "not alone and not long", *tests]))
 
 
 def _all_of(files: Sequence[str]) -> int:

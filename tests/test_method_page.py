@@ -11,7 +11,9 @@ from tests.mutation import ROWS
 
 ROOT = Path(__file__).parents[1]
 PAGE, _, _MUTATIONS = (ROOT / "docs/method.md").read_text().partition("\n## Mutations\n")
-CLAIMS = re.findall(r"^\| .+ \| (.+) \|$", PAGE, re.MULTILINE)
+_ROW = re.compile(r"^\| .+ \| (.+) \|$", re.MULTILINE)
+CLAIMS = _ROW.findall(PAGE)
+FAULTS = _ROW.findall((ROOT / "docs/decisions/0110-numbers-that-hold.md").read_text())
 
 
 def names_in(file: Path) -> list[str]:
@@ -31,7 +33,7 @@ def test_every_rule_has_claims() -> None:
         assert body.count("::") >= 1, f"rule {number} claims nothing"
 
 
-@pytest.mark.parametrize("named", [each for each in CLAIMS if each not in ("test", "---")])
+@pytest.mark.parametrize("named", sorted({*CLAIMS, *FAULTS} - {"test", "---"}))
 def test_every_claim_names_a_test_that_exists(named: str) -> None:
     found = re.fullmatch(r"`([\w/.]+)::(\w+)`", named)
     assert found is not None, f"{named} names no test"
@@ -49,7 +51,7 @@ def test_mutations_are_of_rows_and_fit_their_files() -> None:
         source = (ROOT / row["file"]).read_text()
         assert source.count(row["before"]) == 1, f"{row['file']} has changed: {row}"
     held = {claim for claim in CLAIMS if claim.startswith("`tests/")}
-    assert len(tests) >= 0.4 * len(held), "name the mutations of new rows in tests/mutations.toml"
+    assert len(tests) >= 0.7 * len(held), "name the mutations of new rows in tests/mutations.toml"
 
 
 def test_a_sample_of_the_mutations_is_found_by_the_tests_of_their_rows() -> None:
