@@ -64,7 +64,7 @@ def parsed(judged: list[Judged]) -> ET.Element:
     return root
 
 
-def invalid(result: PointResult, said: str = "the number is the tester's") -> PointResult:
+def invalid(result: PointResult, said: str = "the tester was the limit") -> PointResult:
     verdict = replace(result.verdict, bound="generator", valid=False, evidence=said)
     return replace(result, verdict=verdict)
 

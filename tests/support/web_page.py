@@ -119,7 +119,7 @@ def web_ui(
     before: Sequence[str] = (),
     **env: str,
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C ends it.
+    """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C stops it.
 
     What it prints goes into `output`; the words of `before` start the command.
     """
