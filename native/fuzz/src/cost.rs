@@ -2,14 +2,12 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::Target;
-
 /// Ten times what the dearest of the corpora takes in a build for tests. Work that grows with the square of its
 /// input takes more from a few kilobytes on.
 const NS_A_BYTE: u64 = 500;
 
-/// What a short input may cost: an allocation that has to ask the kernel, a cache gone cold.
-const NS_AT_LEAST: u64 = 200_000;
+/// What a short input may cost: an allocation that has to ask the kernel, a cache gone cold, a host that is busy.
+const NS_AT_LEAST: u64 = 1_000_000;
 
 /// An interrupt counts as this thread's time: only what is dear every time is.
 const TRIES: usize = 4;
@@ -20,7 +18,7 @@ fn thread_cpu_ns() -> u64 {
 }
 
 /// Runs a target, which panics where something is wrong; panics, too, where it costs more than its bytes may.
-pub fn within_cost(target: Target, bytes: &[u8]) {
+pub(crate) fn bounded(target: fn(&[u8]), bytes: &[u8]) {
     let limit = NS_AT_LEAST + NS_A_BYTE * bytes.len() as u64;
     let mut took = u64::MAX;
     for _ in 0..TRIES {

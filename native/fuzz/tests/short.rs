@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fuzz::{TARGETS, Target, within_cost};
+use fuzz::{TARGETS, Target};
 
 /// How many changed inputs, unless the machine is too slow for them.
 const CHANGES: usize = 200_000;
@@ -41,7 +41,7 @@ fn corpus(name: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 /// Runs it, and says with which bytes it failed.
 fn hold(name: &str, target: Target, bytes: &[u8], of: &Path) {
-    if catch_unwind(AssertUnwindSafe(|| within_cost(target, bytes))).is_err() {
+    if catch_unwind(AssertUnwindSafe(|| target.run(bytes))).is_err() {
         panic!("{name} fails with {bytes:?}, made from {}", of.display());
     }
 }

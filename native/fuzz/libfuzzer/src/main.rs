@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use fuzz::{TARGETS, Target, within_cost};
+use fuzz::{TARGETS, Target};
 use libfuzzer_sys::fuzz_target;
 
 static CHOSEN: OnceLock<Target> = OnceLock::new();
@@ -18,4 +18,4 @@ fn chosen() -> Target {
     }
 }
 
-fuzz_target!(|bytes: &[u8]| within_cost(*CHOSEN.get_or_init(chosen), bytes));
+fuzz_target!(|bytes: &[u8]| CHOSEN.get_or_init(chosen).run(bytes));
