@@ -67,7 +67,7 @@ class LdapDirectory(InProcess[Directory]):
         tls: bool | ServerTls = False,
         start_tls: bool = False,
     ) -> None:
-        self.suffix = suffix
+        self.suffix, self.ldif = suffix, ldif
         self.people: Population | None = None
         """Who is in it: names, DNs and every attribute of person i."""
         if entries:
@@ -148,7 +148,9 @@ def _admin_password(options: ServeOptions) -> str | None:
 def _greeting(directory: LdapDirectory) -> list[str]:
     """Return its address, a search to try, and a test to run at it."""
     url, base, people = directory.url, shlex.quote(directory.base), directory.people
-    who = "no people" if people is None else f"{people.size:,} people"
+    who = f"the entries of {directory.ldif}" if directory.ldif else "no people"
+    if people is not None:
+        who = f"{people.size:,} people{' and ' + who if directory.ldif else ''}"
     search = "(objectClass=*)" if people is None else f"(cn={people.name(0)})"
     trust = "" if directory.ca is None else f"LDAPTLS_CACERT={directory.ca} "
     tls = "" if directory.ca is None else f" --tls-ca {directory.ca}"

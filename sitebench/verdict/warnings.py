@@ -199,7 +199,8 @@ def _ports(window: Evidence) -> PointWarning | None:
         return None
     return PointWarning(
         WarningKind.PORTS,
-        f"{waiting:,} of this machine's {window.local_ports:,} local ports are in TIME_WAIT",
+        f"{waiting:,} sockets of this machine are in TIME_WAIT, and it has "
+        f"{window.local_ports:,} local ports for each address",
         "wait a minute, keep connections open, or widen net.ipv4.ip_local_port_range",
     )
 
@@ -288,7 +289,9 @@ def _unwatched(window: Evidence) -> PointWarning | None:
     return PointWarning(
         WarningKind.UNWATCHED,
         "the target cannot be monitored from here, so its bottleneck is not known",
-        "name a node_exporter on its machine (--monitor), or run it on this machine",
+        "run sitebench as the user of the target's process, or as root"
+        if window.on_loopback
+        else "name a node_exporter on its machine (--monitor), or run it on this machine",
     )
 
 

@@ -63,6 +63,7 @@ def test_any_suffix_and_ldif_are_served(tmp_path: Path) -> None:
     )
     asked = ("--suffix", "dc=example,dc=com", "--ldif", str(ldif))
     with serving("ils", *LOCALES, *asked) as (_, lines):
+        assert f"serving the entries of {ldif} at" in lines[0]
         server = ldap3.Server(address(lines), get_info=ldap3.ALL)
         with bound(server) as connection:
             connection.search("dc=example,dc=com", "(ou=people)")

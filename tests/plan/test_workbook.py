@@ -234,3 +234,20 @@ def test_what_has_no_rate_has_no_answer(
     book.save(path)
     (again,) = libreoffice.recalculated([path])
     assert cells(again, "ILS")("Simultaneous users (users)") == "n/a"
+
+
+def test_an_objective_that_cannot_be_met_has_no_users_below_zero(
+    workbook: Path, libreoffice: LibreOffice, tmp_path: Path
+) -> None:
+    book = openpyxl.load_workbook(workbook)
+    ils = book["ILS"]
+    ils[f"{FIRST}{rows(ils)['... below so many ms (0: none)']}"] = 1e-6
+    path = tmp_path / "slow.xlsx"
+    book.save(path)
+    (again,) = libreoffice.recalculated([path])
+    cell = cells(again, "ILS")
+    for label in ("Simultaneous users (users)", "Machines needed (machines)"):
+        assert cell(label) == "n/a"
+    assert cell("Check") == "objective cannot be met"
+    numbers = [value for _, value in formulas(again).values() if isinstance(value, (int, float))]
+    assert min(numbers) >= 0

@@ -81,7 +81,7 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
             with_use(with_machine(QUIET, sockets={"time_wait": 26_000}), interface="eth0"),
             local_ports=28_232,
         ),
-        "26,000 of this machine's 28,232 local ports",
+        "26,000 sockets of this machine are in TIME_WAIT, and it has 28,232 local ports",
     ),
     WarningKind.STOLEN_TIME: (with_machine(QUIET, stolen_s=1.0), "gave 5% of this machine's cores"),
     WarningKind.SWAP: (with_machine(QUIET, swapped_in=4), "swapped 4 pages"),
@@ -120,6 +120,13 @@ def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
     assert warning.kind == WarningKind.GENERATOR_STARVED
     assert "0.20 s per second" in warning.message
     assert "cpu.max" in warning.remedy
+
+
+@pytest.mark.parametrize(("interface", "remedy"), [("lo", "as root"), ("eth0", "node_exporter")])
+def test_a_target_on_this_machine_is_not_asked_to_run_there(interface: str, remedy: str) -> None:
+    seen = with_use(QUIET, target=None, target_is_local=False, interface=interface)
+    (warning,) = [each for each in find_warnings(seen) if each.kind == WarningKind.UNWATCHED]
+    assert remedy in warning.remedy
 
 
 def test_ports_last_on_loopback_where_each_lane_has_an_address_of_its_own() -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from xlsxwriter.workbook import Workbook  # type: ignore[import-untyped]
 
 _DEFAULT_COMMUNITY = 1_000_000
+_SLOW = "objective cannot be met"
 _SHAPES = {"share": SHARE, "s": SMALL}
 
 
@@ -193,6 +194,10 @@ def _machine(
         value = computed(step.formula, column.values)
         shape, bold = _SHAPES.get(step.unit, WHOLE), step.key in _ANSWERS
         text = guarded(step.formula, column.name)
+        if step.key == "busy_limit":
+            # A text has no value: nothing below it is computed from a limit that there is not.
+            text = f'IF({text}<=0,"{_SLOW}",{text})'
+            value = _SLOW if isinstance(value, float) and value <= 0 else value
         column.names[step.key] = grid.formula(row, at, text, value, shape, bold=bold)
         column.values[step.key] = value
         row += 1
@@ -211,7 +216,7 @@ def _check(
     grid: Grid, row: int, at: int, *, what: WhatIf, column: Column, size: str, measured: int
 ) -> None:
     """Write a column's warning, of those that the command line has."""
-    slow, far, beyond = "objective cannot be met", "over 2x what was measured", "extrapolated"
+    far, beyond = "over 2x what was measured", "extrapolated"
     limit = column.name("busy_limit")
     people = (
         Input("community") if what.scenario.mix is None else Input("online") / Input("machines")
@@ -220,18 +225,18 @@ def _check(
     grid.warn(
         row,
         at,
-        f'IFERROR(IF({limit}<=0,"{slow}",IF(ISNUMBER({size}),IF({text}>2*{size},"{far}",'
+        f'IFERROR(IF({limit}="{_SLOW}","{_SLOW}",IF(ISNUMBER({size}),IF({text}>2*{size},"{far}",'
         f'IF({text}>{size},"{beyond}","")),"")),"")',
-        _warning(column, people, measured, (slow, far, beyond)),
+        _warning(column, people, measured, (far, beyond)),
     )
 
 
-def _warning(column: Column, people: Formula, measured: int, messages: tuple[str, str, str]) -> str:
+def _warning(column: Column, people: Formula, measured: int, messages: tuple[str, str]) -> str:
     limit, found = column.values["busy_limit"], computed(people, column.values)
-    if isinstance(limit, str) or isinstance(found, str):
+    if limit == _SLOW:
+        return _SLOW
+    if isinstance(found, str):
         return ""
-    if limit <= 0:
-        return messages[0]
     if measured == UNSTATED or found <= measured:
         return ""
-    return messages[1] if found > 2 * measured else messages[2]
+    return messages[0] if found > 2 * measured else messages[1]
