@@ -13,6 +13,12 @@ from ils_bench.sequences import Sequence
 from ils_bench.users import SequenceUser
 
 
+class LookupUser(SequenceUser):
+    """Looks 100 random people up per connection, all attributes (Table 2)."""
+
+    sequence = sequences.LOOKUP
+
+
 class ConnectUser(SequenceUser):
     """Connects, binds anonymously, leaves (Table 2)."""
 
@@ -23,12 +29,6 @@ class AddUser(SequenceUser):
     """Enters 100 new people per connection (Table 2)."""
 
     sequence = sequences.ADD
-
-
-class LookupUser(SequenceUser):
-    """Looks 100 random people up per connection, all attributes (Table 2)."""
-
-    sequence = sequences.LOOKUP
 
 
 class RetrieveUser(SequenceUser):

@@ -15,3 +15,7 @@ class Steps(shapes.Steps):
 
 class Spike(shapes.Spike):
     """All users of `-u` for a moment."""
+
+
+class Knee(shapes.Knee):
+    """Twice as many users with each step, until the rate rises no more."""

@@ -69,7 +69,7 @@ def test_users_come_and_go_as_a_shape_says(
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (("--shape", "Lunch"), "no load shape 'Lunch'; use one of Steps, Spike"),
+        (("--shape", "Lunch"), "no load shape 'Lunch'; use one of Steps, Spike, Knee"),
         (("--step-time", "1s", "-u", "8", "-r", "2"), "-r 8 or more"),
         (("--shape", "Spike", "-u", "4", "-r", "9"), "--calm-users (8) must be fewer than -u (4)"),
     ],

@@ -26,13 +26,9 @@ field.dispatchEvent(new Event(kind === HTMLSelectElement ? 'change' : 'input', {
 return field.value;
 """
 CHOOSE = """
-const wrong = [...document.querySelectorAll('tbody tr')].find(row => {
-  const box = row.querySelector('input[type=checkbox]');
-  const name = row.cells[1]?.textContent;
-  return box && name && box.checked !== arguments[0].includes(name);
-});
-if (wrong) wrong.cells[0].click();
-return !wrong;
+const list = document.getElementsByName('userClasses')[0];
+for (const each of list?.options ?? []) each.selected = arguments[0].includes(each.value);
+return list?.selectedOptions.length === arguments[0].length;
 """
 PRESS = """
 const button = [...document.querySelectorAll('button')].filter(each =>
@@ -80,7 +76,6 @@ class WebPage:
 
     def choose(self, *classes: str) -> None:
         """Have exactly these user classes run."""
-        # One at a time: the page draws itself anew after each.
         assert self.sees(CHOOSE, list(classes)), classes
 
     def press(self, button: str) -> None:

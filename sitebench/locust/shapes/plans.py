@@ -19,6 +19,9 @@ from typing import Protocol
 from sitebench.errors import BadInput
 from sitebench.options import option
 
+_GAIN = 1.1
+"""Below the knee, twice the users do nearly twice as much; what is measured varies by less."""
+
 
 @dataclass(frozen=True)
 class ShapeOptions:
@@ -30,8 +33,10 @@ class ShapeOptions:
         "CLASS",
         form=False,
     )
-    step_users: int = option.size(8, "Users added by each step of Steps, up to -u.", "N")
-    step_time: float = option.duration(10.0, "Length of each step of Steps.")
+    step_users: int = option.size(
+        8, "Users added by each step of Steps, and the first ones of Knee, up to -u.", "N"
+    )
+    step_time: float = option.duration(10.0, "Length of each step of Steps and Knee.")
     step_down: bool = option.flag("Steps go down again by the same steps.")
     calm_users: int = option.size(
         8, "Users of Spike before and after the spike, which has those of -u.", "N"
@@ -107,6 +112,31 @@ class SpikePlan:
         """Return the users of calm or spike."""
         calm = elapsed_s % (self.calm_s + self.spike_s) < self.calm_s
         return self.calm_users if calm else self.top
+
+
+@dataclass
+class KneePlan:
+    """Twice as many users with each step, while that makes the rate higher by a tenth or more.
+
+    Then those of the best step once more, so that it is they who are measured last.
+    """
+
+    top: int
+    users: int
+    best: tuple[int, float] | None = None
+    found: bool = False
+
+    def after_step(self, rate: float) -> bool:
+        """Set the users of the next step by the rate of this one; returns whether there is one."""
+        if self.found:
+            return False
+        if self.best is not None and rate < _GAIN * self.best[1]:
+            self.users, self.found = self.best[0], True
+        elif self.users >= self.top:
+            return False
+        else:
+            self.best, self.users = (self.users, rate), min(self.top, 2 * self.users)
+        return True
 
 
 def refuse_slow_spawning(most_at_once: int, per_s: float, within_s: float) -> None:

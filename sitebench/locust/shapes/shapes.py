@@ -1,4 +1,4 @@
-"""Two load shapes that are ready to use, steps and a spike, and the base class of any other.
+"""Load shapes that are ready to use, steps, a spike and a ramp to the knee, and their base class.
 
 Locust takes the first shape class of its locustfiles, or the one chosen in its web UI;
 `--shape NAME` picks one by name. `locustfiles/shapes.py` makes those of this module available to
@@ -24,6 +24,7 @@ from locust import LoadTestShape, events
 from sitebench.errors import SitebenchError, UnknownValue
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.shapes.plans import (
+    KneePlan,
     ShapeOptions,
     ShapePlan,
     SpikePlan,
@@ -131,6 +132,38 @@ class Spike(Shape):
         plan = SpikePlan(self.top, chosen.calm_users, chosen.calm_time, chosen.spike_time)
         refuse_slow_spawning(self.top - chosen.calm_users, self.per_s, chosen.spike_time)
         return plan
+
+
+class Knee(Shape):
+    """Twice as many users with each step, up to `-u`, until the rate rises no more.
+
+    It ends after one more step with the users that did most.
+    """
+
+    abstract = True
+
+    def reset_time(self) -> None:
+        """Begin anew; Locust calls this before each test."""
+        super().reset_time()
+        self._knee: KneePlan | None = None
+
+    def tick(self) -> tuple[int, float] | None:
+        """Return how many users there are to be; None ends the test."""
+        assert self.runner is not None
+        if self._knee is None:
+            self._knee = KneePlan(self.top, min(self.top, self.options.step_users))
+        if self.runner.user_count != self._knee.users:
+            self._began = None
+            return self._knee.users, self.per_s
+        now, done = time.monotonic(), self.runner.stats.total.num_requests
+        if self._began is None:
+            self._began, self._before = now, done
+        elif (elapsed_s := now - self._began) >= self.options.step_time:
+            self._began = None
+            if not self._knee.after_step((done - self._before) / elapsed_s):
+                log.warning("%d users did most", self._knee.users)
+                return None
+        return self._knee.users, self.per_s
 
 
 def _add_arguments(parser: Any, **_: Any) -> None:

@@ -18,10 +18,13 @@ class SessionOptions:
     """A session of several tests, in one run file."""
 
     out: str | None = option.file(
-        "Run file for all tests of the session (default: a temporary one).",
+        "Run file for all tests of the session (default: a new one in this folder).",
         panel="Output",
         identity=False,
         form=False,
+    )
+    discard: bool = option.flag(
+        "Run file of the session deleted at its end.", panel="Output", identity=False, form=False
     )
     login_file: str | None = option.file(
         f"File with NAME:PASSWORD for --web-login (default: ${secret.UI_LOGIN}).", **_START

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.runs.windows import PointFile, Windows
 from sitebench.system.child import dump
-from sitebench.system.scratch import scratch
-from sitebench.verdict.rules.wording import several
 
 if TYPE_CHECKING:
     from locust.env import Environment
@@ -55,15 +54,19 @@ class Test:
 class Session:
     """Records every test of one process to one run file."""
 
-    def __init__(self, out: str | None) -> None:
+    def __init__(self, out: str, *, kept: bool = True) -> None:
         self.tests: list[Test] = []
         self.unprepared: SitebenchError | None = None
         """The error that kept the last test from getting a target."""
-        self._folder, self._kept = contextlib.ExitStack(), out is not None
-        if out is None:
-            out = str(self._folder.enter_context(scratch()) / "ui.sitebench")
+        self._kept, self._new = kept, not Path(out).exists()
         self.store = RunStore(out)
         self._sizes: set[int] = set()
+
+    @property
+    def told(self) -> str:
+        """What becomes of the results, in a sentence."""
+        path = self.store.path
+        return f"results: {path}" if self._kept else f"results: {path}, deleted at the end"
 
     @property
     def current(self) -> Test | None:
@@ -165,14 +168,18 @@ class Session:
 
     def close(self) -> str | None:
         """Close the run file; returns a message about it, if any test was recorded."""
+        path = self.store.path
         self.store.close()
-        if self._kept:
-            return f"run file: {self.store.path}" if self.tests else None
-        self._folder.close()
-        if not self.tests:
-            return None
-        tests = several(len(self.tests), "test")
-        return f"the run file of {tests} is deleted: --out FILE keeps it"
+        if self._kept and self.tests:
+            return f"run file: {path}"
+        if self._new:
+            path.unlink()
+        return None
+
+
+def _new_name() -> str:
+    """Return the name of a run file that is not there yet."""
+    return f"ui-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.sitebench"
 
 
 def open_session(environment: Environment) -> Session | None:
@@ -184,7 +191,7 @@ def open_session(environment: Environment) -> Session | None:
     chosen = from_namespace(SessionOptions, environment.parsed_options)
     if chosen.out is None and environment.web_ui is None:
         return None
-    session = Session(chosen.out)
+    session = Session(chosen.out or _new_name(), kept=not chosen.discard)
 
     def closing(**_: Any) -> None:
         if message := session.close():

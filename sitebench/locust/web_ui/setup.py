@@ -19,7 +19,7 @@ from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.web_ui.state import WebUiState
-from sitebench.locust.web_ui.tabs import add_rows, template_args
+from sitebench.locust.web_ui.tabs import add_rows, begin_form_with, template_args
 from sitebench.measure.command import say
 from sitebench.options.convert import from_namespace
 from sitebench.options.option import OneOf, fields_of
@@ -44,6 +44,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
         require_login(web_ui, base_path, *credentials(chosen.login_file))
     app.register_blueprint(blueprint(web_ui, state, base_path))
     web_ui.template_args.update(template_args())
+    begin_form_with(web_ui, ("target", "entries"))
     # The form's fields in the order of the command line, not by name.
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.host = environment.host or parsed.target
@@ -55,6 +56,7 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     scheme = "https" if web_ui.tls_cert else "http"
     where = page_url(web_ui.host, web_ui.port, path, scheme=scheme)
     say(f"web UI: {where} (Ctrl-C to stop)")
+    say(session.told)
     if from_namespace(SessionOptions, parsed).browser:
         gevent.spawn(_show, where)
 

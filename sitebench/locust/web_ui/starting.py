@@ -35,7 +35,7 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
         *(
             *python_module("sitebench.locust.process"),
             "-f",
-            str(locustfile),
+            f"{locustfile},{locustfile.with_name('shapes.py')}",
             "--loglevel",
             "WARNING",
         ),

@@ -8,7 +8,7 @@ our own live page over it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,34 @@ def template_args() -> dict[str, Any]:
             {"href": "./sitebench/live", "title": "Live page"},
         ],
     }
+
+
+def begin_form_with(web_ui: Any, fields: Sequence[str]) -> None:
+    """Have the start form begin with one operation, a load shape and these fields.
+
+    Locust's own picker begins with every user class, and its other fields are folded; so both are
+    left out, and our script draws them (frame.js).
+    """
+    locusts_own = web_ui.update_template_args
+
+    def update() -> None:
+        locusts_own()
+        args, environment = web_ui.template_args, web_ui.environment
+        available, running = environment.available_user_classes, environment.user_classes
+        some = [name for name, each in available.items() if each in running]
+        extra = args["extra_options"]
+        args["show_userclass_picker"] = False
+        args["sitebench_form"] = {
+            "operations": [
+                {"name": name, "about": (each.__doc__ or "").strip().partition("\n")[0]}
+                for name, each in available.items()
+            ],
+            "chosen": some[:1] if len(some) == len(available) else some,
+            "shapes": args["available_shape_classes"],
+            "fields": {name: extra.pop(name) for name in fields if name in extra},
+        }
+
+    web_ui.update_template_args = update
 
 
 def add_rows(response: Response, state: State) -> None:

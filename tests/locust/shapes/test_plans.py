@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitebench.errors import BadInput
-from sitebench.locust.shapes.plans import ShapePlan, SpikePlan, StepsPlan, refuse_slow_spawning
+from sitebench.locust.shapes.plans import (
+    KneePlan,
+    ShapePlan,
+    SpikePlan,
+    StepsPlan,
+    refuse_slow_spawning,
+)
 
 
 def course(plan: ShapePlan) -> list[int]:
@@ -35,6 +41,20 @@ def test_a_spike_comes_and_goes_and_comes_again() -> None:
 def test_a_spike_to_fewer_users_than_before_it_is_refused() -> None:
     with pytest.raises(BadInput, match=r"--calm-users \(8\) must be fewer than -u \(8\)"):
         SpikePlan(top=8, calm_users=8, calm_s=1.0, spike_s=1.0)
+
+
+@pytest.mark.parametrize(
+    ("most", "steps", "knee"), [(85.0, [4, 8, 16, 8], 8), (1e9, [4, 8, 16, 20], 20)]
+)
+def test_users_double_up_to_the_knee_and_are_those_of_the_knee_at_the_end(
+    most: float, steps: list[int], knee: int
+) -> None:
+    """Ten operations a second of each user, and no more than `most` of all."""
+    plan = KneePlan(top=20, users=4)
+    tried = [plan.users]
+    while plan.after_step(min(most, 10.0 * plan.users)):
+        tried.append(plan.users)
+    assert (tried, plan.users) == (steps, knee)
 
 
 def test_users_that_start_too_slowly_for_their_stage_are_refused() -> None:

@@ -1,8 +1,10 @@
 """The whole page in a real browser: headless Chromium does what a person would."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,6 +57,34 @@ def operations(path: Path) -> list[tuple[str, int, int, Counter[str]]]:
                 counts[row.step] += row.count
             found.append((point.spec.operation, point.spec.entries, point.spec.users, counts))
         return found
+
+
+def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -> None:
+    names = "return [...document.getElementsByName(arguments[0])[0].options].map(o => o.value)"
+    assert page.sees("return Boolean(document.querySelector('.sitebench-form'))")
+    assert page.browser.run(names, "shapeClass") == ["Default", "Knee", "Spike", "Steps"]
+    page.fill(target="embedded", entries="1k", userCount="2", spawnRate="2")
+    page.press("Start")
+    Screen(page.root).until_done("lookup", 100)
+    assert json.loads(page.get("/sitebench/live.json"))["title"].startswith("lookup at 1k")
+
+
+def test_a_ramp_to_the_knee_ends_by_itself(page: WebPage) -> None:
+    page.choose("LookupUser")
+    page.fill(entries="1k", userCount="8", spawnRate="8", stepUsers="4", stepTime="1s")
+    page.fill(shapeClass="Knee")
+    page.press("Start")
+    assert eventually(lambda: bool(ended(page)), 60)
+    (found,) = ended(page)
+    assert found["error"] is None
+    assert "4 users" in found["title"] or "8 users" in found["title"]
+
+
+def ended(page: WebPage) -> list[dict[str, Any]]:
+    """Return the tests of the session, once none runs."""
+    live = json.loads(page.get("/sitebench/live.json"))
+    found: list[dict[str, Any]] = [] if live["busy"] else live["tests"]
+    return found
 
 
 def test_two_tests_from_the_form_to_the_report(page: WebPage, tmp_path: Path) -> None:

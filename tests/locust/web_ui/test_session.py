@@ -157,14 +157,14 @@ def test_headless_records_too_where_it_is_told_to(counting: Counting, tmp_path: 
 
 
 SESSION = """
-import gc, json, weakref
+import gc, json, tempfile, weakref
 from pathlib import Path
 import gevent
 from sitebench.locust.web_ui.session import Session
 from sitebench.locust.recorder import Subject
 from tests.support.points import a_spec
 
-session = Session(None)
+session = Session(f"{tempfile.mkdtemp()}/ui.sitebench", kept=False)
 there = ("127.0.0.1", 1)
 subject = Subject(a_spec, lambda sizes: {}, None, None, there, [], True, lambda: None, {})
 """

@@ -45,23 +45,28 @@ def test_a_run_file_that_cannot_be_written_is_one_line(half: str) -> None:
     assert "Traceback" not in ran.err + ran.out
 
 
+@pytest.mark.parametrize("discard", [(), ("--discard",)])
 def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, discard: tuple[str, ...]
 ) -> None:
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    with web_ui(tmp_path, "ils", "--entries", "1k") as (process, root):
+    with web_ui(tmp_path, "ils", "--entries", "1k", *discard) as (process, root):
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
         screen.stop()
-        assert list(temporary.iterdir())
+        (kept,) = tmp_path.glob("ui-*.sitebench")
         process.send_signal(2)
         said, _ = process.communicate(timeout=60)
     assert f"web UI: {root}/ (Ctrl-C to stop)" in said
-    assert "the run file of 1 test is deleted: --out FILE keeps it" in said
-    assert not list(temporary.iterdir())
+    assert f"results: {kept.name}" in said
+    assert kept.exists() == (not discard)
+    assert (f"run file: {kept.name}" in said) == (not discard)
+
+
+def test_a_session_without_a_test_leaves_no_run_file(tmp_path: Path) -> None:
+    with web_ui(tmp_path, "ils"):
+        assert list(tmp_path.glob("ui-*.sitebench"))
+    assert not list(tmp_path.glob("ui-*"))
 
 
 def test_the_page_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
