@@ -54,6 +54,7 @@ def test_mutations_are_of_rows_and_fit_their_files() -> None:
     assert len(tests) >= 0.7 * len(held), "name the mutations of new rows in tests/mutations.toml"
 
 
+@pytest.mark.timeout(300)
 def test_a_sample_of_the_mutations_is_found_by_the_tests_of_their_rows() -> None:
     argv = [sys.executable, "-m", "tests.mutation", "--rows", "6"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
