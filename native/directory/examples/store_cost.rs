@@ -152,7 +152,7 @@ impl Lookup {
         self.projection.compile(store.schema(), search.attributes, search.types_only, Naming::Canonical);
         let mut cursor = store.search(Some(base), search.scope, &self.filter, &mut self.scratch);
         self.ids.clear();
-        let budget = Budget { candidates: 1000, matches: 64 };
+        let budget = Budget { candidates: 1000, matches: 64, long: true };
         store.advance(&mut cursor, &self.filter, NOW, budget, &mut self.scratch, &mut self.ids);
         self.out.clear();
         for id in self.ids.iter().filter_map(|&found| store.entry(found)) {

@@ -16,6 +16,8 @@ pub(crate) struct Secured {
 pub(crate) enum Flow {
     /// It goes on.
     Continue,
+    /// It goes on with the same message when one may take long.
+    Later,
     /// It closes: the client has unbound.
     Close,
     /// It begins a TLS handshake once the answer has been sent.

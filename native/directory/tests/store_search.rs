@@ -261,7 +261,7 @@ fn a_search_that_is_laid_aside_survives_what_happens_meanwhile() {
     let filter = compiled(&store, "(sn=*)");
     let base = store.find(b"ou=Even,o=Intranet", &mut scratch).unwrap();
     let mut cursor = store.search(Some(base), Scope::Subtree, &filter, &mut scratch);
-    let budget = Budget { candidates: 30, matches: 10 };
+    let budget = Budget { candidates: 30, matches: 10, long: true };
     let mut found = Vec::new();
     let mut next = 0;
     while store.advance(&mut cursor, &filter, NOW, budget, &mut scratch, &mut found) == Progress::More {
@@ -289,7 +289,7 @@ fn a_search_ends_when_its_base_is_gone() {
     store.remove(b"cn=Base,o=Intranet").unwrap();
     // Another entry takes the slot.
     assert_eq!(add_person(&mut store, "cn=Other,o=Intranet"), base);
-    let budget = Budget { candidates: 10, matches: 10 };
+    let budget = Budget { candidates: 10, matches: 10, long: true };
     let mut found = Vec::new();
     let progress = store.advance(&mut cursor, &filter, NOW, budget, &mut scratch, &mut found);
     assert_eq!((progress, found.len()), (Progress::Done, 0));

@@ -12,7 +12,6 @@ use crate::gate::Pass;
 use crate::limits::SocketLimits;
 use crate::pace::Pace;
 use crate::service::{FilePiece, Rejection, Service, Step};
-use crate::slice;
 use crate::stats::Traffic;
 use crate::write::write;
 
@@ -28,13 +27,6 @@ const FILE_BYTES: u64 = 256 << 10;
 
 /// An idle connection keeps no larger buffer than this.
 const KEPT_BYTES: usize = 1 << 10;
-
-/// A new connection is known to use up no slice of a turn once it has used up none for so long.
-const NEW_MS: u64 = 5_000;
-
-/// One that has used up a slice waits behind its like for so many times what it has taken: as many connections can
-/// take no more than all the time from the others, however well they choose when.
-const HEAVY_TIMES: u32 = 1_000;
 
 /// A client that is sent away gets this long to read why.
 const LINGER_MS: u64 = 1_000;
@@ -99,10 +91,8 @@ pub(crate) struct Connection<S: Service> {
     moved_ms: u64,
     /// How fast.
     pace: Pace,
-    /// Until when it is new.
-    new_until_ms: u64,
-    /// Until when it counts among those that use up their slices.
-    heavy_until_ms: u64,
+    /// What it goes on with takes long.
+    long: bool,
     /// See [`ConnectionId`](crate::ConnectionId).
     pub(crate) serial: u64,
     /// Whether the poll reports when the socket is writable.
@@ -128,8 +118,7 @@ impl<S: Service> Connection<S> {
             blocked: false,
             moved_ms: now_ms,
             pace: Pace::default(),
-            new_until_ms: now_ms + NEW_MS,
-            heavy_until_ms: 0,
+            long: false,
             serial,
             watched: false,
             queued: false,
@@ -163,16 +152,10 @@ impl<S: Service> Connection<S> {
             && !S::has_output(&self.session)
     }
 
-    /// Whether it has used up a slice lately.
+    /// Whether what it goes on with takes long.
     #[inline]
-    pub(crate) const fn is_heavy(&self, now_ms: u64) -> bool {
-        now_ms < self.heavy_until_ms
-    }
-
-    /// Whether it is known to use up no slice.
-    #[inline]
-    pub(crate) const fn is_light(&self, now_ms: u64) -> bool {
-        !self.is_heavy(now_ms) && now_ms >= self.new_until_ms
+    pub(crate) const fn is_long(&self) -> bool {
+        self.long
     }
 
     #[inline]
@@ -185,6 +168,7 @@ impl<S: Service> Connection<S> {
         if !self.unsent.is_empty() && !self.flush(turn)? {
             return Ok(());
         }
+        self.long = false;
         if self.is_open() && !self.input.is_empty() {
             self.consume_input(turn)?;
         }
@@ -315,12 +299,6 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Keeps what has been received for another turn.
-    pub(crate) fn postpone(&mut self, received: &[u8]) {
-        self.input.extend_from_slice(received);
-        self.postponed = self.is_open() && !self.input.is_empty();
-    }
-
     fn consume_input(&mut self, turn: &mut TurnContext<S>) -> io::Result<()> {
         let start = turn.service.out().len();
         let mut input = std::mem::take(&mut self.input);
@@ -336,7 +314,6 @@ impl<S: Service> Connection<S> {
     /// Answers the complete messages at the start of `bytes` and says how far it came.
     fn consume(&mut self, bytes: &[u8], turn: &mut TurnContext<S>) -> io::Result<usize> {
         let start = turn.service.out().len();
-        let spent = turn.service.slice().spent();
         let mut consumed = 0;
         self.postponed = false;
         while self.is_open() && self.unsent.is_empty() {
@@ -350,15 +327,16 @@ impl<S: Service> Connection<S> {
             match step {
                 Step::Next => {}
                 Step::More => break,
+                Step::Later => {
+                    self.long = true;
+                    self.postponed = true;
+                    break;
+                }
                 step => self.follow(step, turn),
             }
             if turn.service.out().len() - start >= FLUSH_BYTES {
                 self.send(start, turn)?;
             }
-        }
-        let spent = turn.service.slice().spent().saturating_sub(spent);
-        if spent >= slice::LENGTH {
-            self.heavy_until_ms = turn.now_ms + spent.saturating_mul(HEAVY_TIMES).as_millis() as u64;
         }
         let goes_on = matches!(self.stage, Stage::Open | Stage::Waiting);
         Ok(if goes_on { consumed } else { bytes.len() })
@@ -382,6 +360,7 @@ impl<S: Service> Connection<S> {
                 self.postponed = !self.input.is_empty();
             }
             Step::Next | Step::More => {}
+            Step::Later => self.long = true,
             Step::Wait => self.stage = Stage::Waiting,
             Step::Upgrade => {
                 let acceptor = turn.service.upgrade().cloned().map(Box::new);

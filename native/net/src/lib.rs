@@ -9,6 +9,7 @@ mod connection;
 mod gate;
 mod limits;
 mod listener;
+mod long;
 mod pace;
 mod server;
 mod service;

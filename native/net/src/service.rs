@@ -27,6 +27,9 @@ pub enum Step {
     /// Looks at no further message until [`Service::poll_output`] or [`Service::resume`] says so: answers
     /// keep the order of their requests.
     Wait,
+    /// Is asked again when a request may take long ([`TimeSlice::may_take_long`]), with the same bytes: none was
+    /// consumed. Of [`Service::poll_output`], when the next piece may.
+    Later,
     /// Begins with TLS when the answers are out. Only after the last byte that has been received: what was
     /// sent in the clear must not pass for protected.
     Upgrade,
@@ -112,7 +115,7 @@ pub trait Service {
     fn prefetch<'m>(&mut self, _received: impl Iterator<Item = &'m [u8]>) {}
 
     /// Answers the message that `bytes` begins with, or begins to: how many bytes were consumed, and what
-    /// comes then.
+    /// comes then. One that takes long waits for its time ([`Step::Later`]).
     fn feed(&mut self, session: &mut Self::Session, bytes: &[u8]) -> (usize, Step);
 
     /// Whether the session is in the middle of a message whose first bytes it has consumed: a client that

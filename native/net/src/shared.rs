@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::gate::Gate;
 use crate::limits::SocketLimits;
+use crate::long::LongWork;
 use crate::stats::PublishedTraffic;
 
 /// See the module.
@@ -12,6 +13,7 @@ use crate::stats::PublishedTraffic;
 pub(crate) struct Shared {
     pub(crate) limits: SocketLimits,
     pub(crate) gate: Arc<Gate>,
+    pub(crate) long: LongWork,
     pub(crate) stopping: AtomicBool,
     /// One for each thread.
     pub(crate) traffic: Box<[PublishedTraffic]>,
@@ -22,6 +24,7 @@ impl Shared {
         Self {
             limits,
             gate: Gate::new(limits.connections, limits.connections_per_address),
+            long: LongWork::default(),
             stopping: AtomicBool::new(false),
             traffic: (0..threads).map(|_| PublishedTraffic::default()).collect(),
         }

@@ -2,35 +2,44 @@
 
 use std::time::{Duration, Instant};
 
-/// What takes long gets this much of a turn together: what other clients send waits no longer.
-pub(crate) const LENGTH: Duration = Duration::from_millis(1);
+/// What takes time gets this much of a turn together: what other clients send waits no longer.
+pub(crate) const LENGTH: Duration = Duration::from_micros(250);
 
-/// The part of a turn in which work that takes long is done: when it began, once it has.
+/// The part of a turn in which work that takes time is done: when it began, once it has.
 ///
-/// It begins with the first piece of such work. Where nothing takes long, nothing reads the clock.
+/// It begins with the first piece of such work. Where nothing takes time, nothing reads the clock.
 #[derive(Debug, Default)]
-pub struct TimeSlice(Option<Instant>);
+pub struct TimeSlice {
+    begun: Option<Instant>,
+    long: bool,
+}
 
 impl TimeSlice {
+    /// One for requests that take long and cannot be cut.
+    pub(crate) const fn for_long() -> Self {
+        Self { begun: None, long: true }
+    }
+
+    /// Whether a request may take longer than the slice. Otherwise such a one is answered with
+    /// [`Step::Later`](crate::Step::Later).
+    #[inline]
+    pub const fn may_take_long(&self) -> bool {
+        self.long
+    }
+
     /// Begins it, if it has not yet begun.
     pub fn begin(&mut self) {
-        self.0.get_or_insert_with(Instant::now);
+        self.begun.get_or_insert_with(Instant::now);
     }
 
     /// Begins it with work that has been done and has taken about so long, if it has not yet begun.
     pub fn begin_before(&mut self, spent: Duration) {
-        self.0.get_or_insert_with(|| Instant::now().checked_sub(spent).unwrap_or_else(Instant::now));
-    }
-
-    /// How much of it has been used: nothing if it has not begun.
-    #[inline]
-    pub fn spent(&self) -> Duration {
-        self.0.map_or(Duration::ZERO, |begun| begun.elapsed())
+        self.begun.get_or_insert_with(|| Instant::now().checked_sub(spent).unwrap_or_else(Instant::now));
     }
 
     /// Whether it has begun and is used up.
     #[inline]
     pub fn is_over(&self) -> bool {
-        self.spent() >= LENGTH
+        self.begun.is_some_and(|begun| begun.elapsed() >= LENGTH)
     }
 }

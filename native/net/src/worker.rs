@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
@@ -66,7 +66,8 @@ impl Reactor {
             acceptor: Acceptor { listener: self.listener, waiting: false, exhausted: false },
             connections: Slab::default(),
             queue: VecDeque::new(),
-            heavy: VecDeque::new(),
+            long: VecDeque::new(),
+            rest: Duration::ZERO,
             ready: Vec::with_capacity(EVENTS),
             received: Vec::with_capacity(S::GROUP),
             input: vec![0; group_bytes].into_boxed_slice(),
@@ -94,8 +95,10 @@ struct Worker<S: Service> {
     connections: Slab<Connection<S>>,
     /// Connections that have more to do without the kernel saying so.
     queue: VecDeque<usize>,
-    /// Those that have something to do and have used up a slice lately.
-    heavy: VecDeque<usize>,
+    /// Those that go on with what takes long.
+    long: VecDeque<usize>,
+    /// How long to wait before going on with one of them.
+    rest: Duration,
     /// Connections that the last poll reported.
     ready: Vec<usize>,
     /// Those of the group that is being served.
@@ -144,16 +147,13 @@ impl<S: Service> Worker<S> {
 
     /// How long the poll may wait.
     fn timeout(&self) -> Duration {
-        if !self.queue.is_empty()
-            || !self.heavy.is_empty()
-            || self.busy
-            || (self.acceptor.waiting && !self.acceptor.exhausted)
-        {
+        let rest = if self.long.is_empty() { Duration::from_millis(CHECK_MS) } else { self.rest };
+        if !self.queue.is_empty() || self.busy || (self.acceptor.waiting && !self.acceptor.exhausted) {
             Duration::ZERO
         } else if self.acceptor.exhausted {
-            ACCEPT_PAUSE
+            rest.min(ACCEPT_PAUSE)
         } else {
-            Duration::from_millis(CHECK_MS)
+            rest
         }
     }
 
@@ -169,8 +169,9 @@ impl<S: Service> Worker<S> {
         }
         self.serve_ready();
         self.deliver_outcomes();
-        self.serve_queue(|worker| &mut worker.queue);
-        self.serve_queue(|worker| &mut worker.heavy);
+        // However long it took to answer others.
+        self.serve_queue(|worker| &mut worker.queue, TimeSlice::default());
+        self.serve_long();
         if self.acceptor.waiting {
             self.accept();
         }
@@ -222,19 +223,20 @@ impl<S: Service> Worker<S> {
             }));
         }
         start = 0;
+        let mut answered = false;
         for one in &mut received {
             let bytes = self.input.get(start..one.input_end).unwrap_or_default();
             start = one.input_end;
             if let Some(connection) = self.connections.get_mut(one.slot) {
-                if may_be_answered(connection, &mut self.turn) {
-                    one.failed |= connection.answer(bytes, &mut self.turn).is_err();
-                } else {
-                    connection.postpone(bytes);
-                }
+                one.failed |= connection.answer(bytes, &mut self.turn).is_err();
+                answered |= !connection.is_long();
             }
             one.answers_end = self.turn.service.out().len();
         }
         self.turn.service.release_locks();
+        if answered {
+            self.shared.long.answered_other(self.turn.now_ms);
+        }
         start = 0;
         for one in &received {
             let TurnContext { service, traffic, now_ms, .. } = &mut self.turn;
@@ -250,8 +252,7 @@ impl<S: Service> Worker<S> {
         taken
     }
 
-    /// Reads once from each of a group that has nothing else under way and may be answered; the others are
-    /// served by themselves.
+    /// Reads once from each of a group that has nothing else under way; the others are served by themselves.
     fn receive(&mut self, ready: &[usize]) -> usize {
         let (mut start, mut taken) = (0, 0);
         for &slot in ready.iter().take(S::GROUP) {
@@ -259,7 +260,7 @@ impl<S: Service> Worker<S> {
             let Some(room) = room.get_mut(..READ_BYTES) else { break };
             taken += 1;
             let Some(connection) = self.connections.get_mut(slot) else { continue };
-            if connection.is_calm() && may_be_answered(connection, &mut self.turn) {
+            if connection.is_calm() {
                 let received = connection.receive(room, &mut self.turn);
                 start += *received.as_ref().unwrap_or(&0);
                 let failed = received.is_err();
@@ -276,7 +277,7 @@ impl<S: Service> Worker<S> {
             && !connection.queued
         {
             connection.queued = true;
-            let queue = if connection.is_heavy(self.turn.now_ms) { &mut self.heavy } else { &mut self.queue };
+            let queue = if connection.is_long() { &mut self.long } else { &mut self.queue };
             queue.push_back(slot);
         }
     }
@@ -292,11 +293,26 @@ impl<S: Service> Worker<S> {
         }
     }
 
+    /// Goes on with those whose requests take long, if it is their time.
+    fn serve_long(&mut self) {
+        if self.long.is_empty() {
+            return;
+        }
+        let begun = Instant::now();
+        match self.shared.long.begin(self.thread, begun, self.turn.now_ms) {
+            Ok(()) => {
+                self.rest = Duration::ZERO;
+                self.serve_queue(|worker| &mut worker.long, TimeSlice::for_long());
+                self.shared.long.end(begun, Instant::now());
+            }
+            Err(rest) => self.rest = rest,
+        }
+    }
+
     /// Goes on with those that had more to do when this began, as far as the time slice
     /// reaches; those left come first in the next turn.
-    fn serve_queue(&mut self, queue: fn(&mut Self) -> &mut VecDeque<usize>) {
-        // However long it took to answer others.
-        *self.turn.service.slice() = TimeSlice::default();
+    fn serve_queue(&mut self, queue: fn(&mut Self) -> &mut VecDeque<usize>, slice: TimeSlice) {
+        *self.turn.service.slice() = slice;
         for _ in 0..queue(self).len() {
             let slice = self.turn.service.slice();
             slice.begin();
@@ -407,13 +423,6 @@ impl<S: Service> Worker<S> {
             self.arrange(slot, overdue);
         }
     }
-}
-
-/// Whether a connection that the poll has reported is answered in this turn: one that has used up a slice lately waits
-/// behind its like, and once the turn's is used up, only those are answered that are known to need none.
-#[inline]
-fn may_be_answered<S: Service>(connection: &Connection<S>, turn: &mut TurnContext<S>) -> bool {
-    !connection.is_heavy(turn.now_ms) && (connection.is_light(turn.now_ms) || !turn.service.slice().is_over())
 }
 
 /// The client has gone between its connect and our accept (accept(2)).

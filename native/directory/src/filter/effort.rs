@@ -7,13 +7,15 @@ pub(crate) struct Effort {
     pub(crate) buffer: Vec<u8>,
     /// What one entry may still take.
     pub(super) left: usize,
+    /// How long the values of one attribute may be.
+    pub(super) longest: usize,
     /// Whether that was too little.
     pub(super) cut: bool,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { buffer: Vec::new(), left: usize::MAX, cut: false }
+        Self { buffer: Vec::new(), left: usize::MAX, longest: usize::MAX, cut: false }
     }
 }
 
@@ -21,10 +23,11 @@ impl Effort {
     /// What an attribute or a value takes beside its bytes.
     pub(super) const EACH: usize = 16;
 
-    /// For the next entry.
+    /// For the next entry, of which no attribute may be longer than this.
     #[inline]
-    pub(crate) const fn allow(&mut self, bytes: usize) {
+    pub(crate) const fn allow(&mut self, bytes: usize, longest: usize) {
         self.left = bytes;
+        self.longest = longest;
         self.cut = false;
     }
 

@@ -127,6 +127,11 @@ impl CompiledFilter {
     /// has them.
     #[inline]
     fn any_value(&self, test: &Test, values: Values<'_>, schema: &Schema, effort: &mut Effort) -> bool {
+        if values.0.len() > effort.longest {
+            effort.cut = true;
+            effort.left = 0;
+            return false;
+        }
         if let Test::Equal { raw, .. } | Test::Class { raw, .. } = test {
             // Comparing bytes takes little.
             effort.charge(values.0.len() / 16);

@@ -11,12 +11,12 @@ use crate::access;
 use crate::entry::Naming;
 use crate::operation::{NameForm, Terms, bounds};
 use crate::search::Budget;
-use crate::session::Session;
+use crate::session::{Flow, Session};
 use crate::store::Refusal;
 use crate::turn::Turn;
 
 /// Entries that one search keeps online: the name is unique, so one is all there is to find.
-const REFRESHED: Budget = Budget { candidates: 256, matches: 8 };
+const REFRESHED: Budget = Budget { candidates: 256, matches: 8, long: true };
 
 /// Answers a search in the ILS profile.
 pub(crate) fn search(
@@ -25,7 +25,7 @@ pub(crate) fn search(
     search: &SearchRequest<'_>,
     terms: Terms<'_>,
     turn: &mut Turn<'_>,
-) -> Result<(), Refusal> {
+) -> Result<Flow, Refusal> {
     let mut name = std::mem::take(&mut turn.scratch.name);
     let mut filter = std::mem::take(&mut turn.scratch.request);
     filter.clear();
@@ -42,7 +42,7 @@ fn translated(
     terms: Terms<'_>,
     (name, filter): (&mut Vec<u8>, &mut Vec<u8>),
     turn: &mut Turn<'_>,
-) -> Result<(), Refusal> {
+) -> Result<Flow, Refusal> {
     let meaning = names.read(search.base, name);
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);

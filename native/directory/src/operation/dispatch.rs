@@ -3,7 +3,7 @@
 use wire::ber::{Reader, tag};
 use wire::ldap::{DecodeError, Operation, Request, ResultCode, Scope, oid};
 
-use super::{bind, bounds, compare, extended, search, start_tls, write};
+use super::{bind, bounds, compare, extended, long, search, start_tls, write};
 use crate::answer;
 use crate::session::{Flow, Session};
 use crate::store::Refusal;
@@ -12,6 +12,10 @@ use crate::turn::Turn;
 /// Answers one message; a search that takes longer is only begun.
 #[inline]
 pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>) -> Flow {
+    let may_take_long = turn.slice.may_take_long();
+    if !may_take_long && long::is_long(message) {
+        return Flow::Later;
+    }
     let request = match Request::decode(message) {
         Ok(request) => request,
         Err(error) => return undecodable(message, error, turn),
@@ -31,11 +35,14 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         answer::refusal(turn.out, request.id, tag, &refusal);
         return Flow::Continue;
     }
-    if may_take_long(&request.operation) {
+    if !may_take_long && long::takes_long(&request.operation, turn) {
+        return Flow::Later;
+    }
+    if takes_time(&request.operation) {
         turn.slice.begin();
     }
     match &request.operation {
-        Operation::Search(operation) => search::start(session, &request, operation, turn),
+        Operation::Search(operation) => return search::start(session, &request, operation, turn),
         Operation::Bind(operation) => bind::run(session, &request, operation, turn),
         Operation::Unbind => {
             turn.counters.unbinds += 1;
@@ -78,10 +85,10 @@ fn in_the_clear(session: &Session, operation: &Operation<'_>, turn: &Turn<'_>) -
     })
 }
 
-/// Whether it may take as long as an entry has values, or a container entries: what its sender has sent behind
-/// it waits for another turn then. Searches know for themselves.
+/// Whether hundreds of them may take a slice: what its sender has sent behind it waits for another turn then. Searches
+/// know for themselves.
 #[inline]
-const fn may_take_long(operation: &Operation<'_>) -> bool {
+const fn takes_time(operation: &Operation<'_>) -> bool {
     !matches!(operation, Operation::Search(_) | Operation::Unbind | Operation::Abandon(_))
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod bounds;
 mod compare;
 mod dispatch;
 mod extended;
+mod long;
 mod password;
 mod render;
 mod sasl;

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use net::FLUSH_BYTES;
 use wire::ldap::answer::{write_entry, write_result, write_result_with};
 use wire::ldap::control::{Control, PagedResults};
-use wire::ldap::{ResultCode, SearchRequest, oid, op};
+use wire::ldap::{Filter, ResultCode, SearchRequest, oid, op};
 
 use super::render;
 use crate::access;
@@ -66,6 +66,8 @@ pub(crate) enum NameForm {
 enum ScanStatus {
     /// Its budget is spent and there is more to look at.
     More,
+    /// The next entry takes long.
+    Long,
     Done,
     PageFull,
     SizeLimit,
@@ -109,6 +111,8 @@ pub(super) struct Scan {
 struct ScanContext<'d> {
     store: &'d Store,
     now: Now,
+    /// Whether an entry may take long.
+    long: bool,
     /// Whether there are passwords.
     passwords: bool,
     marks: &'d mut store::Scratch,
@@ -128,7 +132,7 @@ impl Scan {
     ) -> Result<Option<Self>, Refusal> {
         let settings = turn.settings;
         let now = turn.now;
-        if search.filter.element().value.len() > LONG {
+        if is_long(search.filter) {
             // Others write meanwhile: what is made known since the schema was taken is Undefined.
             let schema = turn.access.read().shared_schema();
             turn.access.release();
@@ -160,11 +164,11 @@ impl Scan {
             page: terms.page,
             question: terms.question,
         };
-        let entries_sent = &mut turn.counters.entries_sent;
+        let (entries_sent, long) = (&mut turn.counters.entries_sent, turn.slice.may_take_long());
         let mut context =
-            ScanContext { store, now, passwords, marks, matches, body, out: turn.out, entries_sent };
+            ScanContext { store, now, long, passwords, marks, matches, body, out: turn.out, entries_sent };
         let status = running.stride(filter, projection, &mut context);
-        if status == ScanStatus::More || marks.took_long() {
+        if matches!(status, ScanStatus::More | ScanStatus::Long) || marks.took_long() {
             turn.slice.begin_before(marks.spent());
         }
         if status == ScanStatus::Done && running.page.is_none() {
@@ -195,7 +199,12 @@ impl Scan {
 
     /// Whether there are entries left to look at.
     pub(super) fn has_more(&self) -> bool {
-        self.status == ScanStatus::More
+        matches!(self.status, ScanStatus::More | ScanStatus::Long)
+    }
+
+    /// Whether the next entry takes long.
+    pub(super) fn takes_long(&self) -> bool {
+        self.status == ScanStatus::Long
     }
 
     /// Whether it has stopped because the page is full.
@@ -209,6 +218,7 @@ impl Scan {
         let mut context = ScanContext {
             store,
             now: turn.now,
+            long: turn.slice.may_take_long(),
             passwords: turn.settings.has_passwords() || store.has_rdn_passwords(),
             marks: &mut turn.scratch.store,
             matches: &mut turn.scratch.matches,
@@ -237,7 +247,9 @@ impl Scan {
                 ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
                 "only the administrator may search for passwords, and meanwhile there are some",
             ),
-            ScanStatus::Done | ScanStatus::More | ScanStatus::PageFull => (ResultCode::SUCCESS, ""),
+            ScanStatus::Done | ScanStatus::More | ScanStatus::Long | ScanStatus::PageFull => {
+                (ResultCode::SUCCESS, "")
+            }
         };
         let verdict = answer::verdict(code, diagnostic);
         if self.search.page.is_none() {
@@ -274,7 +286,8 @@ impl RunningSearch {
         if self.probes && context.passwords && !self.sees_passwords {
             return ScanStatus::Probes;
         }
-        let budget = Budget { candidates: candidates(filter), matches: self.wanted(projection) };
+        let (candidates, matches) = (candidates(filter), self.wanted(projection));
+        let budget = Budget { candidates, matches, long: context.long };
         let now = context.now.seconds();
         let start = context.out.len();
         context.matches.clear();
@@ -301,6 +314,7 @@ impl RunningSearch {
             Progress::Done => ScanStatus::Done,
             Progress::TooCostly => ScanStatus::TooCostly,
             Progress::More => ScanStatus::More,
+            Progress::Long => ScanStatus::Long,
         }
     }
 
@@ -374,6 +388,12 @@ pub(super) fn question(search: &SearchRequest<'_>) -> u64 {
         asked.hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// Whether a filter takes long to compile.
+#[inline]
+pub(super) fn is_long(filter: Filter<'_>) -> bool {
+    filter.element().value.len() > LONG
 }
 
 /// The lower of two limits; zero stands for no limit.

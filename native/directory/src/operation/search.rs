@@ -9,7 +9,7 @@ use crate::controls;
 use crate::entry::Naming;
 use crate::identity::Identity;
 use crate::ils;
-use crate::session::Session;
+use crate::session::{Flow, Session};
 use crate::special;
 use crate::store::Refusal;
 use crate::turn::Turn;
@@ -21,11 +21,13 @@ pub(crate) fn start(
     request: &Request<'_>,
     search: &SearchRequest<'_>,
     turn: &mut Turn<'_>,
-) {
-    turn.counters.searches += 1;
-    if let Err(refusal) = begin(session, request, search, turn) {
+) -> Flow {
+    let flow = begin(session, request, search, turn).unwrap_or_else(|refusal| {
         answer::refusal(turn.out, request.id, op::SEARCH_DONE, &refusal);
-    }
+        Flow::Continue
+    });
+    turn.counters.searches += u64::from(flow != Flow::Later);
+    flow
 }
 
 #[inline]
@@ -34,13 +36,13 @@ fn begin(
     request: &Request<'_>,
     search: &SearchRequest<'_>,
     turn: &mut Turn<'_>,
-) -> Result<(), Refusal> {
+) -> Result<Flow, Refusal> {
     let page = if request.controls.is_empty() { None } else { controls::of_search(request.controls)? };
     // Every client may read the root DSE: RFC 4513 section 5.2.1.5 has clients do so before they choose
     // how to bind.
     if let Some(entry) = special::searched(search, turn) {
         entry.answer(request.id, search, turn);
-        return Ok(());
+        return Ok(Flow::Continue);
     }
     access::may_read(turn.settings, &session.identity)?;
     if let Some(page) = page.filter(|page| !page.cookie.is_empty()) {

@@ -7,6 +7,7 @@ use super::scan::{Scan, Terms, question};
 use crate::answer;
 use crate::controls::Page;
 use crate::limits::Limits;
+use crate::session::Flow;
 use crate::store::Refusal;
 use crate::turn::Turn;
 
@@ -35,20 +36,23 @@ impl Searches {
         self.running.is_empty()
     }
 
-    /// Begins a search and answers as much of it as fits one stride, which for a lookup is all.
+    /// Begins a search and answers as much of it as fits one stride, which for a lookup is all. One that comes to what
+    /// takes long before it has answered anything begins anew at its time.
     #[inline]
     pub(crate) fn begin(
         &mut self,
         search: &SearchRequest<'_>,
         terms: Terms<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Flow, Refusal> {
+        let start = turn.out.len();
         match Scan::begin(search, terms, turn)? {
             None => {}
+            Some(scan) if scan.takes_long() && turn.out.len() == start => return Ok(Flow::Later),
             Some(scan) if scan.has_more() => self.admit(scan, turn),
             Some(scan) => self.finish(scan, turn),
         }
-        Ok(())
+        Ok(Flow::Continue)
     }
 
     /// Goes on with a paged search (RFC 2696 section 3): the cookie tells which one, and a page of no
@@ -59,7 +63,7 @@ impl Searches {
         page: Page<'_>,
         search: &SearchRequest<'_>,
         turn: &mut Turn<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Flow, Refusal> {
         let Some(at) = self.paged.iter().position(|paged| paged.cookie.to_be_bytes() == page.cookie) else {
             return Err(Refusal::new(
                 ResultCode::UNWILLING_TO_PERFORM,
@@ -78,17 +82,22 @@ impl Searches {
         } else {
             self.admit(scan, turn);
         }
-        Ok(())
+        Ok(Flow::Continue)
     }
 
     /// Goes on with the running searches, in turns, until there are enough answers for one write or the
-    /// turn's time is used up.
-    pub(crate) fn step(&mut self, turn: &mut Turn<'_>) {
+    /// turn's time is used up. One that comes to what takes long waits for its time, and the others with it.
+    pub(crate) fn step(&mut self, turn: &mut Turn<'_>) -> Flow {
+        let mut flow = Flow::Continue;
         let mut at = 0;
         while !self.running.is_empty() && turn.out.len() < FLUSH_BYTES && !turn.is_over() {
             at %= self.running.len();
             let Some(scan) = self.running.get_mut(at) else { break };
             if scan.step(turn) {
+                if scan.takes_long() {
+                    flow = Flow::Later;
+                    break;
+                }
                 at += 1;
             } else {
                 let scan = self.running.remove(at);
@@ -100,6 +109,7 @@ impl Searches {
         if count > 1 {
             self.running.rotate_left(at % count);
         }
+        flow
     }
 
     /// Drops the search with this message id.

@@ -61,6 +61,8 @@ pub struct Budget {
     pub candidates: usize,
     /// Matches to yield.
     pub matches: usize,
+    /// Whether one entry may take long.
+    pub long: bool,
 }
 
 /// Whether a search goes on.
@@ -68,6 +70,8 @@ pub struct Budget {
 pub enum Progress {
     /// The budget is spent: call again.
     More,
+    /// The next entry takes long: call again when one may.
+    Long,
     /// Every match has been yielded.
     Done,
     /// The filter has too many terms for an entry's values ([`Bounds::filter_work`]).

@@ -154,6 +154,7 @@ impl Service for LdapService<'_> {
         let message = bytes.get(..length).unwrap_or_default();
         let step = match operation::handle(session, message, &mut self.turn) {
             Flow::Continue => Step::Next,
+            Flow::Later => return (0, Step::Later),
             Flow::Close => Step::Close,
             Flow::StartTls if length == bytes.len() => Step::Upgrade,
             // RFC 4511 section 4.14.1; and nothing that was sent in the clear may pass for protected.
@@ -174,8 +175,10 @@ impl Service for LdapService<'_> {
         if self.shared.stopping.load(Relaxed) {
             return Step::Close;
         }
-        session.searches.step(&mut self.turn);
-        Step::Next
+        match session.searches.step(&mut self.turn) {
+            Flow::Later => Step::Later,
+            _ => Step::Next,
+        }
     }
 
     fn resume(&mut self, _: &mut Session, outcome: Infallible) -> Step {

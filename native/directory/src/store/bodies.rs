@@ -20,6 +20,9 @@ const SEGMENT_UNITS: u32 = (SEGMENT / UNIT) as u32;
 /// Larger bodies get memory of their own; photos are rare.
 const LARGE: usize = 16 << 10;
 
+/// A body longer than this may have values enough to take long.
+pub(super) const LONG: usize = 4 << 10;
+
 /// Marks a place in the list of large bodies.
 const OWN: u32 = 1 << 31;
 
@@ -45,6 +48,8 @@ pub(crate) struct Bodies {
     large: Vec<Box<[u8]>>,
     large_free: Vec<u32>,
     bytes: u64,
+    /// How many are longer than [`LONG`].
+    long: usize,
 }
 
 #[derive(Debug)]
@@ -109,6 +114,7 @@ impl Bodies {
     /// Keeps a copy of a body.
     pub(crate) fn insert(&mut self, body: &[u8]) -> Place {
         self.bytes += body.len() as u64;
+        self.long += usize::from(body.len() > LONG);
         let length = body.len() as u32;
         if body.len() > LARGE || self.segments.len() >= MAX_SEGMENTS {
             return Place { unit: OWN | self.insert_large(body), length };
@@ -125,6 +131,7 @@ impl Bodies {
     /// Gives a place back.
     pub(crate) fn remove(&mut self, place: Place) {
         self.bytes -= u64::from(place.length);
+        self.long -= usize::from(place.len() > LONG);
         if place.unit & OWN != 0 {
             let number = place.unit & !OWN;
             if let Some(body) = self.large.get_mut(number as usize) {
@@ -139,6 +146,11 @@ impl Bodies {
     /// Bytes of all bodies.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Whether any is longer than [`LONG`].
+    pub(crate) const fn any_long(&self) -> bool {
+        self.long > 0
     }
 
     fn insert_large(&mut self, body: &[u8]) -> u32 {

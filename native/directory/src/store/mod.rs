@@ -249,6 +249,24 @@ impl Store {
         })
     }
 
+    /// Whether there may be an entry of many values.
+    pub(crate) const fn may_hold_many_values(&self) -> bool {
+        self.bodies.any_long()
+    }
+
+    /// Whether the entry of this name has more values than this.
+    pub(crate) fn has_more_values(&self, dn: &[u8], most: usize, scratch: &mut Scratch) -> bool {
+        self.bodies.any_long()
+            && self.find(dn, scratch).ok().and_then(|id| self.entry(id)).is_some_and(|entry| {
+                entry.body.len() > bodies::LONG && entry.attributes().has_more_values(most)
+            })
+    }
+
+    /// Whether there are entries below the one of this name.
+    pub(crate) fn is_container(&self, dn: &[u8], scratch: &mut Scratch) -> bool {
+        self.find(dn, scratch).is_ok_and(|id| self.children.contains_key(&id.0))
+    }
+
     /// Bytes of each index, by the name of its attribute; the index of names is `dn`.
     pub fn index_bytes(&self) -> Vec<(String, usize)> {
         let named = |(id, bytes)| (self.schema.canonical_name(id).to_owned(), bytes);

@@ -159,7 +159,7 @@ pub fn search_in_steps(
     let mut scratch = Scratch::default();
     let base = base.map(|dn| store.find(dn.as_bytes(), &mut scratch).unwrap());
     let mut cursor = store.search(base, scope, &filter, &mut scratch);
-    let budget = Budget { candidates: step, matches: step };
+    let budget = Budget { candidates: step, matches: step, long: true };
     let mut ids = Vec::new();
     while store.advance(&mut cursor, &filter, NOW, budget, &mut scratch, &mut ids) == Progress::More {}
     let name = |id| String::from_utf8(store.entry(id).unwrap().dn().to_vec()).unwrap();

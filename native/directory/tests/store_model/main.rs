@@ -287,7 +287,7 @@ impl Both {
         compiled.compile(self.store.schema(), decoded);
         let mut cursor = self.store.search(Some(base), scope, &compiled, &mut self.scratch);
         let mut ids = Vec::new();
-        let budget = Budget { candidates: step * 2, matches: step };
+        let budget = Budget { candidates: step * 2, matches: step, long: true };
         let now = UnixSeconds(self.now);
         let mut advance =
             || self.store.advance(&mut cursor, &compiled, now, budget, &mut self.scratch, &mut ids);

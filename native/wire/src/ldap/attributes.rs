@@ -26,6 +26,11 @@ impl<'a> Attributes<'a> {
         AttributeIter(Reader::new(self.0))
     }
 
+    /// Whether there are more values than this, which are as many as it looks at.
+    pub fn has_more_values(&self, most: usize) -> bool {
+        self.iter().flatten().flat_map(|attribute| attribute.values.iter()).nth(most).is_some()
+    }
+
     /// Walks every attribute and every value once, so that later readers meet no error.
     pub fn check(&self) -> Result<(), BerError> {
         for attribute in self.iter() {
