@@ -189,7 +189,7 @@ fn writes(store: &mut Store, people: &Population, size: u64) -> Result<()> {
         let find_ns = (cpu_ns() - start) as f64 / count as f64;
         let start = cpu_ns();
         for dn in &names {
-            store.remove(dn)?;
+            store.remove(dn, NOW)?;
         }
         let remove_ns = (cpu_ns() - start) as f64 / count as f64;
         println!("  {round}: add {add_ns:.0} ns, find by name {find_ns:.0} ns, remove {remove_ns:.0} ns");

@@ -6,7 +6,7 @@ use wire::ldap::{Attributes, ResultCode};
 
 use crate::identity::Identity;
 use crate::settings::Settings;
-use crate::store::{Refusal, Store};
+use crate::store::Refusal;
 
 /// Whether this client may read.
 #[inline]
@@ -55,8 +55,8 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
 
 /// Whether passwords have to be kept from this client.
 #[inline]
-pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity, store: &Store) -> bool {
-    !matches!(identity, Identity::Admin) && (settings.has_passwords() || store.has_rdn_passwords())
+pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool {
+    !matches!(identity, Identity::Admin) && settings.has_passwords()
 }
 
 /// Whether a password is among the attributes.

@@ -5,6 +5,7 @@
 //! one client can make the server hold is the product of these numbers. Of BER itself no depth
 //! needs a bound: filters are all of LDAP that nests.
 
+use net::FLUSH_BYTES;
 use wire::dn::MAX_DN_BYTES;
 use wire::ldap::MAX_FILTER_DEPTH;
 
@@ -70,6 +71,48 @@ net::limits! {
         /// A connection on which nothing moves for this long is closed; 0 for never, as LDAP clients keep
         /// connections for days.
         idle_ms: u64 = 0;
+    }
+}
+
+/// Limits of which one leaves no room for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "connection_bytes is {connection_bytes}, which leaves no room for a search beside a message ({longest} is {bytes}), an entry (entry_bytes is {entry_bytes}) and what is written at a time; raise connection_bytes above {least}, or lower the others"
+)]
+pub struct NoRoom {
+    connection_bytes: usize,
+    longest: &'static str,
+    bytes: usize,
+    entry_bytes: usize,
+    least: usize,
+}
+
+impl Limits {
+    /// What a connection's account has for searches, beside the longest message that it may have begun, and an answer
+    /// that it does not read: what is written at a time, and an entry.
+    pub(crate) fn search_room(&self) -> usize {
+        self.connection_bytes.saturating_sub(self.beside_searches())
+    }
+
+    fn beside_searches(&self) -> usize {
+        let (_, longest) = self.longest_message();
+        longest.saturating_add(self.entry_bytes).saturating_add(2 * FLUSH_BYTES)
+    }
+
+    fn longest_message(&self) -> (&'static str, usize) {
+        let before = ("message_bytes_before_bind", self.message_bytes_before_bind);
+        let after = ("message_bytes_after_bind", self.message_bytes_after_bind);
+        if before.1 > after.1 { before } else { after }
+    }
+
+    /// Checks that a connection may search at all.
+    pub(crate) fn check_room(&self) -> Result<(), NoRoom> {
+        if self.search_room() > 0 {
+            return Ok(());
+        }
+        let Self { connection_bytes, entry_bytes, .. } = *self;
+        let (longest, bytes) = self.longest_message();
+        Err(NoRoom { connection_bytes, longest, bytes, entry_bytes, least: self.beside_searches() })
     }
 }
 

@@ -178,27 +178,24 @@ fn a_search_that_began_before_the_first_password_shows_none() {
 }
 
 #[test]
-fn a_password_that_came_with_a_name_is_not_given_out() {
-    for renamed in [false, true] {
-        let directory = serve("{}");
-        let mut client = Client::connect(directory.addr());
-        let (dn, rdn) = ("cn=Eve,ou=Dynamic,o=Intranet", "userPassword=secret");
+fn a_password_names_no_entry() {
+    let directory = serve("{}");
+    let mut client = Client::connect(directory.addr());
+    let eve: &[(&str, &[&str])] = &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])];
+    let (dn, rdn) = ("cn=Eve,ou=Dynamic,o=Intranet", "userPassword=secret");
+    assert_eq!(client.add(dn, eve).code, ResultCode::SUCCESS);
+    for rdn in [rdn, "cn=Eve+2.5.4.35=secret"] {
         let named = format!("{rdn},ou=Dynamic,o=Intranet");
-        if renamed {
-            client.add(dn, &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])]);
-            client.request(|out| {
-                wire::ldap::request::write_modify_dn(out, 9, dn.as_bytes(), rdn.as_bytes(), false, None);
-            });
-        } else {
-            client.add(&named, &[("objectClass", &["person"]), ("cn", &["Eve"]), ("sn", &["E"])]);
-        }
-        let (found, _) = client.search(&Search::default());
-        assert_eq!(
-            found.iter().map(|entry| entry.values("userPassword").len()).sum::<usize>(),
-            0,
-            "{found:?}"
-        );
+        assert_eq!(client.add(&named, eve).code, ResultCode::NAMING_VIOLATION, "{rdn}");
+        let listed = [eve, &[("userPassword", &["secret"])]].concat();
+        assert_eq!(client.add(&named, &listed).code, ResultCode::NAMING_VIOLATION, "{rdn}");
+        let renamed = client.request(|out| {
+            wire::ldap::request::write_modify_dn(out, 9, dn.as_bytes(), rdn.as_bytes(), false, None);
+        });
+        assert_eq!(renamed.code, ResultCode::NAMING_VIOLATION, "{rdn}");
     }
+    let (found, _) = client.search(&Search { base: dn, ..Search::default() });
+    assert_eq!(found.len(), 1);
 }
 
 #[test]

@@ -317,3 +317,16 @@ fn what_a_client_of_1997_leaves_empty_is_left_out() {
     let (found, _) = client.search(&Search { base: ANN, ..Search::default() });
     assert_eq!((found[0].values("comment").len(), found[0].values("sn")), (0, vec!["A"]));
 }
+
+#[test]
+fn a_class_and_a_life_that_are_left_empty_are_those_of_a_user() {
+    let (_directory, mut client, _) = ils();
+    let attributes: &[(&str, &[&str])] =
+        &[("objectClass", &[""]), ("cn", &["ann@example.com"]), ("entryTtl", &[""]), ("sttl", &[""])];
+    let added = client.add(ANN, attributes);
+    assert_eq!(added.code, ResultCode::SUCCESS, "{added:?}");
+    let search = Search { base: ANN, attributes: &["objectClass", "entryTtl"], ..Search::default() };
+    let found = client.search(&search).0;
+    assert!(found[0].values("objectClass").contains(&"dynamicObject"), "{found:?}");
+    assert!(!found[0].values("entryTtl").is_empty(), "{found:?}");
+}

@@ -50,6 +50,11 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         (r#"{"admin_dn": "admin", "admin_password": "x"}"#, "cn=admin,o=Intranet"),
         (r#"{"admin_dn": "cn=admin"}"#, "no password"),
         (r#"{"admin_dn": "cn=admin", "admin_password": ""}"#, "empty password"),
+        (
+            r#"{"limits": {"connection_bytes": 1000000}}"#,
+            "connection_bytes is 1000000, which leaves no room for a search beside a message (message_bytes_after_bind is 4194304)",
+        ),
+        (r#"{"limits": {"entry_bytes": 16777216}}"#, "entry_bytes is 16777216"),
         (r#"{"ldif": "/nowhere/at/all.ldif"}"#, "cannot read /nowhere/at/all.ldif"),
     ] {
         let message = refusal(json);

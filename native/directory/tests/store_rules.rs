@@ -7,7 +7,7 @@ use directory::entry::Naming;
 use directory::store::{Scratch, Store, UnixSeconds};
 use rustix::time::{ClockId, clock_gettime};
 use store_common::*;
-use wire::ldap::{AddRequest, Attributes, CompareRequest, ResultCode, attributes};
+use wire::ldap::{AddRequest, Attributes, CompareRequest, ModifyDnRequest, ResultCode, attributes};
 
 #[test]
 fn an_entry_stays_as_it_was_added() {
@@ -113,10 +113,10 @@ fn entries_are_removed_from_the_leaves_up() {
     let mut store = store();
     add_person(&mut store, "cn=Top,o=Intranet");
     add_person(&mut store, "cn=Leaf,cn=Top,o=Intranet");
-    assert_eq!(code(store.remove(b"cn=Top,o=Intranet")), ResultCode::NOT_ALLOWED_ON_NON_LEAF);
-    store.remove(b"CN=leaf,CN=top,O=intranet").unwrap();
-    store.remove(b"cn=Top,o=Intranet").unwrap();
-    assert_eq!(code(store.remove(b"cn=Top,o=Intranet")), ResultCode::NO_SUCH_OBJECT);
+    assert_eq!(code(store.remove(b"cn=Top,o=Intranet", NOW)), ResultCode::NOT_ALLOWED_ON_NON_LEAF);
+    store.remove(b"CN=leaf,CN=top,O=intranet", NOW).unwrap();
+    store.remove(b"cn=Top,o=Intranet", NOW).unwrap();
+    assert_eq!(code(store.remove(b"cn=Top,o=Intranet", NOW)), ResultCode::NO_SUCH_OBJECT);
     assert_eq!(store.counts().entries, 1);
 }
 
@@ -195,8 +195,8 @@ fn an_entry_moves_with_all_below_it() {
     let deep = find(&store, "cn=deep,cn=änne+sn=lee,ou=b,o=intranet").unwrap();
     assert_eq!(store.entry(deep).unwrap().dn(), "cn=Deep,cn=Änne+sn=Lee,ou=B,o=Intranet".as_bytes());
     assert_eq!(find(&store, "cn=Anna,ou=A,o=Intranet"), None);
-    store.remove(b"ou=A,o=Intranet").unwrap();
-    assert_eq!(code(store.remove(b"ou=B,o=Intranet")), ResultCode::NOT_ALLOWED_ON_NON_LEAF);
+    store.remove(b"ou=A,o=Intranet", NOW).unwrap();
+    assert_eq!(code(store.remove(b"ou=B,o=Intranet", NOW)), ResultCode::NOT_ALLOWED_ON_NON_LEAF);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn suffixes_come_in_any_order() {
     add_person(&mut store, "cn=A,ou=Dynamic,dc=example,dc=com");
     add(&mut store, "dc=Example,dc=com", &[("objectClass", &["domain"])]).unwrap();
     assert!(find(&store, "CN=a,OU=dynamic,DC=EXAMPLE,DC=COM").is_some());
-    assert_eq!(code(store.remove(b"dc=example,dc=com")), ResultCode::NOT_ALLOWED_ON_NON_LEAF);
+    assert_eq!(code(store.remove(b"dc=example,dc=com", NOW)), ResultCode::NOT_ALLOWED_ON_NON_LEAF);
     assert_eq!(compare(&store, "dc=example,dc=com", "numSubordinates", "1"), Ok(true));
     assert_eq!(code(add(&mut store, "dc=com", &[("objectClass", &["domain"])])), ResultCode::NO_SUCH_OBJECT);
 }
@@ -297,7 +297,7 @@ fn a_static_entry_cannot_be_refreshed_and_one_with_children_waits_for_them() {
     add(&mut store, "cn=Top,o=Intranet", &[classes, ("entryTTL", &["5"])]).unwrap();
     add_person(&mut store, "cn=Below,cn=Top,o=Intranet");
     assert_eq!(expired(&mut store, NOW.0 + 100), 0);
-    store.remove(b"cn=Below,cn=Top,o=Intranet").unwrap();
+    store.remove(b"cn=Below,cn=Top,o=Intranet", NOW).unwrap();
     assert_eq!(expired(&mut store, NOW.0 + 101), 1);
 }
 
@@ -346,7 +346,7 @@ fn every_entry_has_a_uuid_of_its_own_for_life() {
     let first = uuid(&store, "cn=A,o=Intranet");
     rename(&mut store, "cn=A,o=Intranet", "cn=B", true, None).unwrap();
     assert_eq!(uuid(&store, "cn=B,o=Intranet"), first);
-    store.remove(b"cn=B,o=Intranet").unwrap();
+    store.remove(b"cn=B,o=Intranet", NOW).unwrap();
     add_person(&mut store, "cn=A,o=Intranet");
     assert_ne!(uuid(&store, "cn=A,o=Intranet"), first);
     assert_eq!(first.len(), "entryUUID: ".len() + 36);
@@ -493,6 +493,19 @@ fn an_overdue_entry_is_not_there() {
     let request = CompareRequest { dn: b"cn=Ann,o=Intranet", attribute: b"cn", value: b"Ann" };
     let compared = store.compare(&request, later, &mut Scratch::default());
     assert_eq!(compared.unwrap_err().code, ResultCode::NO_SUCH_OBJECT);
+    assert_eq!(code(store.remove(b"cn=Ann,o=Intranet", later)), ResultCode::NO_SUCH_OBJECT);
+    // Nor does anything come below it, by an add or by a move.
+    let below: List<'_> = &[("objectClass", &["RTPerson"]), ("cn", &["Bob"])];
+    let added = add_at(&mut store, "cn=Bob,cn=Ann,o=Intranet", below, later);
+    assert_eq!(code(added), ResultCode::NO_SUCH_OBJECT);
+    add(&mut store, "cn=Bob,o=Intranet", below).unwrap();
+    let request = ModifyDnRequest {
+        dn: b"cn=Bob,o=Intranet",
+        new_rdn: b"cn=Bob",
+        delete_old_rdn: false,
+        new_superior: Some(b"cn=Ann,o=Intranet"),
+    };
+    assert_eq!(code(store.rename(&request, later)), ResultCode::NO_SUCH_OBJECT);
     let anew: List<'_> = &[("objectClass", &["RTPerson"]), ("cn", &["Ann"])];
     add_at(&mut store, "cn=Ann,o=Intranet", anew, later).unwrap();
     assert_eq!(expired(&mut store, later.0), 0);

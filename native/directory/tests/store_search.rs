@@ -205,7 +205,7 @@ fn searches_find_the_same_before_while_and_after_indexes_are_made() {
         // People come and go meanwhile, into the part that is made and into the part that is not.
         for gone in [rounds * 13 % 700, rounds * 29 % 700] {
             if present.remove(&gone) {
-                store.remove(dn(gone).as_bytes()).unwrap();
+                store.remove(dn(gone).as_bytes(), NOW).unwrap();
             }
         }
         add_numbered(&mut store, number);
@@ -228,7 +228,7 @@ fn indexes_follow_every_change() {
         store.maintain(1000);
     }
     for number in (0..300).step_by(3) {
-        store.remove(dn(number).as_bytes()).unwrap();
+        store.remove(dn(number).as_bytes(), NOW).unwrap();
         present.remove(&number);
     }
     for number in (300..500).chain((0..150).step_by(3)) {
@@ -243,7 +243,7 @@ fn indexes_follow_every_change() {
         assert_eq!(search(&store, "(&(sn=else)(l=town 999)(cn=else))").len(), 1);
         let elsewhere = format!("cn=Else,{}", dn(number).split_once(',').unwrap().1);
         rename(&mut store, &elsewhere, &format!("cn=Person {number}"), true, None).unwrap();
-        store.remove(dn(number).as_bytes()).unwrap();
+        store.remove(dn(number).as_bytes(), NOW).unwrap();
         add_numbered(&mut store, number);
     }
     for step in [1, 29, 10_000] {
@@ -266,7 +266,7 @@ fn a_search_that_is_laid_aside_survives_what_happens_meanwhile() {
     let mut next = 0;
     while store.advance(&mut cursor, &filter, NOW, budget, &mut scratch, &mut found) == Progress::More {
         // Half of the odd ones go, and other entries take their slots.
-        store.remove(dn(2 * next + 1).as_bytes()).unwrap();
+        store.remove(dn(2 * next + 1).as_bytes(), NOW).unwrap();
         add_numbered(&mut store, 1000 + 2 * next);
         next += 1;
     }
@@ -286,7 +286,7 @@ fn a_search_ends_when_its_base_is_gone() {
     let filter = compiled(&store, "(objectClass=*)");
     let mut scratch = Scratch::default();
     let mut cursor = store.search(Some(base), Scope::Subtree, &filter, &mut scratch);
-    store.remove(b"cn=Base,o=Intranet").unwrap();
+    store.remove(b"cn=Base,o=Intranet", NOW).unwrap();
     // Another entry takes the slot.
     assert_eq!(add_person(&mut store, "cn=Other,o=Intranet"), base);
     let budget = Budget { candidates: 10, matches: 10, long: true };

@@ -66,7 +66,7 @@ impl Kinded for ::directory::StartError {
             Self::Tls(error) => error.kind(),
             Self::Load(error) => error.kind(),
             Self::System(error) => of_system(error, Kind::MeasurementFailed),
-            Self::Admin { .. } | Self::Limit(_) | Self::Schema(_) => Kind::BadInput,
+            Self::Admin { .. } | Self::Limit(_) | Self::Room(_) | Self::Schema(_) => Kind::BadInput,
         }
     }
 }

@@ -44,6 +44,9 @@ impl RegistrationAttributes {
         let mut found = Self::default();
         for attribute in attributes.iter().flatten() {
             found.empty |= attribute.values.iter().flatten().any(<[u8]>::is_empty);
+            if is_empty(&attribute) {
+                continue;
+            }
             if is(&attribute, b"objectClass") {
                 found.class = true;
                 found.dynamic |= attribute
@@ -66,6 +69,12 @@ impl RegistrationAttributes {
     }
 }
 
+/// Whether it has values, and all of them are empty.
+fn is_empty(attribute: &Attribute<'_>) -> bool {
+    let mut values = attribute.values.iter().flatten().peekable();
+    values.peek().is_some() && values.all(<[u8]>::is_empty)
+}
+
 fn is(attribute: &Attribute<'_>, name: &[u8]) -> bool {
     attribute.name.eq_ignore_ascii_case(name)
 }
@@ -75,10 +84,9 @@ fn complete(attributes: Attributes<'_>, given: &RegistrationAttributes, ttl_s: u
     if !given.class {
         write_attribute(out, b"objectClass", CLASSES);
     }
-    for attribute in attributes.iter().flatten().filter(|attribute| !is(attribute, STTL)) {
-        let values = attribute.values.iter().flatten();
-        let empty = values.clone().all(<[u8]>::is_empty) && values.clone().next().is_some();
-        if !empty {
+    for attribute in attributes.iter().flatten() {
+        if !is(&attribute, STTL) && !is_empty(&attribute) {
+            let values = attribute.values.iter().flatten();
             write_attribute(out, attribute.name, values.filter(|value| !value.is_empty()));
         }
     }

@@ -84,7 +84,7 @@ fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> R
     let store = turn.access.write();
     let base = match search.base {
         [] => None,
-        dn => Some(store.find(dn, &mut scratch.store)?),
+        dn => Some(store.find_live(dn, now, &mut scratch.store)?),
     };
     scratch.filter.compile(store.schema(), search.filter);
     let mut cursor = store.search(base, search.scope, &scratch.filter, &mut scratch.store);

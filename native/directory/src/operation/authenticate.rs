@@ -26,8 +26,8 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
     }
     let now = turn.seconds();
     let store = turn.access.read();
-    let id = store.find(name, &mut turn.scratch.store).ok()?;
-    let entry = store.entry(id).filter(|entry| entry.expires.is_none_or(|end| end > now))?;
+    let id = store.find_live(name, now, &mut turn.scratch.store).ok()?;
+    let entry = store.entry(id)?;
     let verified = entry
         .attributes()
         .iter()

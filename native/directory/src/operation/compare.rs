@@ -34,9 +34,7 @@ fn decide(
 ) -> Result<bool, Refusal> {
     controls::check(request.controls)?;
     access::may_read(turn.settings, &session.identity)?;
-    if access::is_password(compare.attribute)
-        && access::hides_passwords(turn.settings, &session.identity, turn.access.read())
-    {
+    if access::is_password(compare.attribute) && access::hides_passwords(turn.settings, &session.identity) {
         return Err(access::password_refusal());
     }
     if let Some(entry) = special::named(compare.dn, turn) {

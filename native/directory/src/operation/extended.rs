@@ -70,7 +70,7 @@ fn refresh(
         _ => dn,
     };
     let store = turn.access.write();
-    let id = store.find(dn, &mut turn.scratch.store)?;
+    let id = store.find_live(dn, now, &mut turn.scratch.store)?;
     store.refresh(id, ttl_s, now)?;
     let mut value = Vec::new();
     ber::write_nested(&mut value, tag::SEQUENCE, |out| {

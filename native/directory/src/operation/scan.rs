@@ -147,7 +147,7 @@ impl Scan {
             [] => None,
             dn => Some(store.find_live(dn, now.seconds(), marks)?),
         };
-        let passwords = settings.has_passwords() || store.has_rdn_passwords();
+        let passwords = settings.has_passwords();
         if passwords && !terms.sees_passwords && access::probes_password(search.filter) {
             return Err(access::password_refusal());
         }
@@ -219,7 +219,7 @@ impl Scan {
             store,
             now: turn.now,
             long: turn.slice.may_take_long(),
-            passwords: turn.settings.has_passwords() || store.has_rdn_passwords(),
+            passwords: turn.settings.has_passwords(),
             marks: &mut turn.scratch.store,
             matches: &mut turn.scratch.matches,
             body: &mut turn.scratch.body,

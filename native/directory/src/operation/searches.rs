@@ -6,7 +6,6 @@ use wire::ldap::{ResultCode, SearchRequest, op};
 use super::scan::{Scan, Terms, question};
 use crate::answer;
 use crate::controls::Page;
-use crate::limits::Limits;
 use crate::session::Flow;
 use crate::store::Refusal;
 use crate::turn::Turn;
@@ -134,7 +133,7 @@ impl Searches {
 
     /// Makes room in the account of the connection, or refuses the search.
     fn has_room_for(&mut self, scan: &Scan, turn: &mut Turn<'_>) -> bool {
-        let (bytes, room) = (scan.bytes(), room(&turn.settings.limits));
+        let (bytes, room) = (scan.bytes(), turn.settings.limits.search_room());
         let mut held: usize = self.scans().map(Scan::bytes).sum();
         while held + bytes > room && bytes <= room && !self.paged.is_empty() {
             held -= self.paged.remove(0).scan.bytes();
@@ -171,17 +170,4 @@ impl Searches {
         scan.write_done(&self.last_cookie.to_be_bytes(), turn.out);
         self.paged.push(Paged { cookie: self.last_cookie, scan });
     }
-}
-
-/// What a connection's account has for searches, beside the longest message that it may have begun, and an answer
-/// that it does not read: what is written at a time, and an entry.
-const fn room(limits: &Limits) -> usize {
-    let longest = if limits.message_bytes_before_bind > limits.message_bytes_after_bind {
-        limits.message_bytes_before_bind
-    } else {
-        limits.message_bytes_after_bind
-    };
-    limits
-        .connection_bytes
-        .saturating_sub(longest.saturating_add(limits.entry_bytes).saturating_add(2 * FLUSH_BYTES))
 }

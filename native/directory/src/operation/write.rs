@@ -37,14 +37,15 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
 
 pub(super) fn delete(session: &Session, request: &Request<'_>, dn: &[u8], turn: &mut Turn<'_>) {
     turn.counters.deletes += 1;
+    let now = turn.seconds();
     let outcome = allow(session, request, turn).and_then(|()| match &turn.settings.ils {
         _ if dn.is_empty() => {
             Err(Refusal::new(ResultCode::UNWILLING_TO_PERFORM, "the root DSE cannot be deleted"))
         }
         Some(names) if names.translate(dn, &mut turn.scratch.name) => {
-            turn.access.write().remove(&turn.scratch.name)
+            turn.access.write().remove(&turn.scratch.name, now)
         }
-        _ => turn.access.write().remove(dn),
+        _ => turn.access.write().remove(dn, now),
     });
     answer::outcome(turn.out, request.id, op::DELETE_RESPONSE, outcome);
 }

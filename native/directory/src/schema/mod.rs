@@ -202,12 +202,20 @@ impl Schema {
         if let Some(id) = self.resolve(description) {
             return Some(id);
         }
-        let name = std::str::from_utf8(base(description)).ok().filter(|name| is_descriptor(name))?;
-        if self.undeclared == MAX_UNDECLARED || has_too_many_options(description) {
-            return None;
-        }
+        let name = self.declarable(description)?;
         self.undeclared += 1;
         Some(self.insert_type(undeclared_type(name)))
+    }
+
+    /// The name of the type that a description would declare, if there is room for it.
+    fn declarable<'d>(&self, description: &'d [u8]) -> Option<&'d str> {
+        let has_room = self.undeclared < MAX_UNDECLARED && !has_too_many_options(description);
+        std::str::from_utf8(base(description)).ok().filter(|name| has_room && is_descriptor(name))
+    }
+
+    /// Whether a description names a type that is not known and can be made known.
+    pub(crate) fn may_declare(&self, description: &[u8]) -> bool {
+        self.resolve(description).is_none() && self.declarable(description).is_some()
     }
 
     fn define_type(&mut self, definition: &Definition) -> Result<(), SchemaError> {

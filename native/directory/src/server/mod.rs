@@ -18,6 +18,7 @@ use self::service::{LdapService, WorkerBuffers};
 use self::shared::Shared;
 use crate::clock::Clock;
 use crate::config::{self, Config};
+use crate::limits::NoRoom;
 use crate::load::{self, LoadError};
 use crate::schema::{Schema, SchemaError};
 use crate::settings::{self, Settings, normal};
@@ -41,6 +42,9 @@ pub enum StartError {
     /// A limit beyond what can be kept.
     #[error(transparent)]
     Limit(#[from] net::OutOfRange),
+    /// Limits that contradict each other.
+    #[error(transparent)]
+    Room(#[from] NoRoom),
     /// The schema of the people is not understood.
     #[error(transparent)]
     Schema(#[from] SchemaError),
@@ -106,6 +110,7 @@ fn speak_tls(config: &config::Tls) -> Result<settings::Tls, tls::ConfigError> {
 
 fn check(config: &Config) -> Result<(), StartError> {
     config.limits.check()?;
+    config.limits.check_room()?;
     let Some(dn) = &config.admin_dn else { return Ok(()) };
     let problem = match &config.admin_password {
         _ if normal(dn.as_bytes()).is_none_or(|dn| dn.is_empty()) => {

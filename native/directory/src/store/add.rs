@@ -63,7 +63,9 @@ impl Store {
         if spot.entry.is_some() {
             return Err(Refusal::new(ResultCode::ENTRY_ALREADY_EXISTS, "an entry of this name exists"));
         }
-        if spot.parent == NONE && !self.is_suffix(dn, &mut writer.scratch) {
+        if spot.parent == NONE && !self.is_suffix(dn, &mut writer.scratch)
+            || self.is_overdue(spot.parent, now)
+        {
             let mut refusal = self.no_such_object(dn, &mut writer.scratch);
             refusal.diagnostic = "the entry above this name does not exist".into();
             return Err(refusal);
@@ -78,6 +80,10 @@ impl Store {
             return false;
         };
         rdn.pairs().all(|pair| {
+            if is_password(pair.attribute) {
+                // The slow way refuses it.
+                return false;
+            }
             let value = pair.value.decode(&mut writer.buffer);
             self.schema.resolve(pair.attribute).is_some_and(|id| self.holds(list, id, value))
         })
@@ -102,7 +108,7 @@ impl Store {
         let mut draft = Draft::new(&self.schema, request.attributes)?;
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
         refuse_operational(&self.schema, &draft)?;
-        self.rdn_passwords |= add_rdn_values(&self.schema, request.dn, &mut draft)?;
+        add_rdn_values(&self.schema, request.dn, &mut draft)?;
         writer.list.clear();
         draft.encode(&mut writer.list);
         let list = Attributes(&writer.list);
@@ -117,7 +123,8 @@ impl Store {
     /// Makes types known that are not.
     pub(super) fn declare<'n>(&mut self, now: UnixSeconds, descriptions: impl Iterator<Item = &'n [u8]>) {
         for description in descriptions {
-            if self.schema.resolve(description).is_none() {
+            // The whole schema is copied for it.
+            if self.schema.may_declare(description) {
                 self.declared_from.get_or_insert_with(|| Arc::clone(&self.schema));
                 if Arc::make_mut(&mut self.schema).resolve_or_declare(description).is_some() {
                     self.schema_modified = Some(now);
@@ -217,19 +224,14 @@ fn refuse_operational(schema: &Schema, draft: &Draft<'_>) -> Result<(), Refusal>
     Err(Refusal::new(ResultCode::CONSTRAINT_VIOLATION, format!("{name}: only the server sets it")))
 }
 
-/// RFC 4511 section 4.7: values of the name that are not among the attributes are added. Says whether a password is
-/// among them.
-fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<bool, Refusal> {
-    first_rdn(dn).map_or(Ok(false), |rdn| ensure_rdn_values(schema, rdn, draft))
+/// RFC 4511 section 4.7: values of the name that are not among the attributes are added.
+fn add_rdn_values(schema: &Schema, dn: &[u8], draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    first_rdn(dn).map_or(Ok(()), |rdn| ensure_rdn_values(schema, rdn, draft))
 }
 
-/// Adds the values of a name that are not there. Says whether a password is among them.
-pub(super) fn ensure_rdn_values(
-    schema: &Schema,
-    rdn: Rdn<'_>,
-    draft: &mut Draft<'_>,
-) -> Result<bool, Refusal> {
-    let (mut buffer, mut password) = (Vec::new(), false);
+/// Adds the values of a name that are not there.
+pub(super) fn ensure_rdn_values(schema: &Schema, rdn: Rdn<'_>, draft: &mut Draft<'_>) -> Result<(), Refusal> {
+    let mut buffer = Vec::new();
     for pair in rdn.pairs() {
         if let Some(id) = schema.resolve(pair.attribute).filter(|&id| schema.attribute(id).computed) {
             let name = schema.canonical_name(id);
@@ -238,8 +240,28 @@ pub(super) fn ensure_rdn_values(
                 format!("{name}: the server sets it, so that it names no entry"),
             ));
         }
-        password |= is_password(pair.attribute);
+        if is_password(pair.attribute) {
+            return Err(Refusal::new(
+                ResultCode::NAMING_VIOLATION,
+                "a password names no entry: every client may read names",
+            ));
+        }
         draft.ensure(schema, pair.attribute, pair.value.decode(&mut buffer))?;
     }
-    Ok(password)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_declared_copies_no_schema() {
+        let mut store = Store::new(Schema::standard());
+        let before = store.shared_schema();
+        store.declare(UnixSeconds(1), [b"no name".as_slice()].into_iter());
+        assert!(Arc::ptr_eq(&before, &store.schema));
+        store.declare(UnixSeconds(1), [b"name".as_slice(), b"x"].into_iter());
+        assert!(!Arc::ptr_eq(&before, &store.schema));
+    }
 }

@@ -104,8 +104,6 @@ pub struct Store {
     declared_from: Option<Arc<Schema>>,
     /// When types were declared last, by entries.
     schema_modified: Option<UnixSeconds>,
-    /// Whether the name of an entry has ever had a password in it.
-    rdn_passwords: bool,
     suffixes: Vec<Suffix>,
     pub(crate) slots: Slots,
     bodies: Bodies,
@@ -151,7 +149,6 @@ impl Store {
             schema: Arc::new(schema),
             declared_from: None,
             schema_modified: None,
-            rdn_passwords: false,
             suffixes: Vec::new(),
             slots: Slots::default(),
             bodies: Bodies::default(),
@@ -184,12 +181,6 @@ impl Store {
         writer.scratch.trim();
         self.writer = Some(writer);
         result
-    }
-
-    /// Whether the name of an entry has ever had a password in it.
-    #[inline]
-    pub(crate) const fn has_rdn_passwords(&self) -> bool {
-        self.rdn_passwords
     }
 
     /// The schema, with the types that were met undeclared.

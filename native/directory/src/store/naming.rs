@@ -29,7 +29,8 @@ pub(super) struct Spot<'d> {
 }
 
 impl Store {
-    /// Finds the entry of this name, however it is spelled. noSuchObject carries the deepest
+    /// Finds the entry of this name, however it is spelled, for those who look at what is stored; requests go by
+    /// [`find_live`](Self::find_live). noSuchObject carries the deepest
     /// existing ancestor; a malformed name is invalidDNSyntax.
     #[inline]
     pub fn find(&self, dn: &[u8], scratch: &mut Scratch) -> Result<EntryId, Refusal> {

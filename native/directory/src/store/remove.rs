@@ -8,9 +8,9 @@ use crate::entry::body;
 
 impl Store {
     /// Removes an entry that has no children.
-    pub fn remove(&mut self, dn: &[u8]) -> Result<(), Refusal> {
+    pub fn remove(&mut self, dn: &[u8], now: UnixSeconds) -> Result<(), Refusal> {
         let mut writer = self.writer.take().unwrap_or_default();
-        let result = self.find(dn, &mut writer.scratch).and_then(|id| {
+        let result = self.find_live(dn, now, &mut writer.scratch).and_then(|id| {
             if self.children.contains_key(&id.0) {
                 return Err(Refusal::new(
                     ResultCode::NOT_ALLOWED_ON_NON_LEAF,

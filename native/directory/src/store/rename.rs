@@ -35,7 +35,7 @@ impl Store {
         writer: &mut Writer,
     ) -> Result<EntryId, Refusal> {
         let id = self.find_live(request.dn, now, &mut writer.scratch)?.0;
-        let target = self.target(id, request, &mut writer.scratch)?;
+        let target = self.target(id, request, now, &mut writer.scratch)?;
         let new_rdn = rdn(request.new_rdn)?;
         self.declare(now, new_rdn.pairs().map(|pair| pair.attribute));
         let Some(slot) = self.slots.get(id).copied() else {
@@ -43,7 +43,7 @@ impl Store {
         };
         let (dn, list) = body::split(self.bodies.get(slot.place));
         let mut draft = Draft::new(&self.schema, list)?;
-        let password = self.change_rdn_values(&mut draft, dn, new_rdn, request.delete_old_rdn)?;
+        self.change_rdn_values(&mut draft, dn, new_rdn, request.delete_old_rdn)?;
         writer.list.clear();
         draft.encode(&mut writer.list);
         let list = Attributes(&writer.list);
@@ -53,7 +53,6 @@ impl Store {
         writer.body.clear();
         write_body(&target.dn, &writer.list, &mut writer.body);
         self.bounds.check_entry(writer.body.len())?;
-        self.rdn_passwords |= password;
         self.replace_body(id, now, writer);
         self.move_entry(id, slot.parent, target.parent);
         self.move_subtree(id, writer);
@@ -65,11 +64,12 @@ impl Store {
         &self,
         id: u32,
         request: &ModifyDnRequest<'_>,
+        now: UnixSeconds,
         scratch: &mut super::Scratch,
     ) -> Result<Target, Refusal> {
         let old_parent = self.slots.get(id).map_or(NONE, |slot| slot.parent);
         let parent = match request.new_superior {
-            Some(superior) => self.find(superior, scratch)?.0,
+            Some(superior) => self.find_live(superior, now, scratch)?.0,
             None => old_parent,
         };
         if self.is_at_or_below(parent, id) {
@@ -134,14 +134,13 @@ impl Store {
         Ok(())
     }
 
-    /// Says whether a password is among the new ones.
     fn change_rdn_values(
         &self,
         draft: &mut Draft<'_>,
         dn: &[u8],
         new_rdn: Rdn<'_>,
         delete_old: bool,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<(), Refusal> {
         let mut buffer = Vec::new();
         if let Some(old) = first_rdn(dn).filter(|_| delete_old) {
             for pair in old.pairs() {

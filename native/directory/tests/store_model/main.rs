@@ -180,7 +180,7 @@ impl Both {
             Step::Add { path, name, attributes, ttl_s } => self.add(path, *name, attributes, *ttl_s),
             Step::Remove(path) => {
                 let dn = self.dn(path);
-                agree(self.store.remove(&dn), self.model.remove(path))
+                agree(self.store.remove(&dn, UnixSeconds(self.now)), self.model.remove(path, self.now))
             }
             Step::Modify(path, changes) => self.modify(path, changes),
             Step::Rename { path, name, delete_old, superior } => {
@@ -231,7 +231,7 @@ impl Both {
         }
         let got = add(&mut self.store, &dn, &list, UnixSeconds(self.now));
         let expires = ttl_s.map(|ttl_s| self.now + ttl_s + 1);
-        agree(got.map(drop), self.model.add(path.to_vec(), name, attributes.to_vec(), expires))
+        agree(got.map(drop), self.model.add(path.to_vec(), name, attributes.to_vec(), expires, self.now))
     }
 
     fn modify(&mut self, path: &[usize], changes: &[Change]) -> Result<(), TestCaseError> {

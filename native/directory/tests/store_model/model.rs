@@ -126,12 +126,16 @@ impl Model {
         name: Word,
         mut attributes: Vec<(Attribute, Vec<Value>)>,
         expires: Option<u32>,
+        now: u32,
     ) -> Verdict {
-        if self.position(&path).is_some() {
-            return Err(ResultCode::ENTRY_ALREADY_EXISTS);
+        if let Some(at) = self.position(&path) {
+            if self.alive(at, now).is_ok() || self.has_children(&path) {
+                return Err(ResultCode::ENTRY_ALREADY_EXISTS);
+            }
+            self.entries.remove(at);
         }
-        if path.len() > 1 && self.position(&path[..path.len() - 1]).is_none() {
-            return Err(ResultCode::NO_SUCH_OBJECT);
+        if path.len() > 1 {
+            self.find(&path[..path.len() - 1], now)?;
         }
         ensure(&mut attributes, name);
         check(&attributes)?;
@@ -139,8 +143,14 @@ impl Model {
         Ok(())
     }
 
-    pub fn remove(&mut self, path: &[usize]) -> Verdict {
+    /// Where an entry is, if its life is not over.
+    fn find(&self, path: &[usize], now: u32) -> Result<usize, ResultCode> {
         let at = self.position(path).ok_or(ResultCode::NO_SUCH_OBJECT)?;
+        self.alive(at, now).map(|()| at)
+    }
+
+    pub fn remove(&mut self, path: &[usize], now: u32) -> Verdict {
+        let at = self.find(path, now)?;
         if self.has_children(path) {
             return Err(ResultCode::NOT_ALLOWED_ON_NON_LEAF);
         }
@@ -149,8 +159,7 @@ impl Model {
     }
 
     pub fn modify(&mut self, path: &[usize], changes: &[Change], now: u32) -> Verdict {
-        let at = self.position(path).ok_or(ResultCode::NO_SUCH_OBJECT)?;
-        self.alive(at, now)?;
+        let at = self.find(path, now)?;
         let mut attributes = self.entries[at].attributes.clone();
         for change in changes {
             apply(&mut attributes, change)?;
@@ -172,11 +181,10 @@ impl Model {
         superior: Option<&[usize]>,
         now: u32,
     ) -> Verdict {
-        let at = self.position(path).ok_or(ResultCode::NO_SUCH_OBJECT)?;
-        self.alive(at, now)?;
+        let at = self.find(path, now)?;
         let parent = superior.unwrap_or(&path[..path.len() - 1]);
-        if !parent.is_empty() && self.position(parent).is_none() {
-            return Err(ResultCode::NO_SUCH_OBJECT);
+        if !parent.is_empty() && superior.is_some() {
+            self.find(parent, now)?;
         }
         if parent.starts_with(path) {
             return Err(ResultCode::UNWILLING_TO_PERFORM);
