@@ -41,8 +41,8 @@ fn costly_searches_sent_at_once_are_not_all_begun_in_one_turn() {
     (1..=SEARCHES).for_each(|id| search.write(&mut out, id));
     assert!(out.len() < 64 << 10, "{} bytes are more than one read", out.len());
     // This thread may get the processor late; not each time.
-    let begun: Vec<u64> = (0..3).map(|_| begun_at_first(&directory, &out)).collect();
-    assert!(begun.iter().any(|begun| *begun < SEARCHES as u64 / 2), "{begun:?} searches in one turn");
+    let few = (0..10).any(|_| begun_at_first(&directory, &out) < SEARCHES as u64 / 2);
+    assert!(few, "half of {SEARCHES} searches and more were begun in one turn, each time");
 }
 
 /// How many of the searches have been begun when some have.
