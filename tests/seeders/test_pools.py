@@ -148,3 +148,16 @@ def test_a_cache_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot keep the name pools") as caught:
         pools(FEW, cache=blocked / "below")
     assert "XDG_CACHE_HOME" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("number", "suits"),
+    [
+        *[("516-230-4152", True), ("+30 6987 262575", True), ("(09211) 39176", True)],
+        *[("965.693.5762x140", False), ("(+30) 6920 000943", False), ("", False)],
+    ],
+)
+def test_a_telephone_number_is_one_that_strict_servers_take(number: str, suits: bool) -> None:
+    """Per E.123, as RFC 4517 3.3.31 asks; ApacheDS refuses an extension or a full stop."""
+    (phone,) = [each for each in FIELDS if each.name == "phone"]
+    assert phone.suits(number) == suits
