@@ -58,6 +58,12 @@ fuzz: build ## fuzz the parsers of untrusted input, MINUTES (10) for each target
 sanitize: rust ## run the Rust tests under AddressSanitizer and ThreadSanitizer (needs nightly Rust; takes long)
 	@native/sanitize
 
+# Their sources come from the network, once.
+.PHONY: client-suites
+client-suites: build ## run the own tests of python-ldap and ldapts against the embedded directory (needs the network and Node.js 20)
+	@.ci/system-packages client-suites
+	@$(BIN)/python -m tests.conformance.client_suites
+
 # Both tools fetch their data from the network, and fail without it.
 .PHONY: audit
 audit: build ## check the locked dependencies for known vulnerabilities (needs the network and cargo-deny)

@@ -44,7 +44,7 @@ def _port(process: subprocess.Popen[bytes]) -> int:
     assert process.stdout is not None
     assert process.stderr is not None
     line = process.stdout.readline().decode()
-    told = re.search(r"ldap://127\.0\.0\.1:(\d+)", line)
+    told = re.search(r"ldaps?://127\.0\.0\.1:(\d+)", line)
     if told is None:
         raise ServeError(line + process.stderr.read().decode())
     return int(told[1])

@@ -34,10 +34,10 @@ def locked_hash() -> str:
     return locked
 
 
-def _download(folder: Path) -> Path:
-    """Have pip fetch the distribution into `folder`, refusing any other file than the locked."""
+def download(folder: Path, name: str, version: str, digest: str) -> Path:
+    """Have pip fetch a source distribution into `folder`, if it has that digest."""
     wanted = folder / "wanted.txt"
-    wanted.write_text(f"ldap3=={installed_version()} --hash={locked_hash()}\n")
+    wanted.write_text(f"{name}=={version} --hash={digest}\n")
     options = ["--no-deps", "--no-binary", ":all:", "--disable-pip-version-check", "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options, "-r", str(wanted)]
     try:
@@ -52,7 +52,7 @@ def _download(folder: Path) -> Path:
         raise SdistMissingError(f"pip took more than {FETCH_WITHIN_S} s") from error
     if done.returncode != 0:
         raise SdistMissingError(f"pip download failed: {done.stderr.strip()}")
-    (archive,) = folder.glob("ldap3-*.tar.gz")
+    (archive,) = folder.glob("*.tar.gz")
     return archive
 
 
@@ -62,7 +62,8 @@ def archive() -> Path:
     if not cached.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            _download(Path(folder)).replace(cached)
+            fetched = download(Path(folder), "ldap3", installed_version(), locked_hash())
+            fetched.replace(cached)
     return cached
 
 
