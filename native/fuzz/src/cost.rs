@@ -2,10 +2,6 @@
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Ten times what the dearest of the corpora takes in a build for tests. Work that grows with the square of its
-/// input takes more from a few kilobytes on.
-const NS_A_BYTE: u64 = 500;
-
 /// What a short input may cost: an allocation that has to ask the kernel, a cache gone cold, a host that is busy.
 const NS_AT_LEAST: u64 = 1_000_000;
 
@@ -18,8 +14,8 @@ fn thread_cpu_ns() -> u64 {
 }
 
 /// Runs a target, which panics where something is wrong; panics, too, where it costs more than its bytes may.
-pub(crate) fn bounded(target: fn(&[u8]), bytes: &[u8]) {
-    let limit = NS_AT_LEAST + NS_A_BYTE * bytes.len() as u64;
+pub(crate) fn bounded(target: fn(&[u8]), ns_a_byte: u64, bytes: &[u8]) {
+    let limit = NS_AT_LEAST + ns_a_byte * bytes.len() as u64;
     let mut took = u64::MAX;
     for _ in 0..TRIES {
         let begun = thread_cpu_ns();

@@ -15,7 +15,7 @@ const CHANGES: usize = 200_000;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long an input becomes that says a piece of itself again and again.
-const GROWN: usize = 16 << 10;
+const GROWN: usize = 32 << 10;
 
 /// xorshift64*.
 struct Dice(u64);
