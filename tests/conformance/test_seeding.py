@@ -71,7 +71,7 @@ def test_one_request_at_a_time_does_the_same(server: Served, scratch: str) -> No
 def test_who_may_not_write_is_told_to_bind(server: Served, scratch: str) -> None:
     population = small_population(10, base=scratch)
     anonymous = json.dumps({"host": server.host, "port": server.port})
-    with pytest.raises(EngineError, match=r"refuses to add .*bind as somebody who may write there"):
+    with pytest.raises(EngineError, match=r"refuses to add .*bind as a user who may write there"):
         seed_directory(anonymous, population, 0, 10)
 
 
@@ -130,7 +130,7 @@ def test_a_person_is_told_who_may_not_write_and_what_is_not_there(
 ) -> None:
     ran = in_process("ils", "seed", "--to", f"{server.url}/{scratch}", "--locales", "en_US")
     assert ran.code == 2
-    assert "bind as somebody who may write there" in ran.err
+    assert "bind as a user who may write there" in ran.err
     ran = in_process("ils", "verify", server.url, *people_below(scratch))
     assert ran.code == 2
     assert "has no entry" in ran.err

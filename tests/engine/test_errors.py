@@ -125,7 +125,7 @@ def test_a_refusal_that_a_server_explains_with_a_semicolon_keeps_its_remedy() ->
     with serving(admin, small_population(3)) as directory:
         error = raised(errors.BadInput, seeding(directory.port))
         assert "only the administrator may write; bind" in error.message
-        assert error.remedy == "bind as somebody who may write there"
+        assert error.remedy == "bind as a user who may write there"
         wrong = seeding(directory.port, bind_dn=admin["admin_dn"], password="wrong")
         assert raised(errors.WrongPassword, wrong).remedy == "check bind DN and password"
 

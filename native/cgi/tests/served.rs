@@ -31,5 +31,5 @@ fn the_program_shows_its_variables_and_writes_as_many_characters_as_asked_for() 
     }
     client.send("HEAD /cgi-bin/sitebench-cgi?kind=constant HTTP/1.1\r\nHost: a\r\n\r\n");
     assert_eq!(client.head().status, 200);
-    assert_eq!(get(&mut client, "kind=constant&size=2").text(), "xx", "nothing was left behind");
+    assert_eq!(get(&mut client, "kind=constant&size=2").text(), "xx", "nothing was left unread");
 }

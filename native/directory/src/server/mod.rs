@@ -118,9 +118,7 @@ fn check(config: &Config) -> Result<(), StartError> {
         }
         None => "has no password; give it one in a file",
         // RFC 4513 section 5.1.2: such a bind is refused.
-        Some(password) if password.as_bytes().is_empty() => {
-            "has an empty password, with which nobody can bind"
-        }
+        Some(password) if password.as_bytes().is_empty() => "has an empty password, so no client could bind",
         Some(_) => return Ok(()),
     };
     Err(StartError::Admin { dn: dn.clone(), problem })

@@ -184,7 +184,7 @@ fn check_structure(schema: &Schema, before: Attributes<'_>, draft: &Draft<'_>) -
     }
     Err(Refusal::new(
         ResultCode::OBJECT_CLASS_MODS_PROHIBITED,
-        "the structural class of an entry cannot change; add it anew",
+        "the structural class of an entry cannot change; remove it and add it again",
     ))
 }
 

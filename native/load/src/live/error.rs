@@ -164,7 +164,7 @@ fn remedy(code: ResultCode, verb: &str) -> &'static str {
     match code {
         ResultCode::INVALID_CREDENTIALS => "check bind DN and password",
         ResultCode::INSUFFICIENT_ACCESS_RIGHTS | ResultCode::STRONGER_AUTH_REQUIRED => {
-            "bind as somebody who may write there"
+            "bind as a user who may write there"
         }
         ResultCode::INAPPROPRIATE_AUTHENTICATION if verb == "bind" => "bind with a DN and its password",
         ResultCode::CONFIDENTIALITY_REQUIRED => "it insists on TLS; use ldaps://, or --start-tls",

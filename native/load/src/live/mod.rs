@@ -2,7 +2,7 @@
 //!
 //! [`seed`] adds people and [`remove`] deletes them, over a few connections with a window of
 //! outstanding requests each, so that a server far away or one that commits each write to disk is not
-//! waited for. Both may be repeated at any time: people who are there already count as added, and
+//! waited for. Both may be repeated at any time: people who already exist count as added, and
 //! people who are gone as deleted.
 //!
 //! Progress is reported about ten times a second, also while nothing moves, as the number of people

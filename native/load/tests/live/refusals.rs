@@ -40,7 +40,7 @@ fn a_refused_person_is_named_with_the_reason_and_the_remedy() {
     let message = message_of(remove(&config(&server), 0..10));
     assert!(message.contains("refuses to delete \"cn="), "{message}");
     assert!(
-        message.ends_with("insufficientAccessRights (50); bind as somebody who may write there"),
+        message.ends_with("insufficientAccessRights (50); bind as a user who may write there"),
         "{message}"
     );
 }

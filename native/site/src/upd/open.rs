@@ -105,7 +105,7 @@ pub fn inspect(path: &Path, expected: &Expected) -> Result<Manifest, OpenError> 
         _ => OpenError::File { path: path.to_owned(), source },
     })?;
     if !file.is_file() {
-        return Err(OpenError::NotOne { path: path.to_owned(), why: "it is no file" });
+        return Err(OpenError::NotOne { path: path.to_owned(), why: "it is not a file" });
     }
     if file.len() == 0 {
         return Err(OpenError::NotOne { path: path.to_owned(), why: "it is empty" });

@@ -13,7 +13,7 @@ fn head_is_get_without_the_body() {
         let answer = client.head();
         assert_eq!((answer.status, answer.header("content-length")), (200, Some(length)));
     }
-    assert_eq!(client.get("/", Some(1)).body.len(), 8_290, "nothing was left behind");
+    assert_eq!(client.get("/", Some(1)).body.len(), 8_290, "nothing was left unread");
 }
 
 #[test]
