@@ -13,7 +13,7 @@ FLOORS = [
     *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
     *("runs targets", "tables", "measure calibrate", "plan", "report", "locust compare", "api"),
     *("suites", "http", "cli", "seeders", "ils_bench ps_bench web_bench"),
-    *("sitebench locustfiles", "benches"),
+    *("sitebench locustfiles __main__", "benches"),
 ]
 """Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public face. What
 stands on one floor does not import each other: suites least of all."""

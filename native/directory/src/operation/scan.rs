@@ -261,12 +261,11 @@ impl Scan {
         write_result_with(out, self.search.id, op::SEARCH_DONE, &verdict, &[control]);
     }
 
-    /// The same search, with a new page to fill. Each page is a search operation, with limits of its own
-    /// (RFC 4511 sections 4.5.1.4 and 4.5.1.5).
+    /// The same search, with a new page to fill. Its time begins again, for the client may have paused; the
+    /// size limit is that of all pages, as in slapd.
     pub(super) fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
-        let limits = &turn.settings.limits;
-        let (left, deadline_ms) = (entries(search, limits), deadline_ms(search, limits, turn.now));
-        let search = RunningSearch { id, page: Some(size), left, deadline_ms, ..self.search };
+        let deadline_ms = deadline_ms(search, &turn.settings.limits, turn.now);
+        let search = RunningSearch { id, page: Some(size), deadline_ms, ..self.search };
         Self { search, status: ScanStatus::Done, ..self }
     }
 }
