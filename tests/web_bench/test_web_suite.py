@@ -159,7 +159,7 @@ def test_a_server_of_ones_own_is_measured_by_its_address(tmp_path: Path, cache: 
         )
         assert "/webbench1/256b/0/1.html: status:404" in wrong.err
         # The damaged file has 1 % of the requests, and so has the missing one.
-        assert 0 < result.failures / result.ops_per_s < 0.05
+        assert 0 < result.failures / result.point.operations < 0.05
         assert (result.valid, result.bound) == (False, "failed")
         assert "were not what was asked for (status:404 x " in result.point.verdict.evidence
         assert result.point.examples == {

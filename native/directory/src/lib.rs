@@ -9,6 +9,7 @@ mod controls;
 pub mod entry;
 mod expiry;
 pub mod filter;
+mod flow;
 mod identity;
 mod ils;
 mod index;

@@ -11,21 +11,6 @@ pub(crate) struct Secured {
     pub(crate) certificate: Option<Box<[u8]>>,
 }
 
-/// What the connection does once a message has been handled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
-    /// It goes on.
-    Continue,
-    /// It goes on with the same message when one may take long.
-    Later,
-    /// It closes: the client has unbound.
-    Close,
-    /// It begins a TLS handshake once the answer has been sent.
-    StartTls,
-    /// It closes once the notice of disconnection has been read.
-    Disconnect,
-}
-
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Session {

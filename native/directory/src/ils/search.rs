@@ -9,9 +9,10 @@ use super::filter::{names_one, rewrite};
 use super::names::{Meaning, Names};
 use crate::access;
 use crate::entry::Naming;
+use crate::flow::Flow;
 use crate::operation::{NameForm, Terms, bounds};
 use crate::search::Budget;
-use crate::session::{Flow, Session};
+use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 

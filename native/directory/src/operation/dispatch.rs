@@ -5,7 +5,8 @@ use wire::ldap::{DecodeError, Operation, Request, ResultCode, Scope, oid};
 
 use super::{bind, bounds, compare, extended, long, search, start_tls, write};
 use crate::answer;
-use crate::session::{Flow, Session};
+use crate::flow::Flow;
+use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 

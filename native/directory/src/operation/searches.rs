@@ -6,7 +6,7 @@ use wire::ldap::{ResultCode, SearchRequest, op};
 use super::scan::{Scan, Terms, question};
 use crate::answer;
 use crate::controls::Page;
-use crate::session::Flow;
+use crate::flow::Flow;
 use crate::store::Refusal;
 use crate::turn::Turn;
 

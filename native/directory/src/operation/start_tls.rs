@@ -5,7 +5,8 @@ use wire::ldap::{ExtendedRequest, Request, ResultCode, oid};
 
 use crate::answer;
 use crate::controls;
-use crate::session::{Flow, Session};
+use crate::flow::Flow;
+use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
 

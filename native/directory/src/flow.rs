@@ -1,0 +1,16 @@
+//! How a connection goes on.
+
+/// What the connection does once a message has been handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// It goes on.
+    Continue,
+    /// It goes on with the same message when one may take long.
+    Later,
+    /// It closes: the client has unbound.
+    Close,
+    /// It begins a TLS handshake once the answer has been sent.
+    StartTls,
+    /// It closes once the notice of disconnection has been read.
+    Disconnect,
+}
