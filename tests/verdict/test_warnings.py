@@ -122,6 +122,15 @@ def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
     assert "cpu.max" in warning.remedy
 
 
+@pytest.mark.parametrize(("seconds", "longer"), [(4.0, "30s"), (10.0, "30s"), (30.1, "1m")])
+def test_a_longer_window_than_the_one_measured_is_proposed(seconds: float, longer: str) -> None:
+    """A window of 10 s that was extended to 30 s was told to last 30 s."""
+    settled = Settled(Steadiness.TOO_SHORT, "too few half seconds")
+    seen = find_warnings(replace(QUIET, settled=settled, seconds=seconds))
+    (warning,) = [each for each in seen if each.kind == WarningKind.TOO_SHORT]
+    assert warning.remedy == f"measure longer, such as --measure {longer}"
+
+
 @pytest.mark.parametrize(("interface", "remedy"), [("lo", "as root"), ("eth0", "node_exporter")])
 def test_a_target_on_this_machine_is_not_asked_to_run_there(interface: str, remedy: str) -> None:
     seen = with_use(QUIET, target=None, target_is_local=False, interface=interface)
