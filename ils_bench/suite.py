@@ -22,7 +22,6 @@ SUITE = Suite(
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),
         points=9,
-        measure_s=10.0,
         next="plan ils {run} --community 100k",
     ),
     calibrate="ils_bench.calibrate:calibrate",

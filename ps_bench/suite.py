@@ -21,7 +21,6 @@ SUITE = Suite(
     demo=Demo(
         command=("sweep", "--entries", "1k,10k,100k"),
         points=3,
-        measure_s=10.0,
         next="ps serve --entries 10k",
     ),
     program="sitebench.http.scenario:Scenario",

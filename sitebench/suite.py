@@ -29,7 +29,6 @@ class Demo:
     """A command of the suite, without --measure and --out."""
     points: int
     """How many points that measures."""
-    measure_s: float
     next: str
     """A command of `sitebench` to try afterwards; `{run}` is the run file."""
 

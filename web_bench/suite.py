@@ -35,7 +35,6 @@ SUITE = Suite(
     demo=Demo(
         command=("sweep", "spice-static", "spice-inprocess", "spice-cgi", "--clients", "1,4,16"),
         points=9,
-        measure_s=5.0,
         next="web spice --clients 1,4,16",
     ),
     program="web_bench.workload:Workload",

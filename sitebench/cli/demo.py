@@ -16,6 +16,8 @@ from sitebench.options.spelling import spellings
 from sitebench.suite import Suite, suite, suites
 from sitebench.units import format_duration, parse_duration
 
+_MEASURE_S = 5.0
+
 _POINT_S = 6.0
 """What a point takes besides its window: warm-up, the start of its processes, second tries."""
 
@@ -35,7 +37,7 @@ def demo(
         str | None,
         typer.Option(
             *spellings("measure"),
-            help="Length of each measured window (default: 5 to 10 s).",
+            help="Length of each measured window (default: 5s).",
             metavar="TIME",
             parser=named(parse_duration, "--measure"),
         ),
@@ -77,7 +79,7 @@ class _Sweep:
     def __init__(self, suite: Suite, measure_s: float | None, out: Path) -> None:
         self.suite = suite
         self.file = out / f"demo-{suite.name}.sitebench"
-        window = suite.demo.measure_s if measure_s is None else measure_s
+        window = _MEASURE_S if measure_s is None else measure_s
         self.argv = [suite.name, *suite.demo.command, "--measure", format_duration(window)]
         self._point_s = window + _POINT_S
 
@@ -142,7 +144,10 @@ def _command(root: Any, argv: Sequence[str]) -> None:
 
 
 def _about(seconds: float) -> str:
-    return f"about {seconds:.0f} s" if seconds < 100 else f"about {seconds / 60:.0f} min"
+    """Say how long it takes, up to every point's being measured for longer, and once more."""
+    if seconds < 100:
+        return f"{seconds:.0f} to {2 * seconds:.0f} s"
+    return f"{seconds / 60:.0f} to {2 * seconds / 60:.0f} min"
 
 
 def _interrupted(sweeps: Sequence[_Sweep]) -> None:

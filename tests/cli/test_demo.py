@@ -23,7 +23,7 @@ def test_the_demo_measures_and_reports_and_measures_nothing_twice(tmp_path: Path
     assert [head.split()[0], row.split()[0]] == ["Operation", "scenario"]
     first, takes, *_, page, next_, command = ran.err.splitlines()
     assert "the load generator share" in first
-    assert takes == "The demo takes about 19 s; Ctrl-C stops it."
+    assert takes == "The demo takes 19 to 38 s; Ctrl-C stops it."
     assert page == "report: new/folder/demo.html"
     assert (next_, command) == ("Next, try:", "  sitebench ps serve --entries 10k")
     assert "<html" in (tmp_path / "new/folder/demo.html").read_text()[:200]
