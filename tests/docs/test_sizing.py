@@ -24,7 +24,7 @@ def rounded(number: float, digits: int) -> str:
 
 def engine_per_s(what: str) -> float:
     """Return what one engine thread reached, of `sitebench calibrate` as the page shows it."""
-    (_, _, engine) = figures(rf"{what} ([\d,]+) ([\d.]+) ([\d,]+)")
+    (_, _, _, engine) = figures(rf"{what} ([\d,]+) ([\d.]+) \+ ([\d.]+) ([\d,]+)")
     return engine
 
 
