@@ -45,7 +45,8 @@ def test_a_stepped_clock_changes_nothing_that_is_measured(
     # What was due in the window has ended in it, or has joined its queue.
     queues = [sum(point[name].values()) for name in ("queue_start", "queue_end")]
     due = point["operations"] + queues[1] - queues[0]
-    assert due == pytest.approx(RATE * point["measure_s"], abs=4)
+    # Without a warm-up lanes begin within the window: late by some milliseconds, and not by hours.
+    assert due == pytest.approx(RATE * point["measure_s"], abs=0.1 * RATE)
     assert 0 < point["latency_us"]["max"] < SECONDS * 1e6
     with RunFile(ground.run) as run:
         (stored,) = run.points()
