@@ -1,9 +1,9 @@
-//! A request and its answer in words, for who looks into a failure.
+//! A request and its answer in words, to look into a failure with.
 
 use super::request::Request;
 use super::{Http, LaneState};
 
-/// Parts of the names of parameters whose values are nobody's business.
+/// Parts of the names of parameters whose values are not shown.
 const SECRETS: [&str; 11] =
     ["pass", "pwd", "token", "secret", "key", "auth", "sig", "session", "sid", "code", "jwt"];
 

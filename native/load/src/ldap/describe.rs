@@ -1,4 +1,4 @@
-//! A request and its answer in words, for who looks into a failure.
+//! A request and its answer in words, to look into a failure with.
 
 use wire::ldap::frame::message_length;
 use wire::ldap::{Reply, Response};

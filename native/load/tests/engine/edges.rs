@@ -42,18 +42,24 @@ fn due_between(pace: Pace, start_ns: u64, end_ns: u64) -> u64 {
     pace.first_at(end_ns) - pace.first_at(start_ns)
 }
 
+/// A target that answers lanes, which have begun to look up people at [`RATE`].
+fn at_work(lanes: u64) -> (Responder, Engine, Pace) {
+    let people = people(Profile::Small, 50);
+    let responder = Responder::right(&people);
+    let mut config = config(responder.address, "lookup", lookups(1_000_000));
+    config["schedule"] = json!({"kind": "open", "rate": RATE});
+    let mut engine = start(&config, Some(&people));
+    let pace = engine.pace().unwrap();
+    engine.start_lanes("p", lanes).unwrap();
+    let mut warm = Totals::default();
+    run_until(&mut engine, &mut warm, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
+    (responder, engine, pace)
+}
+
 #[test]
 fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait() {
-    let people = people(Profile::Small, 50);
     for (before_ms, within_ms) in [(100, 250), (0, 0), (50, 100)] {
-        let responder = Responder::right(&people);
-        let mut config = config(responder.address, "lookup", lookups(1_000_000));
-        config["schedule"] = json!({"kind": "open", "rate": RATE});
-        let mut engine = start(&config, Some(&people));
-        let pace = engine.pace().unwrap();
-        engine.start_lanes("p", 1).unwrap();
-        let mut warm = Totals::default();
-        run_until(&mut engine, &mut warm, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
+        let (responder, mut engine, pace) = at_work(1);
         // The target stops so long before the window, or within it, and goes on after as long again.
         let (mut ramp, mut window) = (Totals::default(), Totals::default());
         let mut start_ns = 0;
@@ -93,15 +99,8 @@ fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait()
 
 #[test]
 fn a_stall_over_both_edges_leaves_the_window_its_own_arrivals_and_no_others() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": RATE});
-    let mut engine = start(&config, Some(&people));
-    let pace = engine.pace().unwrap();
-    engine.start_lanes("p", 2).unwrap();
+    let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
-    run_until(&mut engine, &mut ramp, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
     // What waits since before the window is served after it, and so is what waits since within it.
     responder.gate.shut();
     std::thread::sleep(STALL);
@@ -169,15 +168,7 @@ fn closed_lanes_are_in_the_window_in_which_they_began() {
 
 #[test]
 fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
-    let people = people(Profile::Small, 50);
-    let responder = Responder::right(&people);
-    let mut config = config(responder.address, "lookup", lookups(1_000_000));
-    config["schedule"] = json!({"kind": "open", "rate": RATE});
-    let mut engine = start(&config, Some(&people));
-    let pace = engine.pace().unwrap();
-    engine.start_lanes("p", 2).unwrap();
-    let mut warm = Totals::default();
-    run_until(&mut engine, &mut warm, |totals| totals.count("lookup") > 20 && totals.backlog < 3);
+    let (responder, mut engine, pace) = at_work(2);
     let (mut ramp, mut window) = (Totals::default(), Totals::default());
     let start_ns = cut(&mut engine, &mut ramp);
     responder.gate.shut();
