@@ -53,10 +53,12 @@ pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
     }
 }
 
+/// However it is spelled. Names that begin with another attribute, those of most searches, are not parsed for this.
 #[inline]
 fn is_subschema(dn: &[u8]) -> bool {
-    dn.eq_ignore_ascii_case(SUBSCHEMA_DN.as_bytes())
-        || normal(dn).is_some_and(|dn| dn == b"cn=subschema" || dn == b"2.5.4.3=subschema")
+    let attribute = dn.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii();
+    [&b"cn"[..], b"2.5.4.3", b"oid.2.5.4.3"].iter().any(|name| attribute.eq_ignore_ascii_case(name))
+        && normal(dn).is_some_and(|dn| dn == b"cn=subschema" || dn == b"2.5.4.3=subschema")
 }
 
 fn root_dse(turn: &mut Turn<'_>) -> Special {

@@ -307,6 +307,7 @@ fn the_subschema_is_found_under_every_spelling_and_unknown_types_are_undefined()
         ("cn=Subschema", present(), 1),
         ("CN = subschema", present(), 1),
         ("2.5.4.3=subschema", present(), 1),
+        (" OID.2.5.4.3 = SUB\\73CHEMA", present(), 1),
         ("cn=Subschema", negated.clone(), 0),
         ("", negated, 0),
     ] {
