@@ -9,8 +9,12 @@ import pytest
 
 from ils_bench import schema
 from ils_bench.targets.address import Address
+from ils_bench.targets.openldap import fill, find, write_config
+from seeders.ldif import write_ldif
+from seeders.people import Spec, generate
 from sitebench.system.network import free_port
 from tests.conformance.slapd import DEBIAN_MODULES, DEBIAN_SCHEMAS
+from tests.faults.holding import put_ahead
 from tests.faults.served import LOCALES, PEOPLE, Served
 from tests.support.cli import in_process
 from tests.support.relay import delaying, relayed
@@ -30,6 +34,10 @@ database ldap
 suffix "o=Intranet"
 uri "ldap://127.0.0.1:{behind}"
 database monitor
+"""
+
+INDICES = """\
+index cn,sn,givenName,description eq,sub
 """
 
 
@@ -53,6 +61,40 @@ def proxy(slapd: Path, folder: Path, behind: int) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+
+
+@contextlib.contextmanager
+def writer(slapd: Path, folder: Path) -> Iterator[str]:
+    """Run a slapd of 16 threads in which one at a time writes, and which has much to index."""
+    people = Spec(PEOPLE, locales=LOCALES)
+    config, port, ldif = write_config(folder, people), free_port(), folder / "people.ldif"
+    config.write_text(config.read_text().replace("index cn eq", INDICES))
+    write_ldif(generate(people).population, ldif)
+    fill(find("slapadd"), config, ldif)
+    url = f"ldap://127.0.0.1:{port}"
+    process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
+    put_ahead(process.pid)  # and so will be the threads that it starts
+    try:
+        assert eventually(lambda: answers(Address("127.0.0.1", port)), 20)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def test_a_slapd_in_which_one_thread_writes_is_serialised(slapd: Path, tmp_path: Path) -> None:
+    with writer(slapd, tmp_path) as url:
+        ran = in_process(
+            *("ils", "peak", "add", "--target", url, "--clients", "8,16", "--threads", 1),
+            *("--entries", PEOPLE, "--locales", ",".join(LOCALES), "--out", tmp_path / "run"),
+            *("--warmup", "500ms", "--measure", "3500ms", "--json"),
+        )
+    one, twice, _ = ran.objects
+    assert one["valid"], one["evidence"]
+    assert (twice["verdict"], twice["valid"]) == ("serialised", True), twice["evidence"]
+    assert "16 users did" in twice["evidence"]
+    # No thread shows it: each writes for a part of the time.
+    assert twice["resources"]["target"]["busiest_thread_s"] < twice["measure_s"] / 2
 
 
 def test_a_slapd_of_two_threads_that_wait_is_serialised(
