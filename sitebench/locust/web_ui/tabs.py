@@ -83,12 +83,13 @@ def begin_form_with(web_ui: Any, fields: Sequence[str]) -> None:
         available, running = environment.available_user_classes, environment.user_classes
         some = [name for name, each in available.items() if each in running]
         extra = args["extra_options"]
+        about = {  # The form shows plain text.
+            name: (each.__doc__ or "").strip().partition("\n")[0].replace("`", "")
+            for name, each in available.items()
+        }
         args["show_userclass_picker"] = False
         args["sitebench_form"] = {
-            "operations": [
-                {"name": name, "about": (each.__doc__ or "").strip().partition("\n")[0]}
-                for name, each in available.items()
-            ],
+            "operations": [{"name": name, "about": text} for name, text in about.items()],
             "chosen": some[:1] if len(some) == len(available) else some,
             "shapes": args["available_shape_classes"],
             "fields": {name: extra.pop(name) for name in fields if name in extra},

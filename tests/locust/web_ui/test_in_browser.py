@@ -63,6 +63,9 @@ def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -
     names = "return [...document.getElementsByName(arguments[0])[0].options].map(o => o.value)"
     assert page.sees("return Boolean(document.querySelector('.sitebench-form'))")
     assert page.browser.run(names, "shapeClass") == ["Default", "Knee", "Spike", "Steps"]
+    said = page.browser.text(".sitebench-form")
+    assert "--session" in said
+    assert "`" not in said
     page.fill(target="embedded", entries="1k", userCount="2", spawnRate="2")
     page.press("Start")
     Screen(page.root).until_done("lookup", 100)
