@@ -289,6 +289,19 @@ def test_a_narrow_range_of_rates_has_marks_too() -> None:
     assert log_axis("count, log", [1.0, 100.0])["values"][:3] == [0.1, 0.2, 0.5]
 
 
+def test_rates_over_sizes_are_drawn_over_a_factor_of_four_at_least(report: Report) -> None:
+    """Else 106k to 127k fill the height, without one mark between them."""
+    made = {each.id: each for each in build.sections(report)}
+    for chart in made["rates"].charts:
+        rates = chart.choices[""]["points"]["rate"]
+        assert max(rates) / min(rates) < 4
+        y = chart.spec["encoding"]["y"]
+        low, high = y["scale"]["domain"]
+        assert low < min(rates) <= max(rates) < high
+        assert high / low == pytest.approx(4)
+        assert sum(low <= mark <= high for mark in y["axis"]["values"]) >= 4
+
+
 def test_a_hollow_mark_says_how_its_rate_may_be_quoted(report: Report) -> None:
     for bound, word in (("generator", "at least"), ("unsettled", "not usable")):
         made = {each.id: each for each in build.sections(with_bound(report, "add", bound))}

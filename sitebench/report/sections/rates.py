@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -173,7 +174,7 @@ def _spec(
 ) -> Spec:
     x = quantity(
         "size",
-        scale={"type": "log", "nice": False, "padding": 14},
+        scale={"type": "log", "nice": False, "padding": 34},
         axis={
             "title": suite.size_title,
             "labelExpr": "lower(format(datum.value, '~s'))",
@@ -182,10 +183,14 @@ def _spec(
             "labelOverlap": True,
         },
     )
+    seen = [rate for name in ("rate", "low", "high") for rate in points[name] if rate] or [1.0]
+    middle = math.sqrt(min(seen) * max(seen))
+    # Else an axis of 10 % makes chance look like a slope.
+    ends = [min(*seen, middle / 2), max(*seen, middle * 2)]
     y = quantity(
         "rate",
-        scale={"type": "log", "nice": False, "padding": 22},
-        axis=log_axis(shown.axis, points["rate"]) | {"title": shown.unit},
+        scale={"type": "log", "nice": False, "padding": 22, "domain": ends},
+        axis=log_axis(shown.axis, ends) | {"title": shown.unit},
     )
     in_us = ", us" if shown.axis == "us" else ""
     tooltip = [
