@@ -100,7 +100,7 @@ docs: build ## regenerate the command reference and build the docs site into bui
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 .PHONY: screenshots
-screenshots: build system-packages ## retake the screenshots of the docs from the web UI
+screenshots: build system-packages ## retake the docs' screenshots of the web UI and of a report
 	@$(BIN)/python -m tests.docs.screenshots
 
 # First in CI: a later build would add missing entries to the lock files.

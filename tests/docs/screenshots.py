@@ -1,6 +1,7 @@
-"""Screenshots of the web UI for the docs, made by using it.
+"""Screenshots of the web UI and of a report for the docs, made by using them.
 
-`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png.
+`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png. README.md and
+docs/report.md quote figures of the report's pictures: change them together, on a quiet machine.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ import time
 from pathlib import Path
 
 from tests.support.browser import Browser, browsing
+from tests.support.cli import sitebench
 from tests.support.programs import required_program
+from tests.support.waiting import eventually
 from tests.support.web_page import LIVE, WebPage, web_ui
 
 FOLDER = Path(__file__).parents[2] / "docs" / "images"
 WIDTH, HEIGHT = 1_280, 860
+REPORT_WIDTH = 1_000
 RUNS_S = 20.0
+DRAWN = "return document.documentElement.dataset.state"
+TO = "document.querySelector(arguments[0]).scrollIntoView({behavior: 'instant'})"
 SHOWS = "return [...document.querySelectorAll('button')].some(b => b.textContent === arguments[0])"
 
 
@@ -38,6 +44,8 @@ def main() -> None:
         ):
             _size(browser)
             _filling(WebPage(browser, root))
+        with browsing(required_program("chromedriver"), folder) as browser:
+            _report(browser, folder)
 
 
 def _walk(page: WebPage) -> None:
@@ -82,21 +90,41 @@ def _filling(page: WebPage) -> None:
     assert page.sees(SHOWS, "New")
 
 
-def _size(browser: Browser, height: int = HEIGHT) -> None:
+def _report(browser: Browser, folder: Path) -> None:
+    run, page = folder / "directory.sitebench", folder / "report.html"
+    sweep = ("--sizes", "1k,10k,100k", "--operations", "add,lookup")
+    for argv in (("ils", "sweep", *sweep, "--out"), ("report", "--out", str(page))):
+        done = sitebench(*argv, str(run), timeout_s=600)
+        assert done.code == 0, done.err
+    _size(browser, width=REPORT_WIDTH)
+    browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
+    browser.open(page.as_uri())
+    assert eventually(lambda: browser.run(DRAWN) == "drawn", 30)
+    for name, top, height in (
+        ("report", "header", 1_000),
+        ("report-rates", "#rates h2", 1_130),
+        ("report-time", "#spectrum h2", 1_300),
+    ):
+        _size(browser, height, REPORT_WIDTH)
+        browser.run(TO, top)
+        _shoot(browser, name, height, REPORT_WIDTH)
+
+
+def _size(browser: Browser, height: int = HEIGHT, width: int = WIDTH) -> None:
     browser.devtools(
         "Emulation.setDeviceMetricsOverride",
-        width=WIDTH,
+        width=width,
         height=height,
         deviceScaleFactor=1,
         mobile=False,
     )
 
 
-def _shoot(browser: Browser, name: str, height: int = HEIGHT) -> None:
-    _size(browser, height)
+def _shoot(browser: Browser, name: str, height: int = HEIGHT, width: int = WIDTH) -> None:
+    _size(browser, height, width)
     time.sleep(0.6)
     browser.screenshot(FOLDER / f"{name}.png")
-    _size(browser)
+    _size(browser, width=width)
 
 
 if __name__ == "__main__":
