@@ -14,7 +14,7 @@ use directory::store::{EntryId, Scratch, Store, UnixSeconds};
 use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
 use wire::ber::{Reader, tag};
 use wire::ldap::{
-    AddRequest, Attributes, Operation, Request, Scope, answer, filter,
+    Attributes, Operation, Request, Scope, answer, filter,
     request::{SearchOptions, write_attribute, write_search},
 };
 
@@ -73,7 +73,7 @@ fn empty_store() -> Result<Store> {
     for (dn, class) in [("o=Intranet", "organization"), (DEFAULT_BASE, "organizationalUnit")] {
         let mut list = Vec::new();
         write_attribute(&mut list, b"objectClass", [class.as_bytes()]);
-        store.add(&AddRequest { dn: dn.as_bytes(), attributes: Attributes(&list) }, NOW)?;
+        store.add(dn.as_bytes(), Attributes(&list), NOW)?;
     }
     Ok(store)
 }
@@ -86,7 +86,7 @@ fn fill(store: &mut Store, people: &Population, from: u64, to: u64) -> Result<()
         people.write_dn(i, &mut dn);
         people.write_attributes(i, &mut list);
         let attributes = Attributes(Reader::new(&list).expect(tag::SEQUENCE)?);
-        store.add(&AddRequest { dn: &dn, attributes }, NOW)?;
+        store.add(&dn, attributes, NOW)?;
     }
     Ok(())
 }
@@ -178,7 +178,7 @@ fn writes(store: &mut Store, people: &Population, size: u64) -> Result<()> {
         let start = cpu_ns();
         for (dn, list) in names.iter().zip(&lists) {
             let attributes = Attributes(Reader::new(list).expect(tag::SEQUENCE)?);
-            store.add(&AddRequest { dn, attributes }, NOW)?;
+            store.add(dn, attributes, NOW)?;
         }
         let add_ns = (cpu_ns() - start) as f64 / count as f64;
         let start = cpu_ns();

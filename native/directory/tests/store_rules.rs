@@ -7,14 +7,14 @@ use directory::entry::Naming;
 use directory::store::{Scratch, Store, UnixSeconds};
 use rustix::time::{ClockId, clock_gettime};
 use store_common::*;
-use wire::ldap::{AddRequest, Attributes, CompareRequest, ModifyDnRequest, ResultCode, attributes};
+use wire::ldap::{Attributes, CompareRequest, ModifyDnRequest, ResultCode, attributes};
 
 #[test]
 fn an_entry_stays_as_it_was_added() {
     let mut store = store();
     let list = encode(&[("objectClass", &["top", "RTPerson"]), ("cn", &["Anna"]), ("sIPAddress", &["7"])]);
     let dn = b"CN=Anna, o=Intranet";
-    let id = store.add(&AddRequest { dn, attributes: Attributes(&list) }, NOW).unwrap();
+    let id = store.add(dn, Attributes(&list), NOW).unwrap();
     let entry = store.entry(id).unwrap();
     assert_eq!(entry.dn(), dn);
     assert_eq!(entry.attributes().0, list);
@@ -47,7 +47,7 @@ fn longer_encodings_than_need_be_are_shortened() {
     list.extend_from_slice(&encode(&[("objectClass", &["RTPerson"])]));
     let attributes = Attributes(&list);
     attributes.check().unwrap();
-    let id = store.add(&AddRequest { dn: b"cn=Anna,o=Intranet", attributes }, NOW).unwrap();
+    let id = store.add(b"cn=Anna,o=Intranet", attributes, NOW).unwrap();
     let stored = store.entry(id).unwrap().attributes().0;
     assert_eq!(stored, encode(&[("cn", &["Anna"]), ("objectClass", &["RTPerson"])]));
 }

@@ -87,7 +87,7 @@ fn a_found_entry_without_values() {
     let Reply::Entry { attributes, .. } = Response::decode(message).unwrap().reply else { panic!() };
     assert_eq!(attributes.iter().count(), 4);
     assert!(attributes.iter().all(|attribute| attribute.unwrap().values.iter().next().is_none()));
-    assert_eq!(attributes.check(), Ok(()));
+    assert_eq!(attributes.check(), Ok(0));
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn an_add() {
     assert_eq!(ours, message);
     let Operation::Add(add) = operation(message) else { panic!() };
     assert_eq!(add.dn, b"cn=Bo,o=Intranet");
+    assert_eq!(add.values, 4);
     for (read, (name, values)) in add.attributes.iter().zip(entry) {
         let read = read.unwrap();
         assert_eq!(read.name, name);

@@ -18,13 +18,12 @@ pub(crate) fn register(names: &Names, add: &AddRequest<'_>, turn: &mut Turn<'_>)
     let dn = if translated { turn.scratch.name.as_slice() } else { add.dn };
     let given = RegistrationAttributes::of(add.attributes);
     if given.is_complete() {
-        return turn.access.write().add(&AddRequest { dn, ..*add }, now).map(drop);
+        return turn.access.write().add(dn, add.attributes, now).map(drop);
     }
     let attributes = &mut turn.scratch.request;
     attributes.clear();
     complete(add.attributes, &given, names.ttl_s(), attributes);
-    let add = AddRequest { dn, attributes: Attributes(attributes) };
-    turn.access.write().add(&add, now).map(drop)
+    turn.access.write().add(dn, Attributes(attributes), now).map(drop)
 }
 
 /// Which attributes on class and time to live an add has.

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 use wire::ber::{Reader, tag};
-use wire::ldap::{AddRequest, Attributes, request};
+use wire::ldap::{Attributes, request};
 use wire::ldif::{Body, MAX_RECORD_BYTES, Parser, Record};
 
 use super::LoadError;
@@ -109,8 +109,7 @@ impl Loader<'_> {
         if access::includes_password(attributes) {
             self.settings.note_password();
         }
-        let entry = AddRequest { dn: record.dn, attributes };
-        self.store.add(&entry, self.now).map(drop).map_err(|why| refused(why.to_string()))
+        self.store.add(record.dn, attributes, self.now).map(drop).map_err(|why| refused(why.to_string()))
     }
 }
 

@@ -5,8 +5,8 @@ use std::thread;
 
 use people::{Population, Profile};
 use wire::ber::{self, Reader, tag};
+use wire::ldap::Attributes;
 use wire::ldap::request::write_attribute;
-use wire::ldap::{AddRequest, Attributes};
 
 use super::LoadError;
 use crate::store::{Store, UnixSeconds};
@@ -104,7 +104,7 @@ fn add(store: &mut Store, batch: &Batch, now: UnixSeconds) -> Result<(), LoadErr
         start = end;
         let attributes = Attributes(Reader::new(list).expect(tag::SEQUENCE).unwrap_or_default());
         store
-            .add(&AddRequest { dn, attributes }, now)
+            .add(dn, attributes, now)
             .map_err(|why| LoadError::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why })?;
     }
     Ok(())

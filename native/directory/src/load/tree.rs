@@ -3,7 +3,7 @@
 use wire::ber::{self, Reader, tag};
 use wire::dn::normal::is_at_or_below;
 use wire::ldap::request::write_attribute;
-use wire::ldap::{AddRequest, Attributes, ResultCode};
+use wire::ldap::{Attributes, ResultCode};
 
 use super::LoadError;
 use crate::settings::normal;
@@ -38,7 +38,7 @@ pub(super) fn grow(store: &mut Store, suffix: &str, base: &str, now: UnixSeconds
 /// Adds an entry, unless it is there already.
 fn add(store: &mut Store, dn: &[u8], attributes: &[u8], now: UnixSeconds) -> Result<(), LoadError> {
     let attributes = Attributes(Reader::new(attributes).expect(tag::SEQUENCE).unwrap_or_default());
-    match store.add(&AddRequest { dn, attributes }, now) {
+    match store.add(dn, attributes, now) {
         Err(why) if why.code != ResultCode::ENTRY_ALREADY_EXISTS => {
             Err(LoadError::Entry { dn: String::from_utf8_lossy(dn).into_owned(), why })
         }

@@ -29,7 +29,7 @@ pub(super) fn takes_long(operation: &Operation<'_>, turn: &mut Turn<'_>) -> bool
             Credentials::Simple(_) => has_many_values(bind.name, turn),
             _ => turn.access.read().may_hold_many_values(),
         },
-        Operation::Add(add) => add.attributes.has_more_values(VALUES),
+        Operation::Add(add) => add.values > VALUES,
         Operation::Delete(dn) => has_many_values(dn, turn),
         Operation::Compare(compare) => has_many_values(compare.dn, turn),
         Operation::Modify(modify) => {

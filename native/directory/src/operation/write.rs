@@ -29,7 +29,7 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
         }
         match &turn.settings.ils {
             Some(names) => ils::register(names, add, turn),
-            None => turn.access.write().add(add, turn.now.seconds()).map(drop),
+            None => turn.access.write().add(add.dn, add.attributes, turn.now.seconds()).map(drop),
         }
     });
     answer::outcome(turn.out, request.id, op::ADD_RESPONSE, outcome);

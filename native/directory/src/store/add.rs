@@ -6,7 +6,7 @@ use hashbrown::hash_map::Entry as Place;
 use roaring::RoaringBitmap;
 use wire::ber::{self, tag};
 use wire::dn::{Dn, Rdn};
-use wire::ldap::{AddRequest, Attributes, ResultCode};
+use wire::ldap::{Attributes, ResultCode};
 
 use super::draft::Draft;
 use super::inspect::Inspection;
@@ -19,29 +19,34 @@ use crate::schema::{AttributeId, Schema};
 impl Store {
     /// Adds an entry. An entryTtl (seconds) among the attributes, or the class dynamicObject,
     /// makes it dynamic.
-    pub fn add(&mut self, request: &AddRequest<'_>, now: UnixSeconds) -> Result<EntryId, Refusal> {
+    pub fn add(
+        &mut self,
+        dn: &[u8],
+        attributes: Attributes<'_>,
+        now: UnixSeconds,
+    ) -> Result<EntryId, Refusal> {
         let mut writer = self.writer.take().unwrap_or_default();
-        let result = self.add_with(request, now, &mut writer);
+        let result = self.add_with(dn, attributes, now, &mut writer);
         self.end_write(writer, result)
     }
 
     fn add_with(
         &mut self,
-        request: &AddRequest<'_>,
+        dn: &[u8],
+        list: Attributes<'_>,
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<EntryId, Refusal> {
-        let spot = self.vacant_spot(request.dn, now, writer)?;
-        let list = request.attributes;
+        let spot = self.vacant_spot(dn, now, writer)?;
         self.bounds.check(list)?;
         writer.body.clear();
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
         let ttl_s = match inspection {
             Inspection::Canonical { dynamic } if self.holds_rdn(&spot, list, writer) => {
-                write_body(request.dn, list.0, &mut writer.body);
+                write_body(dn, list.0, &mut writer.body);
                 dynamic.then_some(DEFAULT_TTL_S)
             }
-            _ => self.rewrite(request, now, writer)?,
+            _ => self.rewrite(dn, list, now, writer)?,
         };
         self.bounds.check_entry(writer.body.len())?;
         Ok(self.insert(spot, ttl_s, now, writer))
@@ -100,20 +105,21 @@ impl Store {
     /// Writes the body anew, canonically and with what is missing; gives the time to live.
     fn rewrite(
         &mut self,
-        request: &AddRequest<'_>,
+        dn: &[u8],
+        attributes: Attributes<'_>,
         now: UnixSeconds,
         writer: &mut Writer,
     ) -> Result<Option<u32>, Refusal> {
-        self.declare(now, request.attributes.iter().flatten().map(|attribute| attribute.name));
-        let mut draft = Draft::new(&self.schema, request.attributes)?;
+        self.declare(now, attributes.iter().flatten().map(|attribute| attribute.name));
+        let mut draft = Draft::new(&self.schema, attributes)?;
         let ttl_s = take_ttl(&self.schema, &mut draft)?;
         refuse_operational(&self.schema, &draft)?;
-        add_rdn_values(&self.schema, request.dn, &mut draft)?;
+        add_rdn_values(&self.schema, dn, &mut draft)?;
         writer.list.clear();
         draft.encode(&mut writer.list);
         let list = Attributes(&writer.list);
         let inspection = writer.inspector.inspect(&self.schema, &self.indexes, list)?;
-        write_body(request.dn, &writer.list, &mut writer.body);
+        write_body(dn, &writer.list, &mut writer.body);
         match inspection {
             Inspection::Canonical { dynamic: true } => Ok(ttl_s.or(Some(DEFAULT_TTL_S))),
             _ => Ok(ttl_s),

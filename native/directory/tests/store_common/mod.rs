@@ -10,7 +10,7 @@ use directory::store::{EntryId, Refusal, Scratch, Store, UnixSeconds};
 use wire::ber::{Reader, tag};
 use wire::ldap::filter::Filter;
 use wire::ldap::{
-    AddRequest, Attributes, CompareRequest, ModifyDnRequest, Operation, Request, ResultCode, Scope, request,
+    Attributes, CompareRequest, ModifyDnRequest, Operation, Request, ResultCode, Scope, request,
 };
 
 pub const NOW: UnixSeconds = UnixSeconds(1_000_000_000);
@@ -46,7 +46,7 @@ pub fn add_at(
     now: UnixSeconds,
 ) -> Result<EntryId, Refusal> {
     let list = encode(attributes);
-    store.add(&AddRequest { dn: dn.as_bytes(), attributes: Attributes(&list) }, now)
+    store.add(dn.as_bytes(), Attributes(&list), now)
 }
 
 /// A person without more than has to be.

@@ -16,7 +16,7 @@ use proptest::option;
 use proptest::prelude::*;
 use wire::ber::Reader;
 use wire::ldap::filter::{self as wire_filter, Piece};
-use wire::ldap::{AddRequest, Attributes, ModifyDnRequest, Operation, Request, ResultCode, Scope, request};
+use wire::ldap::{Attributes, ModifyDnRequest, Operation, Request, ResultCode, Scope, request};
 use words::{PIECES, WORDS, Word};
 
 #[derive(Debug, Clone)]
@@ -398,7 +398,7 @@ fn add<N: AsRef<str>, V: AsRef<str>>(
         let values = values.iter().map(|value| value.as_ref().as_bytes());
         request::write_attribute(&mut list, name.as_ref().as_bytes(), values);
     }
-    store.add(&AddRequest { dn, attributes: Attributes(&list) }, now)
+    store.add(dn, Attributes(&list), now)
 }
 
 fn agree(got: Result<(), Refusal>, expected: Result<(), ResultCode>) -> Result<(), TestCaseError> {

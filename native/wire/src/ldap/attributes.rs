@@ -31,12 +31,17 @@ impl<'a> Attributes<'a> {
         self.iter().flatten().flat_map(|attribute| attribute.values.iter()).nth(most).is_some()
     }
 
-    /// Walks every attribute and every value once, so that later readers meet no error.
-    pub fn check(&self) -> Result<(), BerError> {
+    /// Walks every attribute and every value once, so that later readers meet no error; returns how many values
+    /// there are.
+    pub fn check(&self) -> Result<usize, BerError> {
+        let mut values = 0;
         for attribute in self.iter() {
-            attribute?.values.iter().try_for_each(|value| value.map(drop))?;
+            for value in attribute?.values.iter() {
+                value?;
+                values += 1;
+            }
         }
-        Ok(())
+        Ok(values)
     }
 }
 

@@ -115,6 +115,8 @@ pub struct AddRequest<'a> {
     pub dn: &'a [u8],
     /// Its attributes, walked once.
     pub attributes: Attributes<'a>,
+    /// How many values they have together.
+    pub values: usize,
 }
 
 /// RFC 4511 section 4.6.
@@ -270,8 +272,8 @@ fn add(content: &[u8]) -> Result<AddRequest<'_>, DecodeError> {
     let mut fields = Reader::new(content);
     let dn = fields.octets()?;
     let attributes = Attributes(fields.expect(tag::SEQUENCE)?);
-    attributes.check()?;
-    Ok(AddRequest { dn, attributes })
+    let values = attributes.check()?;
+    Ok(AddRequest { dn, attributes, values })
 }
 
 fn modify(content: &[u8]) -> Result<ModifyRequest<'_>, DecodeError> {
