@@ -11,7 +11,7 @@ from typing import Any
 from ps_bench.options import LocustOptions, PsOptions, TestOptions
 from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import OWN_TARGETS, open_target
+from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target
 from ps_bench.targets.personalized_site import PersonalizedSite
 from seeders.upd import Progress, UpdSpec, visitors
 from sitebench.errors import BadInput
@@ -50,8 +50,10 @@ def stage(options: PsOptions, operation: str, progress: Progress) -> Stage:
     @contextlib.contextmanager
     def opened() -> Iterator[points.Endpoint]:
         file = options.scenario
-        _assure_own(options, operation, SCENARIOS[operation] if file is None else read(file))
+        scenario = SCENARIOS[operation] if file is None else read(file)
+        _assure_own(options, operation, scenario)
         with open_target(options, progress) as target:
+            assure_pages(target, [scenario])
             yield endpoint(target, options)
 
     title = f"making {options.target} ready with {options.entries:,} people"
@@ -90,6 +92,7 @@ def api_stage(
         if isinstance(target, str):
             _assure_own(options, name, scenario)
         with _open(options, target) as there, points.own_locustfile(own) as made:
+            assure_pages(there, [scenario])
             yield endpoint(there, options, made)
 
     return Stage(options.target, [point(options, name, **settings)], opened)

@@ -10,7 +10,7 @@ from ps_bench import points
 from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.paper.figures import figures
 from ps_bench.suite import SUITE
-from ps_bench.targets.opening import OWN_TARGETS, database_of, open_target, spec_of
+from ps_bench.targets.opening import OWN_TARGETS, assure_pages, database_of, open_target, spec_of
 from seeders.upd import visitors
 from sitebench._engine import Engine
 from sitebench.http import scenario_file
@@ -34,10 +34,12 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
     program = text_option = "scenario"
 
     def check(self, options: LocustOptions, users: Sequence[type[Any]]) -> None:
-        """Raise unless a scenario file can be read, and a site of the user's answers."""
+        """Raise unless a scenario file can be read, and a site of the user's can run it."""
         if options.scenario is not None:
             scenario_file.read(options.scenario)
         super().check(options, users)
+        if options.target not in OWN_TARGETS:
+            assure_pages(open_live(options), self.programs(options, users))
 
     def start(
         self, options: LocustOptions, preparing: Preparing
@@ -52,6 +54,13 @@ class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
 
     def assure_own(self, options: LocustOptions, what: str) -> None:
         assure_own(options, what)
+
+    def prepare_more(
+        self, options: Any, target: OpenSite, processes: int, preparing: Preparing
+    ) -> dict[str, Any]:
+        """Raise unless the site has the pages that are asked of it."""
+        assure_pages(target, self.programs(options))
+        return {}
 
     def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenSite:
         address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])

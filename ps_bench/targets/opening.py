@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ps_bench.options import PsOptions
+from ps_bench.scenarios import SCENARIOS
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
+from sitebench.errors import BadInput
+from sitebench.http.scenario import Scenario
 from sitebench.http.site import Address, OpenSite, open_live
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import refuse_limits
@@ -14,6 +18,9 @@ from sitebench.targets.tls import Trust
 
 OWN_TARGETS = ("embedded",)
 """Targets that are started for a test; any other is the user's."""
+
+_WAY_IN = b"<form method=get action=/enter>"
+"""What only the personalized site has on the page for strangers."""
 
 
 def spec_of(options: PsOptions) -> UpdSpec:
@@ -52,3 +59,14 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
     )
     address = Address(host, ready["port"], scheme="https" if options.tls else "http")
     return OpenSite("embedded", address, **known)
+
+
+def assure_pages(site: OpenSite, scenarios: Iterable[Scenario]) -> None:
+    """Raise BadInput where one of our own scenarios would ask another site for our pages."""
+    ours = [each.name for each in scenarios if each in SCENARIOS.values()]
+    if ours and _WAY_IN not in site.probe().body:
+        raise BadInput(
+            f"{site.address} is not sitebench's own site, which {ours[0]!r} is for",
+            "write down what users of your site do, and give it with --scenario FILE "
+            "(docs/scenarios.md)",
+        )

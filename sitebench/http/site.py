@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import http.client
 from dataclasses import dataclass
@@ -56,8 +55,16 @@ def parse_address(url: str) -> Address:
     )
 
 
-def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
-    """Raise what is wrong with a site, or return its Server header; any HTTP answer will do."""
+@dataclass(frozen=True)
+class FrontPage:
+    """What a site answers to a stranger: its Server header, and a body."""
+
+    server: str | None
+    body: bytes
+
+
+def probe(address: Address, trust: Trust = SYSTEM) -> FrontPage:
+    """Raise what is wrong with a site, or return its front page; any HTTP answer will do."""
     connection: http.client.HTTPConnection
     if address.encrypted:
         connection = http.client.HTTPSConnection(
@@ -70,10 +77,11 @@ def probe(address: Address, trust: Trust = SYSTEM) -> str | None:
         try:
             connection.request("GET", f"{address.base_path}/", headers={"Connection": "close"})
             answer = connection.getresponse()
-            server = answer.getheader("Server")
-            with contextlib.suppress(http.client.IncompleteRead):
-                answer.read()
-            return server
+            try:
+                body = answer.read()
+            except http.client.IncompleteRead as cut:
+                body = cut.partial
+            return FrontPage(answer.getheader("Server"), body)
         except (OSError, http.client.HTTPException) as error:
             why = "no answer" if isinstance(error, TimeoutError) else short(error)
             raise tls_failed(address, error) or TargetTalksNonsense(
@@ -99,14 +107,14 @@ def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
 
 @dataclass(frozen=True)
 class OpenSite(OpenTarget[Address]):
-    def probe(self) -> str | None:
+    def probe(self) -> FrontPage:
         return probe(self.address, self.trust)
 
 
 def open_live(options: Any) -> OpenSite:
     """Address a site that runs already; raises what is wrong with it."""
     address, trust = parse_address(options.target), Trust.of(options)
-    server = probe(address, trust)
+    server = probe(address, trust).server
     facts = {} if server is None else {"server": server}
     return OpenSite("the site", address, facts=facts, trust=trust, ca=options.tls_ca)
 

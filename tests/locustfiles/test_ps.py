@@ -14,6 +14,7 @@ import pytest
 from seeders.upd import UpdSpec, build
 from sitebench._engine import Site
 from tests.locustfiles.conftest import LOCALES, PEOPLE, processes
+from tests.support.other_site import other_site
 from tests.support.screen import Screen, requests, screen_of
 
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ps.py"
@@ -112,3 +113,19 @@ def test_each_class_runs_against_an_embedded_site(screen: Screen, user: str, ste
     assert stats["errors"] == []
     screen.stop()
     assert screen.stats()["errors"] == []
+
+
+def test_a_site_of_another_kind_ends_a_headless_test_before_any_load(tmp_path: Path) -> None:
+    with other_site() as (url, asked):
+        argv = [sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--headless", "-t", "9s"]
+        done = subprocess.run(
+            [*argv, "--target", url, "ScenarioUser"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=90,
+        )
+    assert done.returncode == 2
+    assert "not sitebench's own site" in done.stderr
+    assert set(asked) == {"GET /"}

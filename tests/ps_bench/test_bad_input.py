@@ -1,5 +1,6 @@
 """Everything that can be asked for wrongly: one line, its remedy, and an exit code."""
 
+import shlex
 import shutil
 import socket
 import sqlite3
@@ -9,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import sitebench as api
+from sitebench.errors import BadInput
 from sitebench.http import site as site_module
 from sitebench.http.site import OpenSite
 from sitebench.system.network import free_port
 from tests.ps_bench.conftest import SHORT, SIZE
 from tests.support.cli import Ran, in_process, sitebench
+from tests.support.other_site import other_site
 
 
 def refused(ran: Ran, code: int, *words: str) -> None:
@@ -88,6 +92,31 @@ def test_a_target_that_talks_nonsense_or_nothing(
     monkeypatch.setattr(site_module, "_ANSWER_S", 1.0)
     ran = in_process("ps", "run", "--target", f"http://127.0.0.1:{talker}", *SIZE)
     refused(ran, 1, "does not answer as a web server does")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ps run",
+        "site run",
+        "ps run page",
+        "ps sweep",
+        "ps peak --objective 'p99<1s'",
+        "ps vary --vary keepalive=off,on",
+    ],
+)
+def test_a_site_of_another_kind_without_a_scenario(command: str) -> None:
+    """It is refused before any load: our pages are not there."""
+    with other_site() as (url, asked):
+        ran = in_process(*shlex.split(command), "--target", url, *SIZE, *SHORT[:-1])
+    refused(ran, 2, f"{url} is not sitebench's own site", "--scenario FILE", "scenarios.md")
+    assert set(asked) == {"GET /"}
+
+
+def test_a_site_of_another_kind_without_a_scenario_from_python() -> None:
+    with other_site() as (url, asked), pytest.raises(BadInput, match="not sitebench's own site"):
+        api.run("page", url)
+    assert set(asked) == {"GET /"}
 
 
 def test_a_scenario_file_with_an_unknown_field(tmp_path: Path, site: OpenSite) -> None:

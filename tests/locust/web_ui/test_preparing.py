@@ -10,6 +10,7 @@ import pytest
 from sitebench._engine import Directory
 from tests.docs.cli_page import ROOT
 from tests.locustfiles.conftest import LOCALES
+from tests.support.other_site import other_site
 from tests.support.screen import Screen
 from tests.support.waiting import eventually
 from tests.support.web_page import web_ui
@@ -109,6 +110,11 @@ def test_what_goes_wrong_before_the_first_request_is_shown_and_the_next_test_run
         answer = screen.post("/swarm", **form, scenario="nowhere.toml")
         assert not answer["success"]
         assert "nowhere.toml" in answer["message"]
+        with other_site() as (url, asked):
+            answer = screen.post("/swarm", **form, target=url)
+        assert not answer["success"]
+        assert f"{url} is not sitebench's own site" in answer["message"]
+        assert set(asked) == {"GET /"}
         screen.start("PageUser", scenario=scenario)
         assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
         rows = {row["what"]: row for row in screen.live()["verdict"]}
