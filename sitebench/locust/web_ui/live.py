@@ -11,7 +11,7 @@ from sitebench._engine import Histogram
 from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
-from sitebench.monitor import Sample
+from sitebench.monitor import MachineSample, Sample
 from sitebench.monitor.between import share
 from sitebench.monitor.figures import Figure, describe
 from sitebench.runs.windows import Phase, Windows
@@ -190,14 +190,16 @@ def _usage(at_s: float, before: Sample, now: Sample, seconds: float) -> Usage:
         at_s,
         target,
         (now.generator.cpu_s - before.generator.cpu_s) / seconds,
-        sum(
-            share(after.busy_s - core.busy_s, seconds)
-            for core, after in zip(before.machine.cores, now.machine.cores, strict=False)
-        ),
+        _busy_cores(before.machine, now.machine, seconds),
         None if now.target is None else now.target.resident_bytes,
         now.generator.resident_bytes,
         now.machine.available_bytes,
     )
+
+
+def _busy_cores(before: MachineSample, now: MachineSample, seconds: float) -> float:
+    cores = zip(before.cores, now.cores, strict=False)
+    return sum(share(after.busy_s - core.busy_s, seconds) for core, after in cores)
 
 
 def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource]:
@@ -210,7 +212,14 @@ def _resources(before: Sample, now: Sample, seconds: float) -> Iterable[Resource
         if not name.counter:
             yield _resource(title, name, value, name.unit)
         elif (then := earlier.get((who, what))) is not None:
-            yield _resource(title, name, (value - then) / seconds, name.rate_unit)
+            if name.rate_unit == "share":
+                per_s = share(value - then, seconds)
+            elif what == "busy_s":
+                of = who.replace("-", "_")
+                per_s = _busy_cores(getattr(before, of), getattr(now, of), seconds)
+            else:
+                per_s = (value - then) / seconds
+            yield _resource(title, name, per_s, name.rate_unit)
 
 
 def _resource(who: str, name: Figure, value: float, unit: str) -> Resource:

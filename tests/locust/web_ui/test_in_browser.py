@@ -65,6 +65,8 @@ def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -
     assert page.browser.run(names, "shapeClass") == ["Default", "Knee", "Spike", "Steps"]
     said = page.browser.text(".sitebench-form")
     assert "--session" in said
+    for word in ("Target", "Entries"):  # As on the command line.
+        assert word in said
     assert "`" not in said
     page.fill(target="embedded", entries="1k", userCount="2", spawnRate="2")
     page.press("Start")

@@ -84,3 +84,16 @@ def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
         sample = replace(a_sample(1.0), machine=MachineSample(at_s, (core,), 4_000_000_000))
         live.sampled(at_s * SECOND, sample)
     assert [load.busy_cores for load in live.loads] == [0.0, 0.5]
+
+
+def test_a_core_is_never_shown_as_more_than_wholly_busy() -> None:
+    """Its ticks are the kernel's, the seconds another clock's: each of them has 20 ms more here."""
+    live = Live(COUNTS)
+    for at_s in (0, 1):
+        core = CoreSample(1.02 * at_s, 0.0, 0.0, 0.0, 0.0, 0.0)
+        machine = MachineSample(at_s, (core, core), 4_000_000_000)
+        live.sampled(at_s * SECOND, replace(a_sample(1.0), machine=machine, target_machine=machine))
+    rows = {(row.who, row.what): row.now for row in live.resources}
+    assert rows["machine", "Core 0"] == rows["machine", "Core 1"] == "1.00 share"
+    assert rows["machine", "Busy cores"] == "2.00 cores"
+    assert rows["target-machine", "Busy cores"] == "2.00 cores"

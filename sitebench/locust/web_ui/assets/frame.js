@@ -29,7 +29,7 @@ function place() {
 }
 setInterval(place, 250);
 
-// The start form begins with one operation, its target and its size: Locust's would run all
+// The start form begins with one operation, its target and entries: Locust's would run all
 // operations together, and has the others among its folded parameters. What is in the form is sent.
 const { operations, chosen, shapes, fields } = window.templateArgs.sitebench_form;
 
@@ -52,7 +52,7 @@ first.className = "sitebench-form";
 const operation = list("userClasses", operations.map(({ name, about }) => [name, about ? `${name}: ${about}` : name]), chosen);
 Object.assign(operation, { multiple: true, required: true, size: Math.min(8, operations.length) });
 first.append(labelled("Operation (Ctrl and a click choose several)", operation));
-for (const [name, title] of [["target", "Target"], ["entries", "Size"]]) {
+for (const [name, title] of [["target", "Target"], ["entries", "Entries"]]) {
   if (!fields[name]) continue;
   const input = document.createElement("input");
   Object.assign(input, { name, value: fields[name].default_value ?? "" });
