@@ -10,14 +10,15 @@ use super::names::{Meaning, Names};
 use crate::access;
 use crate::entry::Naming;
 use crate::flow::Flow;
-use crate::operation::{NameForm, Terms, bounds};
-use crate::search::Budget;
+use crate::operation::{NameForm, Terms, bounds, compile};
+use crate::search::{Budget, Progress};
 use crate::session::Session;
 use crate::store::Refusal;
-use crate::turn::Turn;
+use crate::turn::{Scratch, Turn};
 
-/// Entries that one search keeps online: the name is unique, so one is all there is to find.
-const REFRESHED: Budget = Budget { candidates: 256, matches: 8, long: true };
+/// Entries that one search looks at, and keeps online: the name is unique, so one is all there is to find.
+const LOOKED_AT: usize = 256;
+const REFRESHED: usize = 8;
 
 /// Answers a search in the ILS profile.
 pub(crate) fn search(
@@ -64,8 +65,9 @@ fn translated(
     if let Some(ttl_s) = ttl_s
         && names_one(filter)
         && access::may_write(turn.settings, &session.identity).is_ok()
+        && keep_online(&search, ttl_s, turn)? == Flow::Later
     {
-        keep_online(&search, ttl_s, turn)?;
+        return Ok(Flow::Later);
     }
     let minutes = search.attributes.iter().find(|name| name.eq_ignore_ascii_case(STTL));
     let terms = Terms { naming: Naming::AsRequested, form, minutes, ..terms };
@@ -78,22 +80,30 @@ fn lists_users(names: &Names, search: &SearchRequest<'_>) -> bool {
         && !matches!(search.filter.kind(), Kind::Present(_))
 }
 
-/// Refreshes the users that the search finds.
-fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+/// Refreshes the users that the search finds. One that takes long to look at is looked at in its time: the lock that it
+/// is done under is everybody's.
+fn keep_online(search: &SearchRequest<'_>, ttl_s: u32, turn: &mut Turn<'_>) -> Result<Flow, Refusal> {
+    compile(search.filter, turn);
     let now = turn.seconds();
-    let scratch = &mut *turn.scratch;
+    let budget = Budget { candidates: LOOKED_AT, matches: REFRESHED, long: turn.slice.may_take_long() };
+    let Scratch { store: marks, filter, matches, .. } = &mut *turn.scratch;
     let store = turn.access.write();
     let base = match search.base {
         [] => None,
-        dn => Some(store.find_live(dn, now, &mut scratch.store)?),
+        dn => Some(store.find_live(dn, now, marks)?),
     };
-    scratch.filter.compile(store.schema(), search.filter);
-    let mut cursor = store.search(base, search.scope, &scratch.filter, &mut scratch.store);
-    scratch.matches.clear();
-    store.advance(&mut cursor, &scratch.filter, now, REFRESHED, &mut scratch.store, &mut scratch.matches);
-    for &id in &scratch.matches {
+    let mut cursor = store.search(base, search.scope, filter, marks);
+    matches.clear();
+    let progress = store.advance(&mut cursor, filter, now, budget, marks, matches);
+    if progress == Progress::Long || marks.took_long() {
+        turn.slice.begin_before(marks.spent());
+    }
+    if progress == Progress::Long {
+        return Ok(Flow::Later);
+    }
+    for &id in &*matches {
         // Entries that live for ever have nothing to be refreshed.
         let _ = store.refresh(id, ttl_s, now);
     }
-    Ok(())
+    Ok(Flow::Continue)
 }

@@ -17,5 +17,5 @@ mod start_tls;
 mod write;
 
 pub(crate) use dispatch::handle;
-pub(crate) use scan::{NameForm, Terms};
+pub(crate) use scan::{NameForm, Terms, compile};
 pub(crate) use searches::Searches;

@@ -132,15 +132,7 @@ impl Scan {
     ) -> Result<Option<Self>, Refusal> {
         let settings = turn.settings;
         let now = turn.now;
-        if is_long(search.filter) {
-            // Others write meanwhile: what is made known since the schema was taken is Undefined.
-            let schema = turn.access.read().shared_schema();
-            turn.access.release();
-            turn.slice.begin();
-            turn.scratch.filter.compile(&schema, search.filter);
-        } else {
-            turn.scratch.filter.compile(turn.access.read().schema(), search.filter);
-        }
+        compile(search.filter, turn);
         let store = turn.access.read();
         let Scratch { store: marks, filter, projection, matches, body, .. } = &mut *turn.scratch;
         let base = match search.base {
@@ -387,6 +379,20 @@ pub(super) fn question(search: &SearchRequest<'_>) -> u64 {
         asked.hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// Makes this the filter of the turn.
+#[inline]
+pub(crate) fn compile(filter: Filter<'_>, turn: &mut Turn<'_>) {
+    if is_long(filter) {
+        // Others write meanwhile: what is made known since the schema was taken is Undefined.
+        let schema = turn.access.read().shared_schema();
+        turn.access.release();
+        turn.slice.begin();
+        turn.scratch.filter.compile(&schema, filter);
+    } else {
+        turn.scratch.filter.compile(turn.access.read().schema(), filter);
+    }
 }
 
 /// Whether a filter takes long to compile.

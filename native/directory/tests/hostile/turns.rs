@@ -1,10 +1,10 @@
 //! Small requests by the hundred, each of which takes long: they are sent in one write, or by a connection each, and
 //! others are answered between them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wire::ldap::ResultCode;
-use wire::ldap::filter::{write_equality, write_or};
+use wire::ldap::filter::{write_and, write_equality, write_or};
 use wire::ldap::request::{write_bind, write_change, write_compare, write_modify, write_modify_dn};
 
 use crate::common::{self, Client, Search, filter, lookup};
@@ -15,7 +15,12 @@ const LOOKUPS: usize = 12;
 
 /// A directory with a group of these, and somebody to look up.
 fn serve(attribute: &str, values: &[String]) -> directory::Running {
-    let directory = common::serve("{}");
+    serve_as("{}", attribute, values)
+}
+
+/// The same with this configuration.
+fn serve_as(json: &str, attribute: &str, values: &[String]) -> directory::Running {
+    let directory = common::serve(json);
     let mut client = Client::connect(directory.addr());
     add_group(&mut client, attribute, values);
     assert_eq!(client.add_person("Ann 1").code, ResultCode::SUCCESS);
@@ -188,4 +193,49 @@ fn others_are_served_between_binds_of_a_crowd() {
     let mut request = Vec::new();
     write_bind(&mut request, 1, 3, GROUP.as_bytes(), b"x");
     assert_served_between_a_crowd(&directory, &request);
+}
+
+/// The longest of some lookups while a crowd asks, in times of one request of the crowd's alone.
+fn longest_among_a_crowd(directory: &directory::Running, request: &[u8]) -> f64 {
+    let mut alone = Client::connect(directory.addr());
+    let takes = |client: &mut Client| {
+        let begun = Instant::now();
+        client.send(request);
+        client.done();
+        begun.elapsed()
+    };
+    let one = (0..5).map(|_| takes(&mut alone)).min().unwrap_or(Duration::MAX);
+    let mut other = Client::connect(directory.addr());
+    let mut crowd: Vec<Client> = (0..CROWD / 2).map(|_| Client::connect(directory.addr())).collect();
+    crowd.iter_mut().for_each(|client| client.send(request));
+    let search = Search { filter: lookup("Ann 1"), ..Search::default() };
+    let mut look = || {
+        let begun = Instant::now();
+        assert_eq!(other.search(&search).0.len(), 1);
+        begun.elapsed()
+    };
+    let longest = (0..LOOKUPS_AMONG).map(|_| look()).max().unwrap_or_default();
+    crowd.iter_mut().for_each(|client| drop(client.done()));
+    println!("{longest:?} at the longest, among requests of {one:?}");
+    longest.as_secs_f64() / one.as_secs_f64()
+}
+
+/// An ILS client's search for a user writes: it holds the lock that all others need. Each of a crowd's may be begun at
+/// once, to see that it takes long; one is finished at a time.
+#[test]
+fn others_are_served_between_searches_that_keep_online() {
+    let directory = serve_as(r#"{"profile": "ils"}"#, "uniqueMember", &members(500));
+    let filter = filter(|out| {
+        write_and(out, |out| {
+            write_equality(out, b"cn", b"Group");
+            write_equality(out, b"sttl", b"10");
+            write_or(out, |out| (0..20).for_each(|_| write_equality(out, b"uniqueMember", b"cn=nobody")));
+        });
+    });
+    let mut request = Vec::new();
+    Search { base: GROUP, scope: wire::ldap::Scope::Base, filter, ..Search::default() }
+        .write(&mut request, 1);
+    // This thread may get the processor late; not each time.
+    let mut tries = (0..3).map(|_| longest_among_a_crowd(&directory, &request));
+    assert!(tries.any(|longest| longest < 12.0), "a lookup waits for many of them, each time");
 }
