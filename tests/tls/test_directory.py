@@ -94,7 +94,6 @@ def test_start_tls_is_announced_where_it_is_offered(
             asking.search("", "(objectClass=*)", ldap3.BASE, attributes=["+"])
             found = asking.response[0]["raw_attributes"]
             assert (START_TLS.encode() in found["supportedExtension"]) == offered
-            assert found["supportedSASLMechanisms"] == [b"PLAIN"]
 
 
 def test_start_tls_is_refused_where_it_is_not_offered() -> None:
@@ -168,6 +167,20 @@ def test_external_is_for_nobody_else(
         with connection(mutual, shown, **sasl) as asking:
             asking.bind()
             assert asking.result["description"] == result
+
+
+def test_mechanisms_are_listed_for_whom_they_are(
+    mutual: LdapDirectory, ldaps: LdapDirectory, authority: Authority, ann: Certificate
+) -> None:
+    shown = trusting(authority.ca, cert=ann.cert, key=ann.key)
+    for serving, trust, listed in (
+        (mutual, shown, [b"PLAIN", b"EXTERNAL"]),
+        (ldaps, trusting(ldaps.ca), [b"PLAIN"]),
+    ):
+        with connection(serving, trust) as asking:
+            asking.bind()
+            asking.search("", "(objectClass=*)", ldap3.BASE, attributes=["+"])
+            assert asking.response[0]["raw_attributes"]["supportedSASLMechanisms"] == listed
 
 
 def test_a_client_without_a_certificate_is_not_let_in(

@@ -8,7 +8,9 @@ use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
 use crate::matching::write_timestamp;
+use crate::operation::mechanisms;
 use crate::schema::Schema;
+use crate::session::Session;
 use crate::settings::normal;
 use crate::store::{Refusal, SUBSCHEMA_DN};
 use crate::turn::Turn;
@@ -35,9 +37,13 @@ struct Attribute {
 
 /// The entry that a search is about, if it is one of these.
 #[inline]
-pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Option<Special> {
+pub(crate) fn searched(
+    session: &Session,
+    search: &SearchRequest<'_>,
+    turn: &mut Turn<'_>,
+) -> Option<Special> {
     match search.base {
-        [] if search.scope == Scope::Base => Some(root_dse(turn)),
+        [] if search.scope == Scope::Base => Some(root_dse(session, turn)),
         [] => None,
         dn if is_subschema(dn) => Some(subschema(turn)),
         _ => None,
@@ -45,9 +51,9 @@ pub(crate) fn searched(search: &SearchRequest<'_>, turn: &mut Turn<'_>) -> Optio
 }
 
 /// The entry of this name, if it is one of these.
-pub(crate) fn named(dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
+pub(crate) fn named(session: &Session, dn: &[u8], turn: &mut Turn<'_>) -> Option<Special> {
     match dn {
-        [] => Some(root_dse(turn)),
+        [] => Some(root_dse(session, turn)),
         dn if is_subschema(dn) => Some(subschema(turn)),
         _ => None,
     }
@@ -61,12 +67,10 @@ fn is_subschema(dn: &[u8]) -> bool {
         && normal(dn).is_some_and(|dn| dn == b"cn=subschema" || dn == b"2.5.4.3=subschema")
 }
 
-fn root_dse(turn: &mut Turn<'_>) -> Special {
-    let (mut extensions, mut mechanisms) = (EXTENSIONS.to_vec(), Vec::new());
+fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
+    let (mut extensions, mechanisms) = (EXTENSIONS.to_vec(), mechanisms(session));
     if let Some(tls) = &turn.settings.tls {
         extensions.extend(tls.start.then_some(oid::START_TLS));
-        mechanisms.push(&b"PLAIN"[..]);
-        mechanisms.extend(tls.mutual.then_some(&b"EXTERNAL"[..]));
     }
     let store = turn.access.read();
     let owned = |values: &[&[u8]]| values.iter().map(|value| value.to_vec()).collect::<Vec<_>>();
@@ -88,7 +92,7 @@ fn root_dse(turn: &mut Turn<'_>) -> Special {
     };
     if !mechanisms.is_empty() {
         // An attribute has at least one value.
-        root.attributes.push(operational("supportedSASLMechanisms", owned(&mechanisms)));
+        root.attributes.push(operational("supportedSASLMechanisms", owned(mechanisms)));
     }
     root
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use common::{Client, Search, eventually, serve, trusting};
 use directory::Running;
 use tls::{Fault, Stream};
-use wire::ldap::{ResultCode, oid, op, request};
+use wire::ldap::control::{Control, PagedResults, write_control};
+use wire::ldap::{ResultCode, Scope, oid, op, request};
 
 const OFFERED: &str = r#"{"tls": {"start": true}}"#;
 const LDAPS: &str = r#"{"tls": {}, "limits": {"stall_ms": 300}}"#;
@@ -177,7 +178,62 @@ fn where_clients_need_a_certificate_nothing_is_done_in_the_clear() {
     assert_eq!(client.extended(oid::WHO_AM_I, None).code, refused);
     assert_eq!(client.search(&Search { base: "o=Intranet", ..Search::default() }).1.code, refused);
     assert_eq!(client.search(&Search { base: "", ..Search::default() }).1.code, refused);
-    let root = Search { base: "", scope: wire::ldap::Scope::Base, ..Search::default() };
+    let root = Search { base: "", scope: Scope::Base, ..Search::default() };
     assert_eq!(client.search(&root).0.len(), 1, "how to go on stands in the root DSE");
     assert_eq!(client.extended(oid::START_TLS, None).code, ResultCode::SUCCESS);
+}
+
+/// The SASL mechanisms that the root DSE lists.
+fn mechanisms<S: Read + Write>(client: &mut Client<S>) -> Vec<String> {
+    let root = Search {
+        base: "",
+        scope: Scope::Base,
+        attributes: &["supportedSASLMechanisms"],
+        ..Search::default()
+    };
+    let (found, _) = client.search(&root);
+    found[0].values("supportedSASLMechanisms").into_iter().map(str::to_owned).collect()
+}
+
+#[test]
+fn mechanisms_are_listed_where_they_are_accepted() {
+    for directory in [serve(OFFERED), mutual()] {
+        let mut client = Client::connect(directory.addr());
+        assert!(mechanisms(&mut client).is_empty(), "a client would send its password in the clear");
+    }
+    let directory = serve(OFFERED);
+    let mut client = Client::connect(directory.addr()).secured(&trusting(&directory));
+    assert_eq!(mechanisms(&mut client), ["PLAIN"]);
+    assert_eq!(client.compare("", "supportedSASLMechanisms", "PLAIN"), ResultCode::COMPARE_TRUE);
+    assert_eq!(client.compare("", "supportedSASLMechanisms", "EXTERNAL"), ResultCode::COMPARE_FALSE);
+}
+
+/// The first page of one entry, or the one after; its code, and the cookie of the next.
+fn page<S: Read + Write>(client: &mut Client<S>, cookie: &[u8]) -> (ResultCode, Vec<u8>) {
+    let mut value = Vec::new();
+    PagedResults { size: 1, cookie }.encode(&mut value);
+    let mut controls = Vec::new();
+    write_control(&mut controls, &Control { oid: oid::PAGED_RESULTS, critical: false, value: Some(&value) });
+    let done = client.search(&Search { controls, ..Search::default() }).1;
+    let next = done.controls.first().map(|(_, value)| PagedResults::decode(value).unwrap().cookie.to_vec());
+    (done.code, next.unwrap_or_default())
+}
+
+#[test]
+fn nothing_of_the_time_before_it_goes_on_under_tls() {
+    let directory = started(
+        r#"{"tls": {"start": true}, "admin_dn": "cn=admin", "admin_password": "root", "require_bind": true}"#,
+    );
+    let mut client = Client::connect(directory.addr());
+    assert_eq!(client.bind("cn=admin", "root").code, ResultCode::SUCCESS);
+    client.add("ou=Dynamic,o=Intranet", &[("objectClass", &["organizationalUnit"]), ("ou", &["Dynamic"])]);
+    client.add_person("Ann");
+    let (code, cookie) = page(&mut client, b"");
+    assert_eq!((code, cookie.is_empty()), (ResultCode::SUCCESS, false));
+    let mut client = client.secured(&trusting(&directory));
+    assert_eq!(client.extended(oid::WHO_AM_I, None).value.as_deref(), Some(&b""[..]));
+    assert_eq!(page(&mut client, b"").0, ResultCode::INSUFFICIENT_ACCESS_RIGHTS);
+    assert_eq!(client.bind("cn=admin", "root").code, ResultCode::SUCCESS);
+    assert_eq!(page(&mut client, &cookie).0, ResultCode::UNWILLING_TO_PERFORM);
+    assert_eq!(page(&mut client, b"").0, ResultCode::SUCCESS);
 }

@@ -37,7 +37,7 @@ fn decide(
     if access::is_password(compare.attribute) && access::hides_passwords(turn.settings, &session.identity) {
         return Err(access::password_refusal());
     }
-    if let Some(entry) = special::named(compare.dn, turn) {
+    if let Some(entry) = special::named(session, compare.dn, turn) {
         return entry.compare(compare.attribute, compare.value);
     }
     let now = turn.seconds();

@@ -17,5 +17,6 @@ mod start_tls;
 mod write;
 
 pub(crate) use dispatch::handle;
+pub(crate) use sasl::mechanisms;
 pub(crate) use scan::{NameForm, Terms, compile};
 pub(crate) use searches::Searches;

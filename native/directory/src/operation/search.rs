@@ -41,7 +41,7 @@ fn begin(
     let page = if request.controls.is_empty() { None } else { controls::of_search(request.controls)? };
     // Every client may read the root DSE: RFC 4513 section 5.2.1.5 has clients do so before they choose
     // how to bind.
-    if let Some(entry) = special::searched(search, turn) {
+    if let Some(entry) = special::searched(session, search, turn) {
         entry.answer(request.id, search, turn);
         return Ok(Flow::Continue);
     }

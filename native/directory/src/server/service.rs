@@ -120,7 +120,9 @@ impl Service for LdapService<'_> {
         Session::default()
     }
 
+    /// Nothing of the time in the clear goes on (RFC 4513 section 4): neither who the client was nor its paged searches.
     fn secured(session: &mut Session, peer: Option<&[u8]>) {
+        *session = Session::default();
         session.secured = Some(Box::new(Secured { certificate: peer.map(Into::into) }));
     }
 
