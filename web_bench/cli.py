@@ -365,7 +365,9 @@ def _with_files(workload: str, options: FileSetOptions) -> Workload:
 def workloads(
     name: Annotated[
         str | None,
-        typer.Argument(help="Built-in workload, or a TOML file (default: all built-in ones)."),
+        typer.Argument(
+            help="Built-in workload, or a TOML file (default: all built-in ones).", metavar="NAME"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:

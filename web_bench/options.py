@@ -79,16 +79,18 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "address of another.",
     )
     workload: str | None = option.file(
-        f"TOML file that the operation {_OWN!r} describes (docs/web.md).", panel="Load"
+        f"TOML file that describes the operation {_OWN!r} (docs/web.md).", panel="Load"
     )
     keepalive: bool = option.flag(
         "HTTP/1.1 and one connection per client, instead of HTTP/1.0 and one per request as in "
         "the papers.",
         paired=True,
     )
-    docroot: str | None = option.file(
+    docroot: str | None = option.text(
+        None,
         "Folder with the files of a server started here; what is missing is written (default: one "
         "for each file set, in the cache folder).",
+        "FOLDER",
         panel="Files",
     )
     addresses: tuple[Address, ...] = option.parsed(
@@ -194,8 +196,11 @@ class ServeOptions(FileSetOptions, ServerOptions):
     """What `sitebench web serve` takes."""
 
     port: int = port_option(8080)
-    docroot: str | None = option.file(
-        "Folder to serve (default: the files of --workload, in the cache folder).", panel="Files"
+    docroot: str | None = option.text(
+        None,
+        "Folder to serve (default: the files of --workload, in the cache folder).",
+        "FOLDER",
+        panel="Files",
     )
     workload: str = option.text(
         "webbench1-static", "Workload, or TOML file, whose files are served.", panel="Files"

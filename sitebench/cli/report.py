@@ -20,7 +20,7 @@ class _ReportOptions:
 
     out: str | None = option.file("HTML page to write (default: beside RUN).", panel="Output")
     figures: str | None = option.text(
-        None, "Folder to write every figure to.", "DIR", panel="Output"
+        None, "Folder to write every figure to.", "FOLDER", panel="Output"
     )
     format: str = option.choice("svg", "Format of --figures.", *("svg", "png"), panel="Output")
     markdown: str | None = option.file(

@@ -36,7 +36,7 @@ class LoadOptions:
     )
     arrivals: str = option.choice(
         "poisson",
-        "Arrivals of --rate: as independent people come, or one every 1/rate s.",
+        "Arrivals at a fixed rate: as independent people come, or one every 1/rate s.",
         *("poisson", "even"),
     )
     warmup: float = option.duration(
@@ -203,7 +203,7 @@ class PeakOptions(RepeatOptions):
     holds: int | None = option.count(None, "Number of confirmations (default: 3).", **_COMMAND)
     users: int = option.parsed(
         0,
-        f"Users at the start of the search (default: {DEFAULT_USERS}), doubled while all are busy.",
+        f"Users at the start of the search, doubled while all are busy; auto: {DEFAULT_USERS}.",
         parse=_users,
         show=lambda n: units.format_size(n) if n else _AUTO,
         metavar="N",

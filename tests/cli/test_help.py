@@ -47,6 +47,19 @@ def test_help_shows_every_option_default_and_choice_whole(name: str, columns: st
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_slip_of_the_pen(name: str) -> None:
+    shown = in_process(*name.split(), "--help", COLUMNS="80").out
+    assert not re.search(r"[.,;:]{2}|\.\)| [.,;:)] |\( ", shown.replace("...", ""))
+    assert not re.search(r"\de\+\d", shown)
+    assert "[name]" not in shown
+    for each in COMMANDS[name].params:
+        if not each.hidden:
+            assert each.help.endswith(".")
+            assert each.help.startswith("Folder") == (each.metavar == "FOLDER"), each.opts
+            assert not (default(each) and "(default: " in each.help), each.opts
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_examples_stand_under_a_heading_and_can_be_copied(name: str) -> None:
     ran = in_process(*name.split(), "--help", COLUMNS="80")
     _, found = examples(COMMANDS[name].help)

@@ -23,6 +23,7 @@ from sitebench.plan.options import (
 from sitebench.plan.parse import Pairs
 from sitebench.plan.rates import UNSTATED, RateTable
 from sitebench.plan.suite import Calculation, PlanSuite, PrintedAnswer
+from sitebench.units import format_size, parse_rate
 from web_bench.paper.analysis import WEBBENCH1
 from web_bench.paper.arithmetic import BITS_PER_K, LINE_EFFICIENCY
 from web_bench.paper.figures import figure_of
@@ -79,8 +80,22 @@ class _WebPlanOptions(MixPlanOptions):
     rates: Pairs | None = rates_option(
         "Requests/s of one machine by workload, such as webbench1-static=1330.",
     )
-    line: float = option.rate(100e6, "Bits/s of the line, such as 10m.", panel="Target")
-    kilo_per_request: float = option.rate(50.0, "K that a connection transfers.", panel="Target")
+    line: float = option.parsed(
+        100e6,
+        "Bits/s of the line, such as 10m.",
+        parse=parse_rate,
+        show=lambda bits_per_s: format_size(round(bits_per_s)),
+        metavar="BITS_PER_S",
+        panel="Target",
+    )
+    kilo_per_request: float = option.parsed(
+        50.0,
+        "K that a connection transfers.",
+        parse=parse_rate,
+        show=lambda kilo: f"{kilo:g}",
+        metavar="K",
+        panel="Target",
+    )
     line_efficiency: float = option.percent(
         LINE_EFFICIENCY["50K"],
         "Share of the line that is used in practice (the paper's: 75% for 50 K, 94% for 250 K).",

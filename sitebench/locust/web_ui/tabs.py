@@ -83,6 +83,8 @@ def begin_form_with(web_ui: Any, fields: Sequence[str]) -> None:
         available, running = environment.available_user_classes, environment.user_classes
         some = [name for name, each in available.items() if each in running]
         extra = args["extra_options"]
+        for each in extra.values():  # Locust's page sets it in brackets.
+            each["help_text"] = (each["help_text"] or "").removesuffix(".")
         about = {  # The form shows plain text.
             name: (each.__doc__ or "").strip().partition("\n")[0].replace("`", "")
             for name, each in available.items()

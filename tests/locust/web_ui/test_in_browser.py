@@ -1,5 +1,6 @@
 """The whole page in a real browser: headless Chromium does what a person would."""
 
+import base64
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -68,6 +69,10 @@ def test_start_runs_the_one_operation_that_the_form_begins_with(page: WebPage) -
     for word in ("Target", "Entries"):  # As on the command line.
         assert word in said
     assert "`" not in said
+    labels = "return [...document.querySelectorAll('label')].map(label => label.textContent)"
+    asked = page.browser.run(labels)
+    assert any(label.startswith("Rate (Operations/s") for label in asked), asked
+    assert [each for each in asked if ".)" in each and not each.startswith("Run time")] == []
     page.fill(target="embedded", entries="1k", userCount="2", spawnRate="2")
     page.press("Start")
     Screen(page.root).until_done("lookup", 100)
@@ -148,3 +153,33 @@ def totals_at_end(screen: Screen) -> dict[str, int]:
     """Wait for a test's end; return Locust's own totals of it, by step."""
     assert eventually(lambda: not screen.live()["busy"], 30)
     return screen.totals()
+
+
+BAR = """
+const bar = document.getElementById('filled').cloneNode();
+Object.assign(bar, {max: 100, value: 25});
+document.body.prepend(bar);
+const {left, top, width, height} = bar.getBoundingClientRect();
+return [left + 0.75 * width, top + 0.5 * height];
+"""
+PIXEL = """
+const [png, x, y] = arguments, picture = new Image();
+picture.src = `data:image/png;base64,${png}`;
+return picture.decode().then(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+  canvas.drawImage(picture, -x, -y);
+  return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+});
+"""
+
+
+def test_the_empty_part_of_the_bar_is_light_in_the_light_theme(
+    page: WebPage, tmp_path: Path
+) -> None:
+    for theme, least, most in (("light", 190, 245), ("dark", 30, 120)):
+        page.browser.open(f"{page.root}/sitebench/live?theme={theme}")
+        x, y = page.browser.run(BAR)
+        page.browser.screenshot(picture := tmp_path / f"{theme}.png")
+        png = base64.b64encode(picture.read_bytes()).decode()
+        colour = page.browser.run(PIXEL, png, int(x), int(y))
+        assert least <= min(colour) <= max(colour) <= most, (theme, colour)
