@@ -154,11 +154,6 @@ impl Indexes {
         (hasher.finish() >> 32) as u32
     }
 
-    /// A number that differs from store to store.
-    pub(crate) fn salt(&self) -> u64 {
-        self.hasher.hash_one(0)
-    }
-
     /// Whether a part is being built or kept up to date, so that entries have keys in it.
     #[inline]
     pub(crate) const fn keeps(&self, part: Part) -> bool {
@@ -294,5 +289,18 @@ impl AttributeIndex {
             prefix: PrefixIndex::default(),
             prefix_progress: Progress::Absent,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn what_clients_see_of_a_store_tells_nothing_of_its_hashes() {
+        let store = Store::new(Schema::standard());
+        let hashes = &store.indexes.hasher;
+        assert!(![hashes.hash_one(0), hashes.hash_one(0u32), hashes.hash_one(0u64)].contains(&store.salt));
     }
 }

@@ -23,6 +23,7 @@ mod slots;
 mod time;
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
@@ -118,6 +119,9 @@ pub struct Store {
     pub(crate) bounds: Bounds,
     dynamic: u64,
     sequence: u32,
+    /// A number that differs from store to store. Every client sees it, in entryUUIDs: it has nothing to do with the
+    /// hashes that names are kept under, which clients could otherwise choose.
+    pub(crate) salt: u64,
     /// `None` while a write uses it.
     writer: Option<Box<Writer>>,
 }
@@ -159,6 +163,7 @@ impl Store {
             bounds: Bounds::default(),
             dynamic: 0,
             sequence: 0,
+            salt: salt(),
             writer: None,
         }
     }
@@ -274,4 +279,10 @@ impl Store {
         name.write_normal(&*self.schema, &mut scratch.normal);
         self.suffixes.iter().any(|suffix| suffix.normal == scratch.normal)
     }
+}
+
+/// Where the system has no random numbers yet, the time has to do: the salt is no secret.
+fn salt() -> u64 {
+    let time = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
+    getrandom::u64().unwrap_or_else(|_| time())
 }

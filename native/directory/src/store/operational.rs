@@ -57,7 +57,7 @@ impl Store {
     ) -> bool {
         match what {
             Operational::EntryDn => out.extend_from_slice(body::dn(self.body_of(slot))),
-            Operational::EntryUuid => write_uuid(self.indexes.salt(), slot, out),
+            Operational::EntryUuid => write_uuid(self.salt, slot, out),
             Operational::CreateTimestamp => write_time(slot.created, out),
             Operational::ModifyTimestamp => write_time(slot.modified, out),
             Operational::HasSubordinates => {
