@@ -1,7 +1,7 @@
 //! Filling a UPD: rows in the order of their keys into a file that nothing else opens, which takes its
 //! place when it is whole.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use rusqlite::{Connection, OpenFlags, Statement};
 
 use super::manifest::Manifest;
 use super::schema::{APPLICATION_ID, CREATE_TABLES, INSERT_PERSON, SCHEMA_VERSION};
+use super::temporary::Temporary;
 
 /// Rows between two calls of the caller's progress: some hundred calls a second.
 const ROWS_PER_REPORT: u64 = 4_096;
@@ -60,7 +61,7 @@ pub fn build(
     let site = Site::clear(path)?;
     let manifest = Manifest::new(visitors, size);
     let filled =
-        fill(&site.temporary, visitors, &manifest, progress).map_err(|source| site.database(source))?;
+        fill(&site.temporary.path, visitors, &manifest, progress).map_err(|source| site.database(source))?;
     if filled.is_break() {
         return Err(BuildError::Cancelled(site.path.clone()));
     }
@@ -71,60 +72,36 @@ pub fn build(
 /// Where it is built; cleared again however the building ends.
 struct Site {
     path: PathBuf,
-    temporary: PathBuf,
+    temporary: Temporary,
 }
 
 impl Site {
     fn clear(path: &Path) -> Result<Self, BuildError> {
-        let mut name = path.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".building-{}", std::process::id()));
-        let site = Self { path: path.to_owned(), temporary: path.with_file_name(name) };
-        match fs::remove_file(&site.temporary) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(site.file(error)),
-            _ => Ok(site),
-        }
+        let temporary = Temporary::beside(path).map_err(|source| refused(path, source))?;
+        Ok(Self { path: path.to_owned(), temporary })
     }
 
-    /// The file is on the disk before its name is, and the name before the caller returns.
+    /// The name is on the disk before the caller returns.
     fn move_in(&self) -> Result<(), BuildError> {
-        let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all());
-        sync(&self.temporary).map_err(|error| self.file(error))?;
-        super::copy::remove_logs(&self.path).map_err(|error| self.file(error))?;
-        fs::rename(&self.temporary, &self.path).map_err(|error| self.file(error))?;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        sync(folder.unwrap_or(Path::new("."))).map_err(|error| self.file(error))
-    }
-
-    fn file(&self, source: io::Error) -> BuildError {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                BuildError::DiskFull(self.path.clone())
-            }
-            _ => BuildError::File { path: self.path.clone(), source },
-        }
+        let moved = self.temporary.take_place_of(&self.path);
+        moved
+            .and_then(|()| File::open(folder.unwrap_or(Path::new(".")))?.sync_all())
+            .map_err(|source| refused(&self.path, source))
     }
 
     fn database(&self, source: rusqlite::Error) -> BuildError {
         match source.sqlite_error_code() {
             Some(rusqlite::ErrorCode::DiskFull) => BuildError::DiskFull(self.path.clone()),
-            Some(rusqlite::ErrorCode::CannotOpen) => self.file(refusal(&self.temporary)),
             _ => BuildError::Database { path: self.path.clone(), source },
         }
     }
 }
 
-impl Drop for Site {
-    fn drop(&mut self) {
-        // Gone already if it has moved in.
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
-
-/// SQLite says only that it cannot open a file; the system says why.
-fn refusal(path: &Path) -> io::Error {
-    match File::options().create(true).append(true).open(path) {
-        Ok(_) => io::Error::other("SQLite cannot open it"),
-        Err(error) => error,
+fn refused(path: &Path, source: io::Error) -> BuildError {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BuildError::DiskFull(path.to_owned()),
+        _ => BuildError::File { path: path.to_owned(), source },
     }
 }
 
@@ -136,8 +113,7 @@ fn fill(
 ) -> rusqlite::Result<ControlFlow<()>> {
     // Nothing else opens the file, and a failure throws it away: no journal, no sync, no locks, no
     // mutex (docs/decisions/0020).
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     db.execute_batch(&format!(
         "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::temporary::{Temporary, sibling};
+
 /// Why there is no copy. A file that was there before is as it was, unless its last step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
@@ -31,33 +33,15 @@ pub fn copy(from: &Path, to: &Path) -> Result<u64, CopyError> {
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
         return Err(CopyError::InUse(from.to_owned()));
     }
-    let temporary = sibling(to, &format!(".copying-{}", std::process::id()));
-    let copied = fs::copy(from, &temporary)
-        // What the kernel writes back while the point runs would be in its numbers.
-        .and_then(|bytes| File::open(&temporary)?.sync_all().map(|()| bytes))
-        .and_then(|bytes| remove_logs(to).map(|()| bytes))
-        .and_then(|bytes| fs::rename(&temporary, to).map(|()| bytes));
-    copied.map_err(|source| {
-        // It may not exist.
-        let _ = fs::remove_file(&temporary);
-        CopyError::File { from: from.to_owned(), to: to.to_owned(), source }
-    })
+    replace(from, to).map_err(|source| CopyError::File { from: from.to_owned(), to: to.to_owned(), source })
 }
 
-/// Removes the log of a database that is about to be replaced: SQLite would replay it into the new
-/// one.
-pub(super) fn remove_logs(path: &Path) -> io::Result<()> {
-    for suffix in ["-wal", "-shm", "-journal"] {
-        match fs::remove_file(sibling(path, suffix)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-fn sibling(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(suffix);
-    PathBuf::from(name)
+fn replace(from: &Path, to: &Path) -> io::Result<u64> {
+    let mut source = File::open(from)?;
+    let mut temporary = Temporary::beside(to)?;
+    let bytes = io::copy(&mut source, &mut temporary.file)?;
+    temporary.file.set_permissions(source.metadata()?.permissions())?;
+    // Synced there: what the kernel writes back while the point runs would be in its numbers.
+    temporary.take_place_of(to)?;
+    Ok(bytes)
 }

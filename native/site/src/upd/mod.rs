@@ -29,6 +29,7 @@ mod open;
 mod person;
 mod reader;
 mod schema;
+mod temporary;
 mod writer;
 
 pub use build::{BuildError, build};

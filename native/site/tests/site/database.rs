@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::Command;
 
 use net::ListenError;
@@ -283,4 +285,40 @@ fn the_settings_of_a_site_are_checked_by_name() {
     assert!(serde_json::from_str::<Config>(r#"{"durability": "full", "row_cache": 0}"#).is_ok());
     assert!(serde_json::from_str::<Config>(r#"{"durabilty": "full"}"#).is_err());
     assert!(serde_json::from_str::<Config>(r#"{"durability": "none"}"#).is_err());
+}
+
+/// Lays files and links where names of this process could be guessed; what they lead to.
+fn planted(folder: &TempDir) -> Vec<PathBuf> {
+    let theirs = folder.path().join("theirs");
+    fs::write(&theirs, "theirs").unwrap();
+    let own = std::process::id();
+    let mut found = vec![theirs.clone()];
+    for suffix in ["building", "copying"] {
+        let link = folder.path().join(format!("a.upd.{suffix}-{own}"));
+        symlink(&theirs, &link).unwrap();
+        found.push(link);
+        let file = folder.path().join(format!("b.upd.{suffix}-{own}"));
+        fs::write(&file, "theirs").unwrap();
+        found.push(file);
+    }
+    found
+}
+
+#[test]
+fn nothing_is_written_or_removed_under_a_name_that_a_stranger_has_made() {
+    let folder = TempDir::new().unwrap();
+    let master = folder.path().join("master.upd");
+    build(&master, PEOPLE);
+    let planted = planted(&folder);
+    let there = || fs::read_dir(folder.path()).unwrap().count();
+    let before = there();
+    for name in ["a.upd", "b.upd"] {
+        build(&folder.path().join(name), PEOPLE);
+        upd::copy(&master, &folder.path().join(name)).unwrap();
+    }
+    for path in &planted {
+        assert_eq!(fs::read(path).unwrap(), b"theirs", "{}", path.display());
+    }
+    assert!(planted[1].is_symlink());
+    assert_eq!(there(), before + 2, "temporary files are left");
 }
