@@ -6,7 +6,9 @@ the rate that the cost of the first allows: a site that did 2,270/s at 42 us eac
 which is more than 0.3 cores / 42 us = 7,130/s.
 """
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,17 +47,39 @@ def test_the_targets_limit_lies_in_the_interval(
         (tmp_path / "held").mkdir()
         held = measured(tmp_path / "held", *operation, *LOAD, held=both)
         free = measured(tmp_path, *operation, *LOAD, held=target_only, spared="generator")
+    _assert_in_the_interval(held, free)
+
+
+def test_the_limit_of_a_slapd_on_one_core_lies_in_the_interval(tmp_path: Path) -> None:
+    """Found by a tester that has the other cores for itself."""
+    core, *others = sorted(os.sched_getaffinity(0))
+    lookup = ("ils", "run", "lookup", "--target", "openldap", *LOAD)
+    with cpu_quota(0.05) as less:
+
+        def held_back(pids: Pids) -> None:
+            _pin(pids[SLAPD], {core})
+            less.add(pids[GENERATOR])
+
+        def alone(pids: Pids) -> None:
+            _pin(pids[SLAPD], {core})
+            _pin(pids[GENERATOR], set(others))
+
+        (tmp_path / "held").mkdir()
+        held = measured(tmp_path / "held", *lookup, held=held_back)
+        free = measured(tmp_path, *lookup, held=alone, spared="generator")
+    _assert_in_the_interval(held, free)
+
+
+def _assert_in_the_interval(held: dict[str, Any], free: dict[str, Any]) -> None:
     assert (held["grade"], held["valid"]) == ("at least", False), held["evidence"]
     assert (free["verdict"], free["grade"]) == ("target-cpu", "measured"), free["evidence"]
     assert held["at_most_per_s"] is not None, held["evidence"]
     assert held["ops_per_s"] < free["ops_per_s"] < held["at_most_per_s"], held["evidence"]
-    print(
-        held["evidence"],
-        "FREE",
-        free["ops_per_s"],
-        free["target"]["per_operation"],
-        held["target"]["per_operation"],
-    )
+
+
+def _pin(pid: int, cores: set[int]) -> None:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), cores)
 
 
 def test_where_the_tester_was_the_limit_a_thread_more_is_tried_and_the_better_counts(
