@@ -80,7 +80,7 @@ mutants: build ## put faults into the functions that make numbers; list those th
 .PHONY: native-mutants
 native-mutants: rust ## the same of the load engine, with cargo-mutants (takes hours); FILES names some of them
 	@command -v cargo-mutants >/dev/null || $(CARGO) install --locked cargo-mutants
-	@cd native && cargo mutants --package load $(foreach file,$(FILES),--file $(file))
+	@cd native && cargo mutants --package sitebench-load $(foreach file,$(FILES),--file $(file))
 
 .PHONY: check
 check: build rust ## check lint, format, types, stubs and docs, in both languages
