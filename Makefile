@@ -9,6 +9,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 PYTHON ?= python3
 UV_VERSION := 0.13.8
+ZIG_VERSION := 0.17.1
 BIN := .venv/bin
 CARGO := cargo --config net.retry=5
 MANIFEST := --manifest-path native/Cargo.toml
@@ -121,10 +122,17 @@ build: rust $(BIN)/uv ## build .venv and the native extension, if out of date
 	    echo "building the engine (Rust): 2 to 4 minutes the first time"
 	@$(BIN)/uv sync --frozen --quiet
 
-# Compiled in native/target, as `build` compiles; the tag follows from the C library of this machine.
+# Compiled in native/target, as `build` compiles; the tag follows from the C library of this machine. With TARGET,
+# zig is the C compiler and linker, which has the C libraries of other processors, and old ones.
 .PHONY: wheel
-wheel: build ## build the wheel of this platform into dist/, to install where there is no compiler
+wheel: build ## build the wheel of this platform into dist/, to install where there is no compiler (TARGET=TRIPLE: of another)
+ifdef TARGET
+	@rustup target add $(TARGET)
+	@$(BIN)/uv run --quiet --no-sync --with ziglang==$(ZIG_VERSION) \
+	    maturin build --release --locked --quiet --zig --target $(TARGET) --out dist
+else
 	@$(BIN)/maturin build --release --locked --quiet --out dist
+endif
 	@ls dist/*.whl
 
 $(BIN)/uv:

@@ -11,7 +11,11 @@ fn main() -> Result<(), String> {
     let of = |name: &str| env::var(name).map_err(|error| format!("{name}: {error}"));
     let source = Path::new("../cgi/src");
     println!("cargo::rerun-if-changed={}", source.display());
-    let done = Command::new(of("RUSTC")?)
+    let mut compiler = Command::new(of("RUSTC")?);
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        compiler.arg(format!("-Clinker={linker}"));
+    }
+    let done = compiler
         .args(["--edition", "2024", "--crate-name", "sitebench_cgi", "--target", &of("TARGET")?])
         .args(["-C", "opt-level=3", "-C", "lto=fat", "-C", "codegen-units=1"])
         .args(["-C", "panic=abort", "-C", "strip=symbols", "-o"])
