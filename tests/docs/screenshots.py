@@ -1,7 +1,7 @@
 """Screenshots of the web UI and of a report for the docs, made by using them.
 
-`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png. README.md and
-docs/report.md quote figures of the report's pictures: change them together, on a quiet machine.
+`python -m tests.docs.screenshots` (or `make screenshots`) writes docs/images/*.png, and what the
+sweep of the report's pictures printed into README.md: run it on a quiet machine.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.docs.cli_page import ROOT
 from tests.support.browser import Browser, browsing
 from tests.support.cli import sitebench
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 from tests.support.web_page import LIVE, WebPage, web_ui
 
-FOLDER = Path(__file__).parents[2] / "docs" / "images"
+FOLDER = ROOT / "docs" / "images"
+README = ROOT / "README.md"
 WIDTH, HEIGHT = 1_280, 860
 REPORT_WIDTH = 1_000
 RUNS_S = 20.0
+SWEEP = (
+    *("ils", "sweep", "--sizes", "1k,10k,100k", "--operations", "add,lookup"),
+    *("--out", "directory.sitebench"),
+)
 DRAWN = "return document.documentElement.dataset.state"
 TO = "document.querySelector(arguments[0]).scrollIntoView({behavior: 'instant'})"
 SHOWS = "return [...document.querySelectorAll('button')].some(b => b.textContent === arguments[0])"
@@ -90,12 +96,22 @@ def _filling(page: WebPage) -> None:
     assert page.sees(SHOWS, "New")
 
 
+def with_sample(readme: str, printed: str) -> str:
+    """Return README.md with what a sweep printed: its table, and the first thing to do."""
+    lines = printed.splitlines()
+    sample = "\n".join(lines[: lines.index("What to do") + 3])
+    before, command, rest = readme.partition(f"$ sitebench {' '.join(SWEEP)}\n")
+    _, end, after = rest.partition("\n```")
+    return before + command + sample + end + after
+
+
 def _report(browser: Browser, folder: Path) -> None:
-    run, page = folder / "directory.sitebench", folder / "report.html"
-    sweep = ("--sizes", "1k,10k,100k", "--operations", "add,lookup")
-    for argv in (("ils", "sweep", *sweep, "--out"), ("report", "--out", str(page))):
-        done = sitebench(*argv, str(run), timeout_s=600)
+    page = folder / "report.html"
+    for argv in (SWEEP, ("report", "--out", str(page), SWEEP[-1])):
+        done = sitebench(*argv, cwd=folder, timeout_s=600)
         assert done.code == 0, done.err
+        if argv == SWEEP:
+            README.write_text(with_sample(README.read_text(), done.out))
     _size(browser, width=REPORT_WIDTH)
     browser.devtools("Emulation.setScrollbarsHidden", hidden=True)
     browser.open(page.as_uri())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.docs import cli_page
+from tests.docs import cli_page, screenshots
 from tests.docs.cli_page import ROOT
 from tests.docs.shown import (
     FENCE,
@@ -99,6 +99,23 @@ def leaves(nav: Any) -> list[str]:
         return [nav]
     parts = nav.values() if isinstance(nav, dict) else nav
     return [leaf for part in parts for leaf in leaves(part)]
+
+
+def test_the_readme_s_sample_is_written_from_the_run_of_its_picture() -> None:
+    printed = """embedded, 64 clients
+Operation  Size  Rate/s
+add          1k       7
+
+What to do
+- measure longer (add at 1k)
+  add at 1k: too short
+- another thing (add at 1k)
+"""
+    readme = screenshots.README.read_text()
+    made = screenshots.with_sample(readme, printed)
+    assert made.count(f"\n{printed.rpartition('- another')[0]}```\n\n") == 1
+    sample = readme.partition(" --out directory.sitebench\n")[2].partition("```")[0]
+    assert screenshots.with_sample(made, sample) == readme
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
