@@ -13,6 +13,7 @@ from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import Spec
+from sitebench.errors import BadInput
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import Limits, refuse_limits
 from sitebench.targets.tls import SYSTEM, Trust
@@ -54,6 +55,11 @@ def open_target(
 ) -> Iterator[OpenDirectory]:
     """Open the target that options name, with `size` people in it; put everything back after."""
     people = spec_of(options, size)
+    if options.target in OWN_TARGETS and options.names is not None:
+        raise BadInput(
+            f"--names is for a directory of your own, and {options.target} is started here",
+            "leave --names out, or name your directory with --target ldap://host:port",
+        )
     if options.target == "embedded":
         config = directory_config(options)
         target = open_embedded(people, config, Trust.of(options), options.target_limits)

@@ -129,6 +129,13 @@ def _nothing_in_common(
     for side, specs in (("A", a), ("B", b)):
         if not specs:
             return BadInput(f"{side} has no finished point", "let it finish: run it again")
+    suites_of = [{each.half for each in specs} for specs in (a, b)]
+    if not set.intersection(*suites_of):
+        one, other = ("/".join(sorted(found)) for found in suites_of)
+        return BadInput(
+            f"A is a run of `sitebench {one}` and B one of `sitebench {other}`",
+            "name two runs of one suite",
+        )
     pairs = [differences(identity(x), identity(y)) for x in a for y in b]
     found = min(([d for d in each if d.name not in varying] for each in pairs), key=len)
     different = ", ".join(str(each) for each in found)

@@ -126,12 +126,18 @@ def _lone() -> BadInput:
 
 def check_tls(options: Any) -> None:
     """Raise what is wrong with a test's TLS options, before anything is measured."""
+    over_tls = options.target.lower().startswith(("ldaps:", "https:"))
+    start_tls = getattr(options, "start_tls", False)
+    if options.tls and "://" in options.target and not over_tls and not start_tls:
+        raise BadInput(
+            f"--tls is for a target that is started here; {options.target} is without TLS",
+            "leave --tls out, and write ldaps:// or https:// if it listens there",
+        )
     given = [name for name in _OF_TLS if getattr(options, name)]
     if not given:
         return
     # A web server may have classes with TLS beside those without.
-    encrypted = options.tls or getattr(options, "start_tls", hasattr(options, "tls_target"))
-    if not encrypted and not options.target.lower().startswith(("ldaps:", "https:")):
+    if not (options.tls or over_tls or start_tls or hasattr(options, "tls_target")):
         raise BadInput(
             f"{long_option(given[0])} has no effect without TLS",
             "name an ldaps:// or https:// target, or add --tls for one that is started here",

@@ -52,6 +52,13 @@ def test_each_difference_is_named_and_refused(other: dict[str, Any], named: str)
     assert match(side(a), side(replace(a, **other)), (name,)).both
 
 
+def test_runs_of_two_suites_are_not_held_against_each_other_option_by_option() -> None:
+    said = refused(a_spec(), a_spec(half="ps", operation="page"))
+    assert said == (
+        "A is a run of `sitebench ils` and B one of `sitebench ps`; name two runs of one suite"
+    )
+
+
 def test_all_differences_are_named_at_once() -> None:
     said = refused(a_spec(), a_spec(users=8, measure_s=1.0))
     assert "users (64 / 8), measure (2s / 1s)" in said
