@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator
@@ -73,7 +74,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
     if path.is_dir():
         raise _cannot_write(path, "it is a directory")
     try:
-        with part.open("ab"), part.open("r+b") as file:
+        with open(part, "ab", opener=_own), open(part, "r+b", opener=_own) as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with _gone_if_empty(part, file):
                 yield file
@@ -85,6 +86,15 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
         ) from None
     except OSError as error:
         raise _cannot_write(path, error.strerror) from error
+
+
+def _own(path: str, flags: int) -> int:
+    """Open a file of this user's, which is no link: who else writes to its folder knows its name."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    if os.fstat(descriptor).st_uid != os.geteuid():
+        os.close(descriptor)
+        raise OSError(errno.EPERM, f"{path} belongs to another user")
+    return descriptor
 
 
 @contextmanager

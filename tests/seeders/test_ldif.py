@@ -1,5 +1,6 @@
 """LDIF files: read back by other programs, they hold the population."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -166,3 +167,24 @@ def test_what_was_never_begun_is_not_left(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), complete_or_resumable(tmp_path / "people.ldif"):
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_written_through_a_link_or_into_a_file_that_another_user_laid_there(
+    cache: Path, tmp_path: Path
+) -> None:
+    population = generate(Spec(100, locales=("en_US",)), cache=cache).population
+    path, part = tmp_path / "people.ldif", tmp_path / "people.ldif.part"
+    theirs = tmp_path / "theirs"
+    theirs.write_text("theirs")
+    part.symlink_to(theirs)
+    with pytest.raises(BadInput, match="symbolic links"):
+        write_ldif(population, path)
+    if os.geteuid() == 0:  # Only root can make a file of another user's.
+        part.unlink()
+        part.write_text("theirs")
+        os.chown(part, 12_345, 12_345)
+        with pytest.raises(BadInput, match="belongs to another user"):
+            write_ldif(population, path)
+        assert part.read_text() == "theirs"
+    assert theirs.read_text() == "theirs"
+    assert not path.exists()
