@@ -33,6 +33,7 @@ __all__ = [
     "cgi_program",
     "copy_upd",
     "count_people",
+    "first_person",
     "floor_connect",
     "floor_exchange",
     "inspect_upd",
@@ -537,6 +538,18 @@ def remove_people(
     progress: Callable[[int], object] | None = None,
 ) -> int:
     """Delete people [start, stop) from a live directory, pipelined; return how many were there.
+
+    Configuration and `progress` are those of `seed_directory`.
+    """
+
+def first_person(
+    config_json: str,
+    population: Population,
+    start: int,
+    stop: int,
+    progress: Callable[[int], object] | None = None,
+) -> int | None:
+    """Return the key of the first of people [start, stop) who is in a live directory, if any is.
 
     Configuration and `progress` are those of `seed_directory`.
     """

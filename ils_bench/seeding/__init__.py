@@ -19,9 +19,10 @@ A reservation comes first
     `seed` adds to stay have no reservation, and neither has a target that is thrown away.
 
 Removal goes from the first key on
-    `clean.remove` deletes in chunks from `start`, advances the reservation after each, and deletes
-    its file after the last. It may stop at the first empty chunk, because keys are handed out in
-    order; not so where the run also removed people itself, or where the keys were seeded.
+    `clean.remove` deletes in blocks from `start`, advances the reservation after each, and deletes
+    its file after the last. Where a block was not full it looks for the next person. It may stop
+    where a long row of keys is empty, because they are handed out in order; not so where the run
+    also removed people itself, or where the keys were seeded.
 
 When a process dies
     Its reservation stays, and is abandoned: no process of that id and start time runs. `clean`

@@ -3,6 +3,9 @@
 Keys are handed out in order, in small blocks, so removal goes on from the first and may stop at
 the first long range in which no person was there. Where the run also removed people, such a range
 may lie before those that it had not come to: then removal goes as far as the run did.
+
+Where a person is missing, the next one is looked for: to look costs a server less than a delete
+in vain, which waits for its lock on writing and stands in its log.
 """
 
 from __future__ import annotations
@@ -14,12 +17,16 @@ from ils_bench.seeding import journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
-from sitebench._engine import remove_people
+from sitebench._engine import Population, first_person, remove_people
+from sitebench.errors import SitebenchError
 from sitebench.system.native_errors import translated
 
 CHUNK = 10_000
 """Keys in a row that must be empty before the rest is taken to be empty too: more than all threads
 together can have taken and not yet added."""
+
+_BLOCK = 1_000
+"""Keys deleted at a time, or an eighth of those so far: as many may be asked for in vain."""
 
 
 def remove_seeded(target: OpenDirectory) -> None:
@@ -42,20 +49,37 @@ def remove(
     `added` is how many its run has added, if that is known.
     """
     population = generate(reservation.people).population
-    config, removed = target.to_engine(), 0
-    scan_to = _scan_to(reservation, added)
-    for start in range(reservation.start, reservation.stop, CHUNK):
-        stop = min(start + CHUNK, reservation.stop)
+    config, removed, empty = target.to_engine(), 0, 0
+    scan_to, end = _scan_to(reservation, added), reservation.stop
+    try:
+        there = _first_person(config, population, reservation.start, end)
+    except SitebenchError:
+        there = None
+    # Who may delete people need not see them: looking is of use where it has found one.
+    sees = there is not None
+    at = reservation.start if there is None else there
+    while at < end and (empty < CHUNK or at < scan_to):
+        stop = min(at + max(_BLOCK, min(removed // 8, CHUNK)), end)
         with translated():
-            found = remove_people(config, population, start, stop)
+            found = remove_people(config, population, at, stop)
         removed += found
         progress(removed)
-        if found == 0 and stop >= scan_to:
-            break
+        empty = 0 if found else empty + stop - at
+        if sees and found < stop - at:
+            there = _first_person(config, population, stop, end)
+            empty = CHUNK if there is None else 0
+            stop = min(stop + CHUNK, end) if there is None else there
+        at = stop
         # After an interruption, `clean` goes on from here.
-        journal.advance(reservation, stop)
+        journal.advance(reservation, at)
     journal.release(reservation)
     return removed
+
+
+def _first_person(config: str, population: Population, start: int, end: int) -> int | None:
+    """Return the key of the next person who is there, or None if the next `CHUNK` are not."""
+    with translated():
+        return first_person(config, population, start, min(start + CHUNK, end))
 
 
 def _scan_to(reservation: Reservation, added: int | None) -> int:

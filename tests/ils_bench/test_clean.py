@@ -1,14 +1,18 @@
 """`sitebench ils clean` of several directories: which it asks, and with which password."""
 
+import json
 import multiprocessing
 import socket
 from collections.abc import Iterator
 
 import pytest
 
-from ils_bench.seeding import journal
-from seeders.people import Spec
+from ils_bench.seeding import clean, journal
+from ils_bench.targets.address import parse_address
+from ils_bench.targets.target import OpenDirectory
+from seeders.people import Spec, generate
 from sitebench import LdapDirectory
+from sitebench._engine import Directory, first_person, seed_directory
 from tests.support.cli import in_process
 
 ADMIN = "cn=admin"
@@ -111,3 +115,77 @@ def test_what_is_forgotten_is_not_removed_too() -> None:
     ran = in_process("ils", "clean", "--forget", "--seeded", *target)
     assert ran.code == 2
     assert "--seeded does not go with it" in ran.err
+
+
+KEYS = 1_000_000
+ROOT = 2
+"""Entries above people: suffix and base."""
+
+
+def serving(**limits: int) -> Directory:
+    return Directory(json.dumps({"limits": limits}))
+
+
+def added(directory: Directory, *ranges: tuple[int, int]) -> OpenDirectory:
+    """Leave people with these keys, counted from the first that a run adds."""
+    stop = journal.FIRST_ADDED + KEYS
+    spec = Spec(stop, locales=("en_US",))
+    address = f"ldap://{directory.address}"
+    target = OpenDirectory(address, parse_address(address), spec.base)
+    for start, end in ranges:
+        first, last = (journal.FIRST_ADDED + key for key in (start, end))
+        seed_directory(target.to_engine(), generate(spec).population, first, last)
+    ended = multiprocessing.get_context("fork").Process(
+        target=lambda: journal.reserve(
+            address, spec, bind_dn=None, keys=KEYS, first=journal.FIRST_ADDED
+        )
+    )
+    ended.start()
+    ended.join()
+    return target
+
+
+def test_about_as_many_deletes_are_sent_as_people_were_left() -> None:
+    directory = serving()
+    added(directory, (0, 14_443))
+    ran = in_process("ils", "clean")
+    served = directory.stats()
+    directory.stop()
+    assert ran.code == 0, ran.err
+    assert "removed 14,443 people" in ran.err
+    assert served["entries"] == ROOT
+    assert 14_443 <= served["deletes"] < 1.15 * 14_443
+    assert not list(journal.entries())
+
+
+def test_people_behind_a_gap_are_found_for_a_few_deletes_more() -> None:
+    directory = serving()
+    added(directory, (5, 3_000), (11_500, 12_000))
+    ran = in_process("ils", "clean")
+    served = directory.stats()
+    directory.stop()
+    assert "removed 3,495 people" in ran.err
+    assert served["entries"] == ROOT
+    assert served["deletes"] < 3_495 + 3 * 1_000
+
+
+def test_people_who_cannot_be_looked_for_are_deleted_by_name() -> None:
+    directory = serving(filter_bytes=4)
+    target = added(directory, (0, 1_500))
+    (left,) = journal.entries()
+    assert clean.remove(left, target) == 1_500
+    served = directory.stats()
+    directory.stop()
+    assert served["entries"] == ROOT
+
+
+def test_the_first_person_who_is_there_is_found() -> None:
+    directory = serving()
+    target = added(directory, (700, 800), (900, 1_000))
+    config, first = target.to_engine(), journal.FIRST_ADDED
+    people = generate(Spec(first + KEYS, locales=("en_US",))).population
+    assert first_person(config, people, first, first + 5_000) == first + 700
+    assert first_person(config, people, first + 750, first + 5_000) == first + 750
+    assert first_person(config, people, first + 800, first + 5_000) == first + 900
+    assert first_person(config, people, first + 1_000, first + 5_000) is None
+    directory.stop()

@@ -47,7 +47,7 @@ mod module {
     #[pymodule_export]
     use crate::histogram::Histogram;
     #[pymodule_export]
-    use crate::live::{count_people, read_people, remove_people, seed_directory};
+    use crate::live::{count_people, first_person, read_people, remove_people, seed_directory};
     #[pymodule_export]
     use crate::population::Population;
     #[pymodule_export]

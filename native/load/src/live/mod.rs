@@ -113,6 +113,18 @@ pub fn remove(
     pipeline::run(config, Work::delete(people), range, sessions, progress)
 }
 
+/// The first person of `range` who is there; looking ends there.
+pub fn first(
+    config: &Config,
+    people: &Population,
+    range: Range<u64>,
+    progress: Progress<'_>,
+) -> Result<Option<u64>, LiveError> {
+    config.check(people)?;
+    let sessions = open(config, &range)?;
+    pipeline::first(config, Work::find(people), range, sessions, progress)
+}
+
 /// As many connections as are of use, each bound.
 fn open(config: &Config, range: &Range<u64>) -> Result<Vec<Session>, LiveError> {
     let people = range.end.saturating_sub(range.start);

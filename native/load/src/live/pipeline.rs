@@ -48,6 +48,22 @@ pub(super) fn run(
     Ok(report)
 }
 
+/// Looks for people until one is found: the first of them.
+pub(super) fn first(
+    config: &Config,
+    work: Work<'_>,
+    range: Range<u64>,
+    sessions: Vec<Session>,
+    progress: Progress<'_>,
+) -> Result<Option<u64>, LiveError> {
+    let mut pipeline = Pipeline::new(config, work, range, sessions)?;
+    pipeline.ends_when_found = true;
+    pipeline.pump(progress)?;
+    let found = pipeline.first;
+    pipeline.unbind();
+    Ok(found)
+}
+
 struct Pipeline<'p> {
     server: String,
     work: Work<'p>,
@@ -56,6 +72,9 @@ struct Pipeline<'p> {
     next: u64,
     end: u64,
     changed: u64,
+    /// The first person whom the work changed or found.
+    first: Option<u64>,
+    ends_when_found: bool,
     poll: Poll,
     connections: Vec<Connection>,
     timeout: Duration,
@@ -85,6 +104,8 @@ impl<'p> Pipeline<'p> {
             next: range.start,
             end: range.end.max(range.start),
             changed: 0,
+            first: None,
+            ends_when_found: false,
             poll,
             connections,
             timeout: Duration::from_millis(config.timeout_ms.max(1)),
@@ -179,11 +200,14 @@ impl<'p> Pipeline<'p> {
             }
             self.last_answer = Instant::now();
             self.take_answers(place)?;
+            if self.ends_when_found && self.first.is_some() {
+                self.end = self.next;
+            }
         }
     }
 
     fn take_answers(&mut self, place: usize) -> Result<(), LiveError> {
-        let Self { server, work, changed, connections, .. } = self;
+        let Self { server, work, changed, first, connections, .. } = self;
         let Connection { inbox, slots, free, .. } = &mut connections[place];
         inbox.take(server, |response| {
             let slot = usize::try_from(response.id - 1).unwrap_or(usize::MAX);
@@ -192,7 +216,10 @@ impl<'p> Pipeline<'p> {
             };
             let Some(meaning) = judge(server, work, person, response)? else { return Ok(()) };
             // A person who is refused keeps the slot, and so is not counted as done.
-            *changed += u64::from(meaning == Meaning::Changed);
+            if meaning == Meaning::Changed {
+                *changed += 1;
+                *first = Some(first.map_or(person, |first| first.min(person)));
+            }
             slots[slot] = None;
             free.push(slot);
             Ok(())
