@@ -89,7 +89,7 @@ def complete_or_resumable(path: Path) -> Iterator[BinaryIO]:
 
 
 def _own(path: str, flags: int) -> int:
-    """Open a file of this user's, which is no link: who else writes to its folder knows its name."""
+    """Open a file of this user's that is no link: others who write there know its name."""
     descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
     if os.fstat(descriptor).st_uid != os.geteuid():
         os.close(descriptor)
