@@ -104,3 +104,13 @@ def test_the_one_crate_outside_holds_nothing_unsafe_but_what_the_fuzzer_asks_for
     (source,) = (ROOT / "native/fuzz/libfuzzer/src").rglob("*.rs")
     # Its macro declares the function that libFuzzer calls; nothing is written by hand.
     assert "unsafe" not in source.read_text()
+
+
+def test_the_image_is_built_from_versions_that_are_named() -> None:
+    text = (ROOT / "deploy/Dockerfile").read_text()
+    locked = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    (maturin,) = (each["version"] for each in locked if each["name"] == "maturin")
+    bases = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
+    assert bases
+    assert all(re.fullmatch(r"[a-z]+:\d+\.\d+[\w.-]*", base) for base in bases), bases
+    assert re.findall(r"pip install --no-cache-dir (\S+) uv==\d", text) == [f"maturin=={maturin}"]
