@@ -210,7 +210,7 @@ def _parent(parts: list[tuple[str, str, str]]) -> str:
 
 @contextmanager
 def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
-    """Show a progress bar; after an interruption, say that the same command goes on."""
+    """Show a progress bar; after an interruption, say that the same command continues."""
     done = 0
 
     def moved(people: int) -> None:
@@ -223,7 +223,7 @@ def _resumable_bar(title: str, size: int) -> Iterator[_Move]:
             yield moved
         except (KeyboardInterrupt, SitebenchError):
             if 0 < done < size:
-                say(f"{done:,} of {size:,} people are there; the same command goes on from there")
+                say(f"{done:,} of {size:,} people are there; the same command continues from there")
             raise
 
 

@@ -40,6 +40,7 @@ _LEAST_REPEATS = 5
 
 _MOST_LEFT_OUT = 0.25
 """A point with a larger share of invalid repeats is not compared."""
+_MANY_LEFT_OUT = "more than a quarter of its repeats"
 
 NONE = "no detectable difference"
 TOO_FEW = "too few repeats"
@@ -265,8 +266,8 @@ def _valid(
         usable = Quoted.MEASURED, Quoted.AT_LEAST
         valid = [{n: r for n, r in side.items() if r.verdict.grade in usable} for side in sides]
         if _too_few(valid, sides):
-            return [], [], [*invalid, "too many of them: the point is not compared"], False
-        invalid.append("too many of them: only what an operation costs the target is compared")
+            return [], [], [*invalid, f"{_MANY_LEFT_OUT}: the point is not compared"], False
+        invalid.append(f"{_MANY_LEFT_OUT}: only what an operation costs the target is compared")
     if design is Design.PAIRS:
         common = sorted(valid[0].keys() & valid[1].keys())
         valid = [{n: side[n] for n in common} for side in valid]

@@ -94,8 +94,8 @@ def settle(drains: Iterable[tuple[float, int]], queue: Sequence[int] = ()) -> Se
     drains = list(drains)
     rates = list(_rates(drains))
     if len(rates) < MIN_SLOTS:
-        evidence = f"{len(rates)} half seconds are too few to tell a drift from chance"
-        return Settled(Steadiness.TOO_SHORT, f"{evidence} ({MIN_SLOTS} are enough)")
+        evidence = f"{len(rates)} of the {MIN_SLOTS} half seconds that tell a drift from chance"
+        return Settled(Steadiness.TOO_SHORT, f"it has {evidence}")
     if not median(rate for _, _, rate in rates):
         return Settled(Steadiness.TOO_SHORT, "in most half seconds no operation ended")
     if queue and (grown := _growth(drains, queue)):

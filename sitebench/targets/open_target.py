@@ -12,7 +12,7 @@ from sitebench.targets import ownership
 from sitebench.targets.tls import SYSTEM, Trust
 from sitebench.verdict.warning import PointWarning
 
-_REMEDY = "see its log; points already measured are kept, run again to go on"
+_REMEDY = "see its log; points already measured are kept; run the same command to continue"
 
 
 class Address(Protocol):

@@ -237,7 +237,7 @@ def test_a_point_that_is_mostly_not_usable_is_not_compared() -> None:
     assert point.rows == ()
     assert point.left_out == (
         "B 3 of 10 repeats: unsettled (repeat 2: it drifted)",
-        "too many of them: the point is not compared",
+        "more than a quarter of its repeats: the point is not compared",
     )
     assert words.answer(point) == "lookup at 1k, 64 users: not compared"
     assert words.decided(analysis) == "Nothing was compared."

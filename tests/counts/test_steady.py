@@ -31,6 +31,12 @@ def series(rate: Callable[[float], float], seconds: float, noise: float, seed: i
     return [(HALF_S, round(rate(at) * HALF_S * draw.gauss(1, noise))) for at in middles]
 
 
+def test_a_window_of_half_a_second_is_too_short_in_good_english() -> None:
+    found = settle(series(lambda _: 10_000, 0.5, 0.02))
+    said = f"it has 1 of the {MIN_SLOTS} half seconds that tell a drift from chance"
+    assert (found.state, found.evidence) == (Steadiness.TOO_SHORT, said)
+
+
 def test_a_steady_rate_is_settled() -> None:
     found = settle(series(lambda _: 10_000, 10, 0.02))
     assert found.state == Steadiness.SETTLED

@@ -59,7 +59,7 @@ def test_interrupted_twice_it_ends_with_everybody(folder: Path, entries: str) ->
     population = generate(Spec(size, locales=LOCALES)).population
     with running(folder) as slapd:
         said = seed_until(slapd, entries, population.dn(size // 20), signal.SIGINT)
-        assert "the same command goes on from there" in said
+        assert "the same command continues from there" in said
         assert 0 < slapd.people(DEFAULT_BASE) < size
         seed_until(slapd, entries, population.dn(size // 3), signal.SIGKILL)
         assert 0 < slapd.people(DEFAULT_BASE) < size
