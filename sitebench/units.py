@@ -20,6 +20,9 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
 _SIZES_REMEDY = "write sizes such as 500,1000,10k or 1m, without a comma in any"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
+_MOST_PER_S = 10_000_000
+"""A hundred cores' worth; even the arrivals of a rate far above that take long to draw."""
+
 _RATE_REMEDY = "write operations/s, such as 500 or 20k"
 
 
@@ -97,8 +100,13 @@ def parse_rate(text: str) -> float:
             rate = float(parse_size(bare))
         except UnknownValue:
             raise UnknownValue(f"unknown rate {text!r}", _RATE_REMEDY) from None
-    if not rate > 0 or math.isinf(rate):
+    if not rate > 0:
         raise UnknownValue(f"rate {text!r} is not above zero", _RATE_REMEDY)
+    if rate > _MOST_PER_S:
+        most = f"{format_size(_MOST_PER_S)}/s"
+        raise UnknownValue(
+            f"rate {text!r} is above {most}, more than any tester sends", _RATE_REMEDY
+        )
     return rate
 
 

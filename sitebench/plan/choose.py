@@ -97,6 +97,9 @@ def _reasons(table: RateTable, names: Sequence[str]) -> str:
 
 def _missing(table: RateTable, name: str) -> BadInput:
     message = f"{table.machine} has no rate for {name}{_reasons(table, [name])}"
+    remedies = [each.remedy for each in table.remarks if each.operation == name and each.remedy]
+    if remedies:
+        return BadInput(message, remedies[0])
     if name == PAGES:
         remedy = "mark an operation of the scenario with `page = true` and measure it, or give "
         return BadInput(message, f"{remedy}--pages-per-s")

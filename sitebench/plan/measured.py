@@ -7,7 +7,8 @@ tester was the limit, the rate is a lower bound: a plan with it needs no more ma
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from sitebench.plan.parse import Meets
@@ -78,35 +79,43 @@ def _table(
         row = []
         for size in sizes:
             tried = [s for s in found if (suite.operation(s), s.spec.entries) == (operation, size)]
-            best, messages = _best(tried, suite.rate, meets)
+            best, notes = _best(tried, suite.rate, meets, partial(Remark, operation, size))
             row.append(best)
-            remarks += [Remark(operation, size, each) for each in messages]
+            remarks += notes
         rates[operation] = tuple(row)
     return RateTable(machine, sizes, rates, tuple(remarks))
 
 
-def _best(tried: Sequence[Series], rate: Of, meets: Meets | None) -> tuple[float | None, list[str]]:
+def _best(
+    tried: Sequence[Series], rate: Of, meets: Meets | None, remark: Callable[..., Remark]
+) -> tuple[float | None, list[Remark]]:
     """Return the highest rate that may be planned with, and remarks on it."""
-    messages = []
+    remarks = []
     for each in tried:
         if not each.usable:
             spoiled = (r.verdict for r in each.results if r.verdict.grade == Quoted.NOT_USABLE)
             verdict = next(spoiled)
-            messages.append(f"left out, {verdict.bound}: {verdict.evidence}")
+            remarks.append(remark(f"left out, {verdict.bound}: {verdict.evidence}"))
     valid = [(value, each) for each in tried if each.usable and (value := each.median(rate))]
     if meets is not None and valid:
         kept = [(value, each) for value, each in valid if meets(each)]
         if not kept:
             least = min(value for value, _ in valid)
-            messages.append(f"no load from {format_rate(least)}/s up met the objective")
+            remarks.append(
+                remark(
+                    f"no load from {format_rate(least)}/s up met the objective",
+                    "measure with fewer users too (--users), look for the highest rate that meets "
+                    "it (peak --objective), or allow more time",
+                )
+            )
         valid = kept
     if not valid:
-        return None, messages
+        return None, remarks
     best, chosen = max(valid, key=lambda pair: pair[0])
     if meets is None and all(r.verdict.bound == Bound.SCHEDULE for r in chosen.results):
-        messages.append("the schedule's rate was kept, so the target can do more")
+        remarks.append(remark("the schedule's rate was kept, so the target can do more"))
     if chosen.grade == Quoted.AT_LEAST:
-        messages.append("a lower bound: the tester was the limit, so the target may do more")
+        remarks.append(remark("a lower bound: the tester was the limit, so the target may do more"))
     if chosen.failures:
-        messages.append(f"{chosen.failures:,} operations failed")
-    return best, messages
+        remarks.append(remark(f"{chosen.failures:,} operations failed"))
+    return best, remarks

@@ -22,6 +22,8 @@ class Remark:
     operation: str
     size: int
     message: str
+    remedy: str | None = None
+    """What gives the rate, where it is missing for this reason."""
 
     def __str__(self) -> str:
         return f"{self.operation} at {format_size(self.size)}: {self.message}"

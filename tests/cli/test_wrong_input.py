@@ -15,6 +15,8 @@ WRONG = {
     "ils run --users many": ("--users: unknown size 'many'", "write a number"),
     "ils run --entries 0": ("--entries: size '0'", "write a number"),
     "ils run --rate 0": ("--rate: rate '0' is not above zero", "write operations/s"),
+    "ils run --rate 1e9": ("--rate: rate '1e9' is above 10m/s", "write operations/s"),
+    "ils run --rate inf": ("--rate: rate 'inf' is above 10m/s", "write operations/s"),
     "ils run --rate fast": ("--rate: unknown rate 'fast'", "write operations/s"),
     "ils run --threads 0": ("--threads: '0' is not a whole number of at least 1", "write digits"),
     "ils run --keys foo": ("--keys: unknown choice 'foo'", "uniform, zipfian, hotspot, latest"),
