@@ -20,9 +20,6 @@ _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _SIZE_REMEDY = "write a number such as 500, 1,000, 10k or 1m"
 _SIZES_REMEDY = "write sizes such as 500,1000,10k or 1m, without a comma in any"
 _DURATION_REMEDY = "write a number and a unit, such as 500ms, 2s, 10m or 1h"
-_MOST_PER_S = 10_000_000
-"""A hundred cores' worth; even the arrivals of a rate far above that take long to draw."""
-
 _RATE_REMEDY = "write operations/s, such as 500 or 20k"
 
 

@@ -68,7 +68,7 @@ def test_rates_are_operations_per_second(text: str, rate: float) -> None:
     assert units.parse_rate(text) == rate
 
 
-@pytest.mark.parametrize("text", ["0", "-3", "nan"])
+@pytest.mark.parametrize("text", ["0", "-3", "inf", "nan"])
 def test_a_rate_is_above_zero(text: str) -> None:
     with pytest.raises(UnknownValue, match="is not above zero; write operations/s"):
         units.parse_rate(text)

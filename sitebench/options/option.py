@@ -32,6 +32,9 @@ _Panel = Literal[
 PANELS: tuple[_Panel, ...] = get_args(_Panel)
 """The groups that `--help` shows, in its order."""
 
+_MOST_PER_S = 10_000_000
+"""A hundred cores' worth; even the arrivals of a rate far above that take long to draw."""
+
 _KEY = "sitebench.options.option"
 
 
@@ -147,10 +150,20 @@ def rate(default: _Number, explanation: str, **placement: Unpack[Placement]) -> 
         default,
         explanation,
         metavar="PER_S",
-        parse=units.parse_rate,
+        parse=_sendable,
         show=lambda value: f"{value:g}",
         **placement,
     )
+
+
+def _sendable(text: str) -> float:
+    rate = units.parse_rate(text)
+    if rate > _MOST_PER_S:
+        most = f"{units.format_size(_MOST_PER_S)}/s"
+        raise UnknownValue(
+            f"rate {text!r} is above {most}", "no tester sends as much: ask for less"
+        )
+    return rate
 
 
 def percent(default: _Number, explanation: str, **placement: Unpack[Placement]) -> _Number:
