@@ -404,6 +404,33 @@ mod tests {
     }
 
     #[test]
+    fn several_threads_recorded_what_one_would_have() {
+        let unread = Sample { unread_ns: Some(30), bytes_out: 7, bytes_in: 11, processing_ns: 50, ..SAMPLE };
+        let wrong = Sample { end: End::Wrong(Failure::WrongAnswer), ended_ns: 700, ..SAMPLE };
+        let missing = Sample { end: End::Unanswered(Failure::Timeout), ended_ns: 900, ..SAMPLE };
+        let parts = [[SAMPLE, wrong, missing], [unread, missing, unread]];
+        let (mut merged, mut one) = (recorders(true), recorders(true));
+        for samples in parts {
+            let mut part = recorders(true);
+            samples.iter().for_each(|sample| part[Slot(0)].record(sample));
+            samples.iter().for_each(|sample| one[Slot(0)].record(sample));
+            merged.merge(&part).unwrap();
+        }
+        let (merged, one) = (&merged[Slot(0)], &one[Slot(0)]);
+        let numbers = |of: &Recorder| {
+            let numbers = [of.count, of.bytes_out, of.bytes_in, of.processing_ns, of.failed_ns];
+            (numbers, of.failures.clone())
+        };
+        assert_eq!(numbers(merged), numbers(one));
+        let clocks = |of: &Recorder| {
+            let open = of.open.as_ref().unwrap();
+            let closed = [&of.service, &of.unread, &of.wrong, &of.censored];
+            closed.into_iter().chain([&open.latency, &open.lag, &open.in_vain]).cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(clocks(merged), clocks(one));
+    }
+
+    #[test]
     fn an_operation_belongs_to_the_window_in_which_it_was_due() {
         let mut split = Split::new(&labels(true)).unwrap();
         split.record(Slot(0), &SAMPLE);
