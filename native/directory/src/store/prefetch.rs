@@ -5,7 +5,8 @@
 //! same steps of several lookups side by side wait together: among a million entries a lookup costs
 //! the server 8.5 us instead of 9.5, where the kernel alone takes 7.2 (medians on a busy machine).
 //!
-//! It only brings memory into the cache: the searches look everything up again.
+//! It only brings memory into the cache: the searches look everything up again. A smaller directory is there anyway, and
+//! gains nothing: among ten thousand a lookup costs 1.5 % less of the server's CPU without (the median of 42 pairs).
 
 use std::hint::black_box;
 
@@ -18,6 +19,9 @@ use crate::index::{Hits, Key};
 
 /// A cache line.
 const LINE: usize = 64;
+
+/// Directories with fewer entries do without.
+const ENTRIES: u64 = 50_000;
 
 /// The fields before a search's filter (RFC 4511 section 4.5.1): base, scope, aliases, two limits,
 /// types only.
@@ -35,7 +39,9 @@ impl Prefetch {
     /// Notes the key in the index that the first of these messages will look up.
     #[inline]
     pub(crate) fn note(&mut self, store: &Store, messages: &[u8]) {
-        if let Some(key) = self.key(store, messages) {
+        if store.counts().entries >= ENTRIES
+            && let Some(key) = self.key(store, messages)
+        {
             self.keys.push(key);
         }
     }
