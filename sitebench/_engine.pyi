@@ -542,16 +542,10 @@ def remove_people(
     Configuration and `progress` are those of `seed_directory`.
     """
 
-def first_person(
-    config_json: str,
-    population: Population,
-    start: int,
-    stop: int,
-    progress: Callable[[int], object] | None = None,
-) -> int | None:
+def first_person(config_json: str, population: Population, start: int, stop: int) -> int | None:
     """Return the key of the first of people [start, stop) who is in a live directory, if any is.
 
-    Configuration and `progress` are those of `seed_directory`.
+    The configuration is that of `seed_directory`.
     """
 
 def count_people(config_json: str, population: Population) -> int:

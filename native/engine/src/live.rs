@@ -45,18 +45,16 @@ pub fn remove_people(
 
 /// The key of the first of people [start, stop) who is in a live directory.
 #[pyfunction]
-#[pyo3(signature = (config_json, population, start, stop, progress=None))]
 pub fn first_person(
     py: Python<'_>,
     config_json: &str,
     population: &Population,
     start: u64,
     stop: u64,
-    progress: Option<Py<PyAny>>,
 ) -> PyResult<Option<u64>> {
     let config = config::parse("a live directory", config_json)?;
     let people = population.people();
-    run(py, progress, |tell| live::first(&config, &people, start..stop, tell))
+    run(py, None, |tell| live::first(&config, &people, start..stop, tell))
 }
 
 /// How many of the population's people are in a live directory, from the first on without a gap.
