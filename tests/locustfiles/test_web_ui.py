@@ -57,12 +57,12 @@ def test_the_form_offers_the_options_of_the_command_line(screen: Screen) -> None
 
 
 def test_a_size_from_the_form_is_taken(screen: Screen) -> None:
-    screen.post("/swarm", user_count="1", spawn_rate="1", user_classes="RetrieveUser", entries="1k")
-    small = screen.wait(lambda s: requests(s, "retrieve") > 3)
-    (row,) = [row for row in small["stats"] if row["name"] == "retrieve"]
+    screen.start("RetrieveUser", 1, entries="1k")
+    screen.until_done("retrieve", 4)
+    (row,) = [row for row in screen.rows() if row["Name"] == "retrieve"]
     screen.stop()
     # A thousand names and their DNs, not ten thousand.
-    assert 30_000 < row["avg_content_length"] < 300_000
+    assert 30_000 < float(row["Average Content Size"]) < 300_000
 
 
 def test_a_wrong_target_is_refused_and_does_not_end_the_ui(screen: Screen) -> None:

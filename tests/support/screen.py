@@ -54,11 +54,16 @@ class Screen:
         """Return how many workers have come to this master."""
         return int(json.loads(self.get("/worker-count"))["worker_count"])
 
+    def rows(self) -> list[dict[str, str]]:
+        """Return Locust's own rows; these are of this moment, unlike what it polls."""
+        return list(csv.DictReader(self.get("/stats/requests/csv").splitlines()))
+
     def totals(self) -> dict[str, int]:
-        """Return Locust's own counts by step; these are of this moment, unlike what it polls."""
-        rows = csv.DictReader(self.get("/stats/requests/csv").splitlines())
+        """Return Locust's own counts by step."""
         return {
-            row["Name"]: int(row["Request Count"]) for row in rows if row["Name"] != "Aggregated"
+            row["Name"]: int(row["Request Count"])
+            for row in self.rows()
+            if row["Name"] != "Aggregated"
         }
 
     def download(self, path: Path) -> Path:
