@@ -109,6 +109,12 @@ class Master:
                     found[row.step] += row.count
         return found
 
+    def workers(self) -> list[str]:
+        """Return what the last result says of each worker: a failed comparison needs it."""
+        with RunFile(self.folder / "run") as run:
+            result = run.points()[-1].result
+        return [] if result is None else [str(each) for each in result.workers]
+
     def measuring(self) -> bool:
         """Return whether the present test measures already."""
         with contextlib.suppress(SitebenchError), RunFile(self.folder / "run") as run:

@@ -232,7 +232,7 @@ def headless(folder: Path, ground: Ground, directory: Directory, *more: str) -> 
 def exact(run: Master, shown: Counter[str], ground: Ground, directory: Directory) -> None:
     counted = run.counted()
     assert sum(counted.values()) > ENOUGH
-    assert counted == ground.saw()
+    assert counted == ground.saw(), run.workers()
     assert shown == visible(counted)
     agree(directory, counted)
 
