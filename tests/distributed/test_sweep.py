@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,6 +172,18 @@ def test_a_worker_says_one_line_more_at_its_end_and_leaves_nothing(tmp_path: Pat
         said = one.end()
     assert len(said.splitlines()) == 2, said
     assert not any(child.is_running() for child in children)
+
+
+def test_workers_share_cores_as_one_process_would_and_ctrl_c_is_not_for_them(
+    tmp_path: Path,
+) -> None:
+    """Linux shares cores out by session: in one each, two workers would have twice the share."""
+    with worker(tmp_path, f"127.0.0.1:{free_port()}", None, "--processes", "2") as one:
+        family = psutil.Process(one.process.pid)
+        waited_for(lambda: len(family.children(recursive=True)) == 2, "no Locust was started")
+        workers = [child.pid for child in family.children(recursive=True)]
+        assert {os.getsid(pid) for pid in workers} == {os.getsid(one.process.pid)}
+        assert all(os.getpgid(pid) == pid for pid in workers)
 
 
 def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:

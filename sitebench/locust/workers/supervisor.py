@@ -65,11 +65,15 @@ class _WorkerProcess:
         ended = self.process is None or self.process.poll() is not None
         if ended and time.monotonic() - self.began > _SHORT_S:
             self.began = time.monotonic()
+            # A group of its own: Ctrl-C is for the parent, which ends its workers in order. The
+            # same session: Linux shares cores out by session, and workers that had one each would
+            # have twice the share of one process with two threads, and interrupt a target on this
+            # machine at every answer (docs/decisions/0090).
             self.process = subprocess.Popen(
                 self.command.argv(),
                 env=self.command.environment(self.folder),
                 stdin=subprocess.DEVNULL,
-                start_new_session=True,
+                process_group=0,
             )
 
     def terminate(self) -> None:
