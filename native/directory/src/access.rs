@@ -50,7 +50,8 @@ pub(crate) fn is_password(description: &[u8]) -> bool {
         }
         None => false,
     };
-    is(PASSWORD) || is(PASSWORD_OID)
+    // The first letter tells most others.
+    matches!(description.first(), Some(b'u' | b'U' | b'2')) && (is(PASSWORD) || is(PASSWORD_OID))
 }
 
 /// Whether passwords have to be kept from this client.

@@ -129,6 +129,17 @@ impl<'a> Reader<'a> {
     /// Reads an element of any tag.
     #[inline]
     pub fn element(&mut self) -> Result<Tlv<'a>, BerError> {
+        // Nearly every length takes one byte.
+        if let &[tag, length @ ..0x80, ref after @ ..] = self.rest {
+            if let Some((value, rest)) = after.split_at_checked(usize::from(length)) {
+                self.rest = rest;
+                return Ok(Tlv { tag, value });
+            }
+        }
+        self.any_element()
+    }
+
+    fn any_element(&mut self) -> Result<Tlv<'a>, BerError> {
         let truncated = |needed| BerError::Truncated { needed, available: self.rest.len() };
         let Some((start, length)) = header(self.rest)? else {
             return Err(truncated(2));

@@ -38,7 +38,13 @@ impl Store {
             return Ok(EntryId(scratch.container));
         }
         match self.spot(dn, scratch)?.entry {
-            Some(id) => Ok(EntryId(id)),
+            Some(id) => {
+                // The next search is mostly below the same entry.
+                if self.children.contains_key(&id) {
+                    scratch.container = id;
+                }
+                Ok(EntryId(id))
+            }
             None => Err(self.no_such_object(dn, scratch)),
         }
     }

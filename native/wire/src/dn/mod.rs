@@ -144,10 +144,19 @@ impl<'a> TryFrom<&'a [u8]> for Rdn<'a> {
     type Error = DnError;
 
     /// Reads a name of exactly one RDN, as a rename asks for (RFC 4511 section 4.9).
+    #[inline]
     fn try_from(text: &'a [u8]) -> Result<Self, DnError> {
-        match Dn::parse(text)?.split_first() {
-            Some((rdn, parent)) if parent.is_root() => Ok(rdn),
-            _ => Err(DnError::NotOneRdn),
+        let trimmed = parse::trim_start(text);
+        if trimmed.is_empty() || text.len() > MAX_DN_BYTES {
+            return Dn::parse(text).and(Err(DnError::NotOneRdn));
+        }
+        let mut cursor = Cursor::new(trimmed, text.len() - trimmed.len());
+        loop {
+            match cursor.pair()?.1 {
+                End::Plus => {}
+                End::Input => return Ok(Self(cursor.split().0)),
+                End::Separator => return Dn::parse(text).and(Err(DnError::NotOneRdn)),
+            }
         }
     }
 }

@@ -51,6 +51,18 @@ pub(super) enum End {
     Input,
 }
 
+/// The bytes of a value that only stand for themselves.
+const ORDINARY: [bool; 256] = {
+    let mut ordinary = [true; 256];
+    let others = b",;+\\\"<>\0 ";
+    let mut at = 0;
+    while at < others.len() {
+        ordinary[others[at] as usize] = false;
+        at += 1;
+    }
+    ordinary
+};
+
 /// Reads pairs from the left.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor<'a> {
@@ -182,21 +194,20 @@ impl<'a> Cursor<'a> {
         let start = self.at;
         let mut escaped = false;
         let mut end = start;
-        while let Some(byte) = self.peek() {
-            match byte {
-                b',' | b';' | b'+' => break,
-                b'\\' => {
+        loop {
+            if !self.skip_while(|byte| ORDINARY[usize::from(byte)]).is_empty() {
+                end = self.at;
+            }
+            match self.peek() {
+                None | Some(b',' | b';' | b'+') => break,
+                Some(b'\\') => {
                     escaped = true;
                     self.escape()?;
                     end = self.at;
                 }
-                b'"' | b'<' | b'>' | 0 => return Err(DnError::Unescaped { at: self.position(), byte }),
                 // Spaces before the separator do not count; escaped ones do, above.
-                b' ' => self.at += 1,
-                _ => {
-                    self.at += 1;
-                    end = self.at;
-                }
+                Some(b' ') => self.at += 1,
+                Some(byte) => return Err(DnError::Unescaped { at: self.position(), byte }),
             }
         }
         let raw = &self.text[start..end];
@@ -232,8 +243,9 @@ impl<'a> Iterator for Pairs<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Pair<'a>> {
-        // An RDN was read once before, so that the only error left is its end.
-        self.0.pair().ok().map(|(pair, _)| pair)
+        // An RDN was read once before, so that no error is left.
+        let at_end = self.0.peek().is_none();
+        if at_end { None } else { self.0.pair().ok().map(|(pair, _)| pair) }
     }
 }
 

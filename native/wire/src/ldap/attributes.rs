@@ -81,11 +81,37 @@ impl<'a> Iterator for AttributeIter<'a> {
 /// Reads `SEQUENCE { type, vals SET OF value }`.
 #[inline]
 pub fn read_attribute<'a>(reader: &mut Reader<'a>) -> Result<Attribute<'a>, BerError> {
+    if let Some((attribute, rest)) = short_attribute(reader.rest()) {
+        *reader = Reader::new(rest);
+        return Ok(attribute);
+    }
+    any_attribute(reader)
+}
+
+fn any_attribute<'a>(reader: &mut Reader<'a>) -> Result<Attribute<'a>, BerError> {
     let mut fields = reader.sequence()?;
     let name = fields.octets()?;
     let values = Values(fields.expect(tag::SET)?);
     fields.finish()?;
     Ok(Attribute { name, values })
+}
+
+/// Reads an attribute whose lengths take a byte each, which nearly all do, and gives what comes after it.
+#[inline]
+fn short_attribute(bytes: &[u8]) -> Option<(Attribute<'_>, &[u8])> {
+    let (&[tag::SEQUENCE, whole @ ..0x80, tag::OCTET_STRING, name], after) = bytes.split_first_chunk()?
+    else {
+        return None;
+    };
+    // The type's header lies within the sequence as well.
+    let (content, rest) = after.split_at_checked(usize::from(whole).checked_sub(2)?)?;
+    let (name, set) = content.split_at_checked(usize::from(name))?;
+    match set {
+        [tag::SET, length, values @ ..] if usize::from(*length) == values.len() => {
+            Some((Attribute { name, values: Values(values) }, rest))
+        }
+        _ => None,
+    }
 }
 
 /// See [`Values::iter`]. Ends after the first error.
@@ -104,5 +130,40 @@ impl<'a> Iterator for ValueIter<'a> {
             }
             value
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ldap::request::write_attribute;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_short_way_reads_what_the_long_one_does(
+            name in proptest::collection::vec(any::<u8>(), 0..130),
+            values in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..4),
+            (at, changed) in (any::<prop::sample::Index>(), any::<Option<u8>>()),
+        ) {
+            let mut bytes = Vec::new();
+            write_attribute(&mut bytes, &name, values.iter().map(Vec::as_slice));
+            bytes.extend_from_slice(b"after");
+            if let Some(changed) = changed {
+                // Headers are where one byte matters.
+                let at = at.index(bytes.len().min(name.len() + 8));
+                bytes[at] = changed;
+            }
+            let mut reader = Reader::new(&bytes);
+            let long = any_attribute(&mut reader);
+            match short_attribute(&bytes) {
+                Some((short, rest)) => {
+                    prop_assert_eq!(long, Ok(short));
+                    prop_assert_eq!(reader.rest(), rest);
+                }
+                // It leaves what is long, and what is wrong, to the other.
+                None => prop_assert!(long.is_err() || bytes.len() > 0x80 || changed.is_some()),
+            }
+        }
     }
 }
