@@ -5,7 +5,7 @@
 //! bytes instead of a pointer's and a length's sixteen, and nothing stands before it.
 //!
 //! To clear a huge page took 0.4 ms, and 5 ms in a virtual machine whose host had to find the memory first; meanwhile
-//! everybody waited, for a third of the time that went into adding. So a growing directory has its next mapping
+//! all clients waited, for a third of the time that went into adding. So a growing directory has its next mapping
 //! cleared by a thread of its own.
 //!
 //! Freed places wait in lists by size and are taken again by bodies of the same size: what a directory
