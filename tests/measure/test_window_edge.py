@@ -104,6 +104,6 @@ def test_a_directory_that_stops_at_the_end_of_the_window_shows_in_its_latencies(
     queue = found["queue_end"]
     assert queue["backlog"] + queue["in_flight"] >= waited * RATE - 3 - 2 * workers
     assert queue["in_flight"] == LANES
-    # The rate is that of what ended in the window: what was due before the stall, or waited at the start.
+    # What ended in the window was due in it before the stall, or waited at its start.
     assert found["operations"] <= queued + due - waited * RATE + LANES + 3
     assert found["little"]["holds"]
