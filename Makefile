@@ -33,13 +33,15 @@ demo: build ## set up, measure the embedded directory, site and web server, repo
 
 # Many tests measure while others use the same cores. One that failed is run once more, with nothing
 # beside it, and both results are printed; one that fails again fails the run.
-AGAIN := { [ $$? -eq 1 ] && echo "failed above; once more, with nothing beside it:" && \
-    $(BIN)/pytest --last-failed --last-failed-no-failures none --exitfirst
+define pytest
+$(BIN)/pytest -m $(1) $(2) || { [ $$? -eq 1 ] && echo "failed above; once more, with nothing beside it:" && \
+    $(BIN)/pytest -m $(1) --last-failed --last-failed-no-failures none --exitfirst; }
+endef
 
 .PHONY: test
 test: build system-packages ## run every Python test, real servers included
-	@$(BIN)/pytest --numprocesses 3 --dist worksteal -m "not alone and not long" || $(AGAIN) -m "not alone and not long"; }
-	@$(BIN)/pytest -m "alone and not long" || $(AGAIN) -m "alone and not long"; }
+	@$(call pytest,"not alone and not long",--numprocesses 3 --dist worksteal)
+	@$(call pytest,"alone and not long")
 
 .PHONY: long-test
 long-test: build system-packages ## run the tests that take many minutes, on a quiet machine

@@ -6,9 +6,9 @@
 //! the server 8.5 us instead of 9.5, where the kernel alone takes 7.2 (medians on a busy machine).
 //!
 //! It only brings memory into the cache: the searches look everything up again. A small directory is there anyway, and
-//! gains nothing. From which size on it pays is a matter of the processor: among ten thousand there were 8 to 12 % more
-//! lookups with it where a core had 2 MiB of cache of its own and shared a slow one (4 pairs), and the server's CPU was
-//! 1.5 % more where the shared one was fast (42 pairs); among five thousand it changed nothing on the first.
+//! gains nothing. From which size on it pays depends on the processor. Among ten thousand it brought 8 to 12 % more
+//! lookups on one whose shared cache is slow (4 pairs), and cost 1.5 % of the server's CPU on one whose shared cache is
+//! fast (42 pairs). Among five thousand it changed nothing on the first.
 
 use std::hint::black_box;
 

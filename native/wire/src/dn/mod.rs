@@ -146,6 +146,7 @@ impl<'a> TryFrom<&'a [u8]> for Rdn<'a> {
     /// Reads a name of exactly one RDN, as a rename asks for (RFC 4511 section 4.9).
     #[inline]
     fn try_from(text: &'a [u8]) -> Result<Self, DnError> {
+        // Nearly every operation asks this of its entry's name: it is read once, and not again to be split.
         let trimmed = parse::trim_start(text);
         if trimmed.is_empty() || text.len() > MAX_DN_BYTES {
             return Dn::parse(text).and(Err(DnError::NotOneRdn));

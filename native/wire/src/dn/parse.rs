@@ -1,6 +1,7 @@
 //! The grammar of RFC 4514 section 3, one `attribute=value` at a time.
 
 use super::Pair;
+use super::escape::is_special;
 use super::value::{Value, check_ber};
 
 /// Why bytes are not a distinguished name. Positions count from 0.
@@ -50,18 +51,6 @@ pub(super) enum End {
     /// Nothing.
     Input,
 }
-
-/// The bytes of a value that only stand for themselves.
-const ORDINARY: [bool; 256] = {
-    let mut ordinary = [true; 256];
-    let others = b",;+\\\"<>\0 ";
-    let mut at = 0;
-    while at < others.len() {
-        ordinary[others[at] as usize] = false;
-        at += 1;
-    }
-    ordinary
-};
 
 /// Reads pairs from the left.
 #[derive(Debug, Clone)]
@@ -195,8 +184,11 @@ impl<'a> Cursor<'a> {
         let mut escaped = false;
         let mut end = start;
         loop {
-            if !self.skip_while(|byte| ORDINARY[usize::from(byte)]).is_empty() {
-                end = self.at;
+            let plain = self.skip_while(|byte| !is_special(byte));
+            // Spaces before the separator do not count; escaped ones do, below.
+            let spaces = plain.iter().rev().take_while(|&&byte| byte == b' ').count();
+            if spaces < plain.len() {
+                end = self.at - spaces;
             }
             match self.peek() {
                 None | Some(b',' | b';' | b'+') => break,
@@ -205,8 +197,6 @@ impl<'a> Cursor<'a> {
                     self.escape()?;
                     end = self.at;
                 }
-                // Spaces before the separator do not count; escaped ones do, above.
-                Some(b' ') => self.at += 1,
                 Some(byte) => return Err(DnError::Unescaped { at: self.position(), byte }),
             }
         }
