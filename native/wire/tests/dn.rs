@@ -107,6 +107,8 @@ fn a_rename_takes_exactly_one_rdn() {
     assert_eq!(Rdn::try_from(&b"cn=a+sn=b"[..]).unwrap().as_bytes(), b"cn=a+sn=b");
     assert_eq!(Rdn::try_from(&b"cn=a,o=b"[..]), Err(DnError::NotOneRdn));
     assert_eq!(Rdn::try_from(&b""[..]), Err(DnError::NotOneRdn));
+    let long = [b"cn=", &[b'a'; MAX_DN_BYTES][..]].concat();
+    assert_eq!(Rdn::try_from(&long[..]), Err(DnError::TooLong(long.len())));
 }
 
 #[test]

@@ -182,24 +182,19 @@ impl<'a> Cursor<'a> {
     fn string(&mut self) -> Result<Value<'a>, DnError> {
         let start = self.at;
         let mut escaped = false;
-        let mut end = start;
-        loop {
+        let end = loop {
             let plain = self.skip_while(|byte| !is_special(byte));
-            // Spaces before the separator do not count; escaped ones do, below.
+            // Spaces before the separator do not count; escaped ones do.
             let spaces = plain.iter().rev().take_while(|&&byte| byte == b' ').count();
-            if spaces < plain.len() {
-                end = self.at - spaces;
-            }
             match self.peek() {
-                None | Some(b',' | b';' | b'+') => break,
+                None | Some(b',' | b';' | b'+') => break self.at - spaces,
                 Some(b'\\') => {
                     escaped = true;
                     self.escape()?;
-                    end = self.at;
                 }
                 Some(byte) => return Err(DnError::Unescaped { at: self.position(), byte }),
             }
-        }
+        };
         let raw = &self.text[start..end];
         if !raw.is_empty() {
             self.end = end;
