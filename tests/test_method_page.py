@@ -38,7 +38,7 @@ def test_every_claim_names_a_test_that_exists(named: str) -> None:
     found = re.fullmatch(r"`([\w/.]+)::(\w+)`", named)
     assert found is not None, f"{named} names no test"
     path, name = found.groups()
-    file = ROOT / ("native/" + path if path.startswith("load/") else path)
+    file = ROOT / ("native/tester/" + path if path.startswith("load/") else path)
     assert file.is_file(), f"{file} is not there"
     assert name in names_in(file), f"{path} has no test {name}"
 
@@ -79,6 +79,6 @@ def test_a_fault_is_told_from_none() -> None:
 def test_a_name_that_is_not_there_would_be_noticed() -> None:
     assert "test_every_rule_has_claims" in names_in(Path(__file__))
     assert "test_nothing_of_the_kind" not in names_in(Path(__file__))
-    recorder = names_in(ROOT / "native/load/src/record/recorder.rs")
+    recorder = names_in(ROOT / "native/tester/load/src/record/recorder.rs")
     assert "threads_together_hold_what_one_recorder_would" in recorder
     assert "record" not in recorder

@@ -14,7 +14,9 @@ import pytest
 Module = tuple[str, ...]
 
 NATIVE = Path(__file__).parents[1] / "native"
-CRATES: list[str] = tomllib.loads((NATIVE / "Cargo.toml").read_text())["workspace"]["members"]
+MEMBERS: list[str] = tomllib.loads((NATIVE / "Cargo.toml").read_text())["workspace"]["members"]
+FOLDERS = {member.rpartition("/")[2]: NATIVE / member for member in MEMBERS}
+CRATES = list(FOLDERS)
 BASE = {"wire", "people", "files", "net", "tls", "http"}
 MIDDLE = {"directory", "site", "web", "load"}
 BELOW: dict[str, set[str]] = {
@@ -29,8 +31,9 @@ BELOW: dict[str, set[str]] = {
 def sources(crate: str) -> dict[Module, str]:
     """The files by module: no comments, no unit tests, `use a::{b, c}` as `use a::b, a::c`."""
     texts = {}
-    for file in (NATIVE / crate / "src").rglob("*.rs"):
-        *folders, name = file.relative_to(NATIVE / crate / "src").with_suffix("").parts
+    source = FOLDERS[crate] / "src"
+    for file in source.rglob("*.rs"):
+        *folders, name = file.relative_to(source).with_suffix("").parts
         text = re.sub(r"//.*", "", file.read_text()).partition("#[cfg(test)]\nmod tests {")[0]
         while use := re.search(r"([\w:]+::)\{([^{}]*)\}", text):
             paths = re.sub(r"[\w:*]+(?: as \w+)?", rf"{use[1]}\g<0>", use[2])
@@ -70,7 +73,7 @@ def imports(texts: dict[Module, str]) -> dict[Module, set[Module]]:
 
 @pytest.mark.parametrize("crate", CRATES)
 def test_a_crate_depends_only_on_crates_below_it(crate: str) -> None:
-    dependencies = tomllib.loads((NATIVE / crate / "Cargo.toml").read_text())["dependencies"]
+    dependencies = tomllib.loads((FOLDERS[crate] / "Cargo.toml").read_text())["dependencies"]
     assert dependencies.keys() & set(CRATES) <= BELOW[crate]
 
 

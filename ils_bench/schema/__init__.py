@@ -1,6 +1,6 @@
 """RTPerson's schema for directories that are not ours, each in the format it loads.
 
-`rtperson.schema` is the definition, as the engine has it (native/people/schema); `python -m
+`rtperson.schema` is the definition, as the engine has it (native/shared/people/schema); `python -m
 ils_bench.schema` writes the other files from it, and a test holds them together.
 """
 

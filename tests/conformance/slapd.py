@@ -18,7 +18,7 @@ ADMIN_DN = "cn=admin,o=Intranet"
 ADMIN_PASSWORD = "correct horse"
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-RTPERSON_SCHEMA = REPOSITORY / "native/people/schema/rtperson.schema"
+RTPERSON_SCHEMA = REPOSITORY / "native/shared/people/schema/rtperson.schema"
 DEBIAN_SCHEMAS = [
     Path("/etc/ldap/schema") / name
     for name in ("core.schema", "cosine.schema", "inetorgperson.schema")

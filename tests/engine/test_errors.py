@@ -28,7 +28,7 @@ from tests.support.people import small_population
 from tests.support.relay import relayed
 from tests.support.waiting import eventually
 
-KIND = Path(__file__).parents[2] / "native/engine/src/kind.rs"
+KIND = Path(__file__).parents[2] / "native/tester/engine/src/kind.rs"
 PEOPLE = small_population(3_000)
 PIECES = 10
 """A piece of what a server says answers for 64 people at most."""

@@ -19,7 +19,7 @@ CONFIGURATION = f"""\
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
 include /etc/ldap/schema/inetorgperson.schema
-include {REPOSITORY / "native/people/schema/rtperson.schema"}
+include {REPOSITORY / "native/shared/people/schema/rtperson.schema"}
 modulepath /usr/lib/ldap
 moduleload back_mdb
 database mdb

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sitebench._engine import Population
 
-POOLS = Path(__file__).parents[2] / "native/people/tests/data/three.pools"
+POOLS = Path(__file__).parents[2] / "native/shared/people/tests/data/three.pools"
 LOCALES = ("en_US", "ru_RU", "ja_JP")
 BASE = "ou=Dynamic,o=Intranet"
 

@@ -14,7 +14,7 @@ use crate::client::Client;
 pub const PEOPLE: u64 = 300;
 
 pub fn visitors() -> Visitors {
-    let pools = Pools::parse(include_str!("../../../people/tests/data/three.pools")).unwrap();
+    let pools = Pools::parse(include_str!("../../../../shared/people/tests/data/three.pools")).unwrap();
     Visitors::new(&pools, 1997, &["en_US", "ru_RU", "ja_JP"].map(str::to_owned)).unwrap()
 }
 

@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_page_on_limits_says_every_default() {
-        let page = include_str!("../../../docs/limits.md");
+        let page = include_str!("../../../../docs/limits.md");
         let limits = serde_json::to_value(Limits::default()).unwrap();
         for (name, value) in limits.as_object().unwrap() {
             let row = format!("| `ps` | `{name}` | {value} |");

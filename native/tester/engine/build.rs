@@ -9,7 +9,7 @@ use std::process::Command;
 
 fn main() -> Result<(), String> {
     let of = |name: &str| env::var(name).map_err(|error| format!("{name}: {error}"));
-    let source = Path::new("../cgi/src");
+    let source = Path::new("../../servers/cgi/src");
     println!("cargo::rerun-if-changed={}", source.display());
     let mut compiler = Command::new(of("RUSTC")?);
     if let Ok(linker) = env::var("RUSTC_LINKER") {

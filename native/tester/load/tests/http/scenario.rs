@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::harness::{Totals, run_until};
 use crate::site::{PAGE_BYTES, Site};
 
-const POOLS: &str = include_str!("../../../people/tests/data/three.pools");
+const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.pools");
 
 /// People the site knows.
 pub const PEOPLE: u64 = 200;

@@ -13,7 +13,7 @@ use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
 
 use server::Server;
 
-const POOLS: &str = include_str!("../../../people/tests/data/three.pools");
+const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.pools");
 
 fn people_of(profile: Profile) -> Arc<Population> {
     let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();

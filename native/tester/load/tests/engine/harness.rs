@@ -10,7 +10,7 @@ use load::{Engine, Snapshot, StartError};
 use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
 use serde_json::{Value, json};
 
-const POOLS: &str = include_str!("../../../people/tests/data/three.pools");
+const POOLS: &str = include_str!("../../../../shared/people/tests/data/three.pools");
 
 pub fn people(profile: Profile, size: u64) -> Arc<Population> {
     let locales = ["en_US", "ru_RU", "ja_JP"].map(str::to_owned).to_vec();

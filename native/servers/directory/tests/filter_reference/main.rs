@@ -111,7 +111,7 @@ fn filter() -> impl Strategy<Value = Filter> {
 }
 
 /// The letters of a form between two places, without the spaces at its ends: what those mean in a
-/// piece is for `native/directory/tests/matching.rs` to say. Never empty.
+/// piece is for `native/servers/directory/tests/matching.rs` to say. Never empty.
 fn piece(form: &str, (from, to): (usize, usize)) -> String {
     let letters: Vec<char> = form.chars().collect();
     let from = from.min(letters.len() - 1);
