@@ -80,3 +80,14 @@ def test_a_crate_depends_only_on_crates_below_it(crate: str) -> None:
 @pytest.mark.parametrize("crate", CRATES)
 def test_the_files_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
     TopologicalSorter(imports(sources(crate))).prepare()  # CycleError names the files
+
+
+@pytest.mark.parametrize("crate", [each for each in CRATES if each != "fuzz"])
+def test_a_change_to_a_crate_makes_the_engine_build_anew(crate: str) -> None:
+    # A pattern that matches one folder too few keeps the old engine, and says nothing.
+    root = NATIVE.parent
+    keys = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["uv"]["cache-keys"]
+    built_from = {file for key in keys for file in root.glob(key["file"])}
+    folder = FOLDERS[crate]
+    sources = {*folder.glob("src/**/*.*"), *folder.glob("*.rs"), folder / "Cargo.toml"}
+    assert sources <= built_from, f"name {sources - built_from} under [tool.uv] cache-keys"
