@@ -37,7 +37,9 @@ class TestOptions(_DatabaseOptions, SiteTestOptions):
     """A test of a site, but for its size."""
 
     database: str | None = option.file(
-        "User-property database to copy (default: one made for this size).", panel="Entries"
+        "User-property database to copy (default: one made for this size).",
+        panel="Entries",
+        form=False,
     )
 
 

@@ -62,7 +62,10 @@ class FileSetOptions:
     """Which files: they follow from the workload, these, and nothing else."""
 
     files_per_class: int | None = option.count(
-        None, "Files of each class's sizes (default: those of the workload).", panel="Files"
+        None,
+        "Files of each class's sizes (default: those of the workload).",
+        panel="Files",
+        form=False,
     )
     seed: int = option.count(
         SEED, "Seed of the files' contents and of the random choices.", at_least=0, panel="Files"
@@ -79,7 +82,9 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "address of another.",
     )
     workload: str | None = option.file(
-        f"TOML file that describes the operation {_OWN!r} (docs/web.md).", panel="Load"
+        f"TOML file that describes the operation {_OWN!r} (docs/web.md).",
+        panel="Load",
+        form=False,
     )
     keepalive: bool = option.flag(
         "HTTP/1.1 and one connection per client, instead of HTTP/1.0 and one per request as in "
@@ -92,6 +97,7 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "for each file set, in the cache folder).",
         "FOLDER",
         panel="Files",
+        form=False,
     )
     addresses: tuple[Address, ...] = option.parsed(
         (),

@@ -19,6 +19,7 @@ class SiteTestOptions(SuiteTestOptions):
         "TOML file with the users' requests (docs/scenarios.md), for any site but sitebench's own; "
         "default: the paper's scenario.",
         panel="Load",
+        form=False,
     )
     keepalive: bool = option.flag(
         "One connection per user, instead of one per request as in 1997.", paired=True

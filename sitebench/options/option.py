@@ -71,7 +71,7 @@ class Placement(TypedDict, total=False):
     paired: bool
     """Whether a flag that is off by default has a `--no-` form."""
     form: bool
-    """Whether Locust's web form has it."""
+    """Whether Locust's web form has it: nothing that is read, written or run as Locust's owner."""
     command: bool
     """Whether the command takes it."""
     names: tuple[str, ...]

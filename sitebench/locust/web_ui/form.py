@@ -22,7 +22,7 @@ _LOCUSTS_OWN = frozenset(
 _ENTRUSTED = ("password_file", "tls_key", "i_own_this_target")
 _PIN = frozenset(
     {
-        *("target", "addresses", "tls_target", "bind_dn", "sasl", "start_tls", "scenario"),
+        *("target", "addresses", "tls_target", "bind_dn", "sasl", "start_tls"),
         *("tls", "tls_ca", "tls_insecure", "tls_cert"),
     }
 )

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.screen import Screen
 from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -105,6 +106,31 @@ def test_with_a_password_it_takes_the_token_and_the_target_stays(tmp_path: Path)
             assert "cannot be changed by the page" in refused["message"]
         assert not start(i_own_this_target="true")["success"]
         assert start(target="embedded", bind_dn="", tls_ca="")["success"]
+
+
+@pytest.mark.parametrize(
+    ("half", "user", "fields"),
+    [
+        ("web", "SpiceInprocessUser", ("docroot", "workload", "files_per_class")),
+        ("ps", "ScenarioUser", ("scenario", "database")),
+    ],
+)
+def test_no_file_of_its_owner_is_named_by_the_page(
+    tmp_path: Path, half: str, user: str, fields: tuple[str, ...]
+) -> None:
+    private = tmp_path / "private"
+    with web_ui(tmp_path, half) as (_, root):
+        for name in fields:
+            answer = Screen(root).post(
+                "/swarm",
+                **{"user_count": "1", "spawn_rate": "1", "user_classes": user, name: str(private)},
+            )
+            label = name.replace("_", " ").capitalize()
+            assert not answer["success"]
+            assert answer["message"] == (
+                f"{label} cannot be set by the page: give it when Locust is started"
+            )
+    assert not private.exists()
 
 
 def test_a_report_is_of_an_origin_of_its_own(root: str) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,9 +114,30 @@ def test_a_scenario_that_reads_variables_pins_the_target(
     assert ("target" in found) == pins
 
 
-def test_what_a_started_server_runs_is_not_taken_from_the_page() -> None:
+@pytest.mark.parametrize(
+    ("options", "withheld"),
+    [
+        (
+            WebOptions,
+            {
+                *("docroot", "files_per_class", "workload", "directives", "cgi_program"),
+                "i_own_this_target",
+            },
+        ),
+        (SiteOptions, {"scenario", "database", "i_own_this_target"}),
+        (LocustOptions, {"password_file", "i_own_this_target"}),
+    ],
+)
+def test_what_is_read_written_or_run_as_its_owner_is_not_taken_from_the_page(
+    options: type[Any], withheld: set[str]
+) -> None:
     parser = argparse.ArgumentParser()
-    add_arguments(parser, WebOptions, "Options")
+    add_arguments(parser, options, "Options")
+    parsed = parser.parse_args([])
     shown = {a.dest for a in parser._actions if getattr(a, "include_in_web_ui", False)}
-    assert "workload" in shown
-    assert not {"directives", "cgi_program", "i_own_this_target"} & shown
+    assert "target" in shown
+    assert not withheld & shown
+    for name in withheld:
+        refusal = form.withheld(shown, {name: "/home/anna"}, parsed)
+        assert refusal is not None
+        assert "cannot be set by the page" in refusal

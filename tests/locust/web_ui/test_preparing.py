@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from sitebench._engine import Directory
-from tests.docs.cli_page import ROOT
 from tests.locustfiles.conftest import LOCALES
 from tests.support.other_site import other_site
 from tests.support.screen import Screen
@@ -103,25 +102,33 @@ def test_who_is_there_when_seeding_is_stopped_is_removed_again(
 def test_what_goes_wrong_before_the_first_request_is_shown_and_the_next_test_runs(
     tmp_path: Path,
 ) -> None:
-    scenario = str(ROOT / "examples" / "flask_site" / "site.toml")
-    form = {"user_count": "2", "spawn_rate": "2", "user_classes": "PageUser"}
-    with web_ui(tmp_path, "ps", "--entries", "1k") as (_, root):
+    scenario = tmp_path / "shop.toml"
+    scenario.write_text('[[operation]]\nname = "front"\n[[operation.request]]\npath = "/"\n')
+    with web_ui(tmp_path, "ps", "--entries", "1k", "--scenario", str(scenario)) as (_, root):
         screen = Screen(root)
-        answer = screen.post("/swarm", **form, scenario="nowhere.toml")
-        assert not answer["success"]
-        assert "nowhere.toml" in answer["message"]
-        with other_site() as (url, asked):
-            answer = screen.post("/swarm", **form, target=url)
-        assert not answer["success"]
-        assert f"{url} is not sitebench's own site" in answer["message"]
-        assert set(asked) == {"GET /"}
-        screen.start("PageUser", scenario=scenario)
+        screen.start("PageUser")
         assert eventually(lambda: screen.live()["word"] == "failed", 30), screen.live()
         rows = {row["what"]: row for row in screen.live()["verdict"]}
         assert rows["Error"]["message"] == "a scenario file says what users do, and so does 'page'"
         assert rows["Error"]["remedy"] == "leave one of them out"
         screen.wait(lambda stats: stats["state"] == "stopped")
-        screen.start("PageUser", scenario="")
+        with other_site() as (url, _):
+            screen.start("ScenarioUser", target=url)
+            screen.until_done("front", 10)
+            screen.stop()
+        assert [test["error"] for test in screen.live()["tests"]] == [None]
+
+
+def test_a_site_of_another_kind_is_refused_and_the_next_test_runs(tmp_path: Path) -> None:
+    form = {"user_count": "2", "spawn_rate": "2", "user_classes": "PageUser"}
+    with web_ui(tmp_path, "ps", "--entries", "1k") as (_, root):
+        screen = Screen(root)
+        with other_site() as (url, asked):
+            answer = screen.post("/swarm", **form, target=url)
+        assert not answer["success"]
+        assert f"{url} is not sitebench's own site" in answer["message"]
+        assert set(asked) == {"GET /"}
+        screen.start("PageUser")
         screen.until_done("page", 10)
         screen.stop()
         assert [test["error"] for test in screen.live()["tests"]] == [None]
