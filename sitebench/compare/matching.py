@@ -54,7 +54,7 @@ Identity = Mapping[str, str]
 def identity(spec: PointSpec) -> Identity:
     """Return the options that must be equal for a comparison to be meaningful."""
     options = {
-        "half": spec.half,
+        "suite": spec.suite,
         "operation": spec.operation,
         "entries": units.format_size(spec.entries),
         "users": units.format_size(spec.users),
@@ -63,7 +63,7 @@ def identity(spec: PointSpec) -> Identity:
         "measure": units.format_duration(spec.measure_s),
         "client": spec.client,
     }
-    of_the_target = {k for each in suites() if each.name == spec.half for k in each.target_options}
+    of_the_target = {k for each in suites() if each.name == spec.suite for k in each.target_options}
     settings = {k: v for k, v in spec.settings.items() if k not in of_the_target}
     return {**settings, **options}
 
@@ -129,7 +129,7 @@ def _nothing_in_common(
     for side, specs in (("A", a), ("B", b)):
         if not specs:
             return BadInput(f"{side} has no finished point", "let it finish: run it again")
-    suites_of = [{each.half for each in specs} for specs in (a, b)]
+    suites_of = [{each.suite for each in specs} for specs in (a, b)]
     if not set.intersection(*suites_of):
         one, other = ("/".join(sorted(found)) for found in suites_of)
         return BadInput(

@@ -48,7 +48,7 @@ def junit(judged: Sequence[Judged]) -> str:
 
 
 def _suite(each: Judged) -> str:
-    return f"{each.spec.half}.{each.spec.operation}"
+    return f"{each.spec.suite}.{each.spec.operation}"
 
 
 def _counts(judged: Sequence[Judged]) -> dict[str, str]:

@@ -34,7 +34,7 @@ def tables_of(
     """
     found: dict[tuple[str, ...], list[Series]] = {}
     for each in series(results):
-        if each.spec.half == suite.name and suite.operation(each) is not None:
+        if each.spec.suite == suite.name and suite.operation(each) is not None:
             found.setdefault(_target(each), []).append(each)
     names = _names(list(found))
     return tuple(_table(names[key], suite, chosen, meets) for key, chosen in found.items())

@@ -15,6 +15,7 @@ from sitebench.plan.choose import Plan
 from sitebench.plan.model import PERCENTILES, Step, law_of, round_half_up, solve
 from sitebench.plan.rates import UNSTATED
 from sitebench.plan.suite import Calculation, PlanSuite
+from sitebench.runs.point import SUITE_KEY
 from sitebench.tables.tables import new_table, titled
 from sitebench.units import (
     format_duration,
@@ -198,7 +199,7 @@ def _example_of_1997(suite: PlanSuite) -> Group:
 def document(plan: Plan, others: Sequence[Plan | SitebenchError]) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     return {
-        "half": plan.suite.name,
+        SUITE_KEY: plan.suite.name,
         **_plan_json(plan),
         "law": [
             {"key": each.key, "formula": each.formula.words(plan.values), "unit": each.unit}

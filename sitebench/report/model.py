@@ -104,13 +104,13 @@ class Report:
     @cached_property
     def present(self) -> list[ReportSuite]:
         """The suites that have points in the report."""
-        found = dict.fromkeys(each.spec.half for _, each in self.measured)
+        found = dict.fromkeys(each.spec.suite for _, each in self.measured)
         return [self.suite(name) for name in found]
 
     def operations(self, suite: ReportSuite) -> list[str]:
         """Return the operations of a suite that were measured."""
         specs = (each.spec for _, each in self.measured)
-        return list(dict.fromkeys(spec.operation for spec in specs if spec.half == suite.name))
+        return list(dict.fromkeys(spec.operation for spec in specs if spec.suite == suite.name))
 
     def titled(self, title: str, run: Run) -> str:
         """Return the title of a table of this run, which names the run if there are several."""
@@ -118,12 +118,12 @@ class Report:
 
     def name(self, spec: PointSpec) -> str:
         """Return a point's operation and size."""
-        suite = self.suite(spec.half)
+        suite = self.suite(spec.suite)
         return f"{suite.title_of(spec.operation)}, {suite.sized(spec)}"
 
     def what(self, spec: PointSpec) -> str:
         """Return what loads of a point have in common: its operation, and its size if any."""
-        return self.name(spec) if spec.entries else self.suite(spec.half).title_of(spec.operation)
+        return self.name(spec) if spec.entries else self.suite(spec.suite).title_of(spec.operation)
 
     def distinct_name(self, spec: PointSpec, run: Run) -> str:
         """Return a point's name among the others of its run."""
@@ -268,7 +268,7 @@ def distinguishing_label(
 def variant_name(spec: PointSpec) -> str:
     """Return the key that points share if they differ only in size and load."""
     kept = {k: v for k, v in _labels_of(spec).items() if k not in HOW_HARD}
-    return json.dumps({"half": spec.half, "operation": spec.operation, **kept}, sort_keys=True)
+    return json.dumps({"suite": spec.suite, "operation": spec.operation, **kept}, sort_keys=True)
 
 
 def load_key(spec: PointSpec) -> str:

@@ -23,12 +23,20 @@ from sitebench.monitor import Use
 from sitebench.units import format_size
 from sitebench.verdict.verdict import Verdict
 
+SUITE_KEY = "half"
+"""The key of a suite's name in JSON; run files had it before there were suites."""
+
 _NAME = re.compile(r"\w[\w .,:+-]{0,63}")
 
 
 def is_name(text: str) -> bool:
     """Return whether a suite or an operation can be called so, in tables, pages and file names."""
     return _NAME.fullmatch(text) is not None
+
+
+def with_suite_key(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields under their keys in JSON: the suite's name under `SUITE_KEY`."""
+    return {SUITE_KEY if name == "suite" else name: value for name, value in fields.items()}
 
 
 @dataclass(frozen=True)
@@ -42,8 +50,8 @@ class PointSpec:
     text, in which 5 and 5.0 are different.
     """
 
-    half: str
-    """The name of the suite; run files had this key before there were suites."""
+    suite: str
+    """The name of the suite; its key in JSON is `SUITE_KEY`."""
     operation: str
     entries: int
     target: str
@@ -66,7 +74,7 @@ class PointSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Return every field; `threads` only of a second try, so that other keys stay."""
-        found = asdict(self)
+        found = with_suite_key(asdict(self))
         if self.threads is None:
             del found["threads"]
         return found
@@ -115,14 +123,20 @@ class PointSpec:
     @classmethod
     def read(cls, text: str) -> PointSpec:
         """Read what `canonical` wrote; keys of a newer version are ignored."""
-        found = msgspec.json.decode(text, type=cls)
-        for name in (found.half, found.operation):
+        found = cls.of(msgspec.json.decode(text, type=dict[str, Any]))
+        for name in (found.suite, found.operation):
             if not is_name(name):
                 raise ValueError(f"{name!r} is not the name of an operation")
         said = (found.target, found.client, *found.settings, *found.settings.values())
         if any(printable(each, len(each)) != each for each in said):
             raise ValueError("its target or a setting holds a control character")
         return found
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> PointSpec:
+        """Return what `to_json` returned, unchecked."""
+        fields = {"suite" if key == SUITE_KEY else key: value for key, value in written.items()}
+        return msgspec.convert(fields, cls)
 
 
 @dataclass(frozen=True)
@@ -341,4 +355,5 @@ class PointResult:
         engine_cpu_s = found["generator"]["cpu_s_per_thread"]
         own = {**renamed, "engine_cpu_s": engine_cpu_s, "verdict": Verdict.read(found)}
         own["wrong"] = found.get("wrong_us", {})
+        own["spec"] = PointSpec.of(found["spec"])
         return msgspec.convert({**found, **own}, cls)

@@ -59,7 +59,7 @@ def point(suite: Suite, options: Any, operation: str, **settings: str) -> PointS
         # Even ones are not named: points measured before there was a choice keep their keys.
         del chosen["arrivals"]
     return PointSpec(
-        half=suite.name,
+        suite=suite.name,
         operation=operation,
         # A suite whose targets hold no people has no such option.
         entries=getattr(options, "entries", 0),

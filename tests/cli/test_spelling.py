@@ -51,7 +51,7 @@ def test_a_run_is_made_with_letters_and_the_long_name(tmp_path: Path) -> None:
     assert ran.code in (0, 1), ran.err
     with RunFile(tmp_path / "run") as file:
         (point,) = file.points()
-    assert (point.spec.half, point.spec.entries, point.spec.rate) == ("ils", 50, 200)
+    assert (point.spec.suite, point.spec.entries, point.spec.rate) == ("ils", 50, 200)
     resumed = sitebench("resume", "run", cwd=tmp_path)
     assert "resuming with: sitebench directory run lookup" in resumed.err
     assert " -o " not in resumed.err

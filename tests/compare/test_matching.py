@@ -53,7 +53,7 @@ def test_each_difference_is_named_and_refused(other: dict[str, Any], named: str)
 
 
 def test_runs_of_two_suites_are_not_held_against_each_other_option_by_option() -> None:
-    said = refused(a_spec(), a_spec(half="ps", operation="page"))
+    said = refused(a_spec(), a_spec(suite="ps", operation="page"))
     assert said == (
         "A is a run of `sitebench ils` and B one of `sitebench ps`; name two runs of one suite"
     )

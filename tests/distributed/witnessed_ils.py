@@ -1,4 +1,4 @@
-"""The directory half's locustfile, with a witness."""
+"""The directory suite's locustfile, with a witness."""
 
 from ils_bench.workload import IlsWorkload
 from locustfiles.ils import AddUser, ConnectUser, LookupUser

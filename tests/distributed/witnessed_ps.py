@@ -1,4 +1,4 @@
-"""The site half's locustfile, with a witness."""
+"""The site suite's locustfile, with a witness."""
 
 from locustfiles.ps import ScenarioUser
 from ps_bench.workload import SiteWorkload

@@ -23,12 +23,12 @@ def clock(tmp_path: Path) -> WallClock:
     return WallClock(tmp_path / "clock")
 
 
-@pytest.mark.parametrize(("half", "step_s"), [("ils", LATER_S), ("ps", -LATER_S)])
+@pytest.mark.parametrize(("suite", "step_s"), [("ils", LATER_S), ("ps", -LATER_S)])
 def test_a_stepped_clock_changes_nothing_that_is_measured(
-    ground: Ground, clock: WallClock, half: str, step_s: int
+    ground: Ground, clock: WallClock, suite: str, step_s: int
 ) -> None:
-    operation = "lookup" if half == "ils" else "page"
-    where = (half, "run", operation, "--entries", "300", "--locales", ",".join(LOCALES))
+    operation = "lookup" if suite == "ils" else "page"
+    where = (suite, "run", operation, "--entries", "300", "--locales", ",".join(LOCALES))
     load = ("--users", "4", "--threads", "1", "--warmup", "0s")
     evenly = ("--rate", str(RATE), "--arrivals", "even")
     kept = ("--measure", f"{SECONDS}s", "--json", "--out", str(ground.run))

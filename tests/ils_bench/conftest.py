@@ -1,4 +1,4 @@
-"""Real directories for the tests of the directory half."""
+"""Real directories for the tests of the directory suite."""
 
 from collections.abc import Iterator
 from pathlib import Path

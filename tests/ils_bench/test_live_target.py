@@ -51,7 +51,7 @@ class Live:
         return self.directory.stats()["entries"] - BASE_AND_SUFFIX
 
     def ils(self, *argv: str) -> Ran:
-        """Run a command of the directory half against it."""
+        """Run a command of the directory suite against it."""
         return in_process("ils", *argv, "--target", self.url, *LOCALES)
 
 

@@ -1,4 +1,4 @@
-"""The site half's locustfile: Locust's totals against the site's own counters, and the web UI."""
+"""The site suite's locustfile: Locust's totals against the site's own counters, and the web UI."""
 
 import json
 import os

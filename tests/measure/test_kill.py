@@ -79,17 +79,17 @@ def test_finished_points_survive_kill_9_at_any_moment_and_resume_completes_the_s
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == [sweep.run.name]
 
 
-@pytest.mark.parametrize("half", ["ils", "ps"])
-def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, half: str) -> None:
+@pytest.mark.parametrize("suite", ["ils", "ps"])
+def test_neither_load_nor_target_outlives_a_killed_sweep(tmp_path: Path, suite: str) -> None:
     sweep = Killed(tmp_path)
-    operation = ("--operations", "lookup") if half == "ils" else ()
+    operation = ("--operations", "lookup") if suite == "ils" else ()
     long = ("--locales", "en_US", "--users", "2", "--warmup", "0s", "--measure", "10m")
-    argv = (half, "sweep", "--sizes", "20", *operation, *long, "--out", str(sweep.run))
+    argv = (suite, "sweep", "--sizes", "20", *operation, *long, "--out", str(sweep.run))
     with sweep.started(*argv):
         assert eventually(lambda: "measure" in sweep.phases(), 60)
         began = {each.partition("-m ")[2].split()[0] for each in sweep.processes()}
         modules = ("sitebench.cli.main", "sitebench.locust.process")
-        assert began == {*modules, f"{half}_bench.targets.embedded"}
+        assert began == {*modules, f"{suite}_bench.targets.embedded"}
     assert eventually(lambda: not sweep.processes(), 60), sweep.processes()
     assert list(sweep.temporary.iterdir()) == []
     with RunFile(sweep.run) as run:

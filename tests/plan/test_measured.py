@@ -26,7 +26,7 @@ def invalid(result: PointResult) -> PointResult:
 
 
 def a_page_result(pages_per_s: float, entries: int = 1_000) -> PointResult:
-    made = a_result(a_spec("scenario", entries, half="ps"))
+    made = a_result(a_spec("scenario", entries, suite="ps"))
     return replace(made, figures={"web_pages_per_s": pages_per_s})
 
 
@@ -91,7 +91,7 @@ def test_a_kept_schedule_says_that_the_target_can_do_more() -> None:
 
 
 def test_a_site_is_counted_in_whole_pages_and_its_single_requests_not_at_all() -> None:
-    alone = a_result(a_spec("image", half="ps"))
+    alone = a_result(a_spec("image", suite="ps"))
     (table,) = tables_of([a_page_result(43.5), alone], PS)
     assert table.rates == {"pages": (43.5,)}
 

@@ -47,7 +47,7 @@ def test_the_site_prints_what_the_paper_prints() -> None:
 def test_a_site_without_pages_says_how_to_count_them(tmp_path: Path) -> None:
     run = tmp_path / "run.sitebench"
     with RunStore(run) as store:
-        result = a_result(a_spec(half="ps", operation="scenario"))
+        result = a_result(a_spec(suite="ps", operation="scenario"))
         store.begin(result.spec)
         store.complete(store.point_id(result.spec.key), {"measure": a_tally()}, result)
         store.confirm(result.spec)

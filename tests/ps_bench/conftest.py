@@ -1,4 +1,4 @@
-"""Sites for the tests of the site half."""
+"""Sites for the tests of the site suite."""
 
 from collections.abc import Iterator
 

@@ -71,7 +71,7 @@ def test_the_search_encloses_the_limit_survives_ctrl_c_and_repeats_its_answer(
     peak = answer["peak"]
     # It sleeps at least so long per request, one at a time: no machine makes it faster.
     assert peak["rate"] <= LIMIT * 1.05
-    keys = {PointSpec(**point["spec"]).key: point for point in points}
+    keys = {PointSpec.of(point["spec"]).key: point for point in points}
     assert keys[peak["best"]]["rate"] == peak["rate"]
     assert peak["interval"] is None
     if (seen := peak["seen"]) is not None:

@@ -38,7 +38,7 @@ def a_tally(hundreds: int = 10, extra_pages: int = 0) -> Tally:
 
 
 def a_result(entries: int = 1_000) -> PointResult:
-    spec = replace(a_spec("scenario", entries), half="ps", settings={"keepalive": "false"})
+    spec = replace(a_spec("scenario", entries), suite="ps", settings={"keepalive": "false"})
     tally = a_tally()
     return summarise(
         spec,

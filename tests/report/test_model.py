@@ -78,7 +78,7 @@ def test_two_runs_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) ->
 def test_a_half_that_this_version_does_not_know_is_shown_by_its_name(tmp_path: Path) -> None:
     path = tmp_path / "dns.sitebench"
     with RunStore(path) as store:
-        made.measured(store, made.spec(half="dns", operation="query"))
+        made.measured(store, made.spec(suite="dns", operation="query"))
     (suite,) = load([path]).present
     assert (suite.name, suite.title) == ("dns", "dns")
     assert [figure.operation for figure in suite.figures(["static"])] == ["static"]

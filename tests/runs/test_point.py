@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,20 @@ from tests.support.points import a_result, a_spec, a_use
 def test_a_specification_survives_being_written() -> None:
     spec = a_spec(rate=500.0)
     assert PointSpec.read(spec.canonical()) == spec
+
+
+def test_keys_of_points_stay_the_same() -> None:
+    spec = PointSpec(
+        *("ils", "lookup", 10_000, "embedded", 64, 500.0, 2, 5.0),
+        settings={"think": "0s", "a": "1"},
+    )
+    assert spec.canonical() == (
+        '{"client":"native","entries":10000,"half":"ils","measure_s":5.0,"operation":"lookup",'
+        '"rate":500.0,"settings":{"a":"1","think":"0s"},"target":"embedded","users":64,"warmup_s":2}'
+    )
+    assert spec.key == "e60cf8c9b65c09b22347"
+    assert replace(spec, repeat=1, threads=2).key == "d02c62341ebddf6ab35d"
+    assert next(iter(spec.to_json())) == "half"
 
 
 def test_points_that_were_asked_for_alike_have_one_key() -> None:

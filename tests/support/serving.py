@@ -10,10 +10,10 @@ GREETING = 3
 
 
 @contextmanager
-def serving(half: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
-    """Yield a running server of a half and the lines it greeted with; it is ended in order."""
+def serving(suite: str, *argv: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Yield a running server of a suite and the lines it greeted with; it is ended in order."""
     with subprocess.Popen(
-        [*SITEBENCH, half, "serve", "--port", "0", *argv],
+        [*SITEBENCH, suite, "serve", "--port", "0", *argv],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -108,7 +108,7 @@ class WebPage:
 @contextmanager
 def web_ui(
     folder: Path,
-    half: str,
+    suite: str,
     *arguments: str,
     output: list[str] | None = None,
     before: Sequence[str] = (),
@@ -119,7 +119,7 @@ def web_ui(
     What it prints goes into `output`; the words of `before` start the command.
     """
     port = free_port()
-    argv = [sys.executable, "-m", "sitebench.cli.main", half, "ui", "--no-browser"]
+    argv = [sys.executable, "-m", "sitebench.cli.main", suite, "ui", "--no-browser"]
     process = subprocess.Popen(
         [*before, *argv, "--web-port", str(port), *arguments],
         cwd=folder,

@@ -46,8 +46,8 @@ def test_start_tls_as_serve_suggests_it() -> None:
 
 
 def test_an_embedded_target_speaks_tls_when_asked() -> None:
-    for half, resume in (("ils", "--tls-resume"), ("ps", "--no-tls-resume")):
-        ran = in_process(half, "run", "--tls", resume, *PEOPLE, *SHORT)
+    for suite, resume in (("ils", "--tls-resume"), ("ps", "--no-tls-resume")):
+        ran = in_process(suite, "run", "--tls", resume, *PEOPLE, *SHORT)
         assert ran.code == 0, ran.err
         assert ran.objects[0]["failures"] == 0
 

@@ -22,9 +22,9 @@ def test_limits_are_read_as_pairs() -> None:
             parse_limits(wrong)
 
 
-@pytest.mark.parametrize("half", ["ils", "ps"])
-def test_an_unknown_or_impossible_limit_is_refused(half: str) -> None:
-    start = (half, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
+@pytest.mark.parametrize("suite", ["ils", "ps"])
+def test_an_unknown_or_impossible_limit_is_refused(suite: str) -> None:
+    start = (suite, "serve", "--entries", "5", "--locales", "en_US", "--port", "0", "--limit")
     refused(in_process(*start, "patience=3"), 2, "patience", "connections_per_address")
     refused(in_process(*start, "connections=0"), 2, "connections cannot be 0")
 

@@ -96,9 +96,9 @@ def test_by_default_only_loopback_is_listened_at(argv: tuple[str, ...], tmp_path
     assert heard_at(tmp_path, *SITEBENCH, *argv) <= LOOPBACK
 
 
-@pytest.mark.parametrize("half", ["ils", "ps"])
-def test_so_is_the_web_page(half: str, tmp_path: Path) -> None:
-    page = (half, "ui", "--no-browser", "--web-port", "{port}")
+@pytest.mark.parametrize("suite", ["ils", "ps"])
+def test_so_is_the_web_page(suite: str, tmp_path: Path) -> None:
+    page = (suite, "ui", "--no-browser", "--web-port", "{port}")
     assert heard_at(tmp_path, *SITEBENCH, *page) <= LOOPBACK
 
 

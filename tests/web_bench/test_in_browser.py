@@ -33,7 +33,7 @@ def test_a_workload_from_the_form_to_the_report(chromedriver: Path, tmp_path: Pa
         with RunFile(copy) as run:
             (point,) = run.points()
             counted = sum(row.count for row in run.timeline(point.id) if row.step == "cgi-env")
-        assert (point.spec.half, point.spec.operation) == ("web", "webbench1-light")
+        assert (point.spec.suite, point.spec.operation) == ("web", "webbench1-light")
         assert counted == totals["cgi-env"]
 
         report.write_bytes(page.get("/sitebench/report?download"))

@@ -11,7 +11,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import RenderableType
@@ -171,9 +171,9 @@ def find_peak(options: PeakOptions, job: PeakJob) -> None:
         # In place of an earlier answer to the same question.
         known, question = store.manifest().get("peaks", []), peak.question()
         others = [each for each in known if {name: each.get(name) for name in question} != question]
-        store.set_manifest({"peaks": [*others, asdict(peak)]})
+        store.set_manifest({"peaks": [*others, peak.to_json()]})
     if options.json:
-        print(json.dumps({"peak": asdict(peak)}), flush=True)
+        print(json.dumps({"peak": peak.to_json()}), flush=True)
     else:
         show(shown)
         say(f"run file: {store.path}")

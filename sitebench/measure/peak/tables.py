@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Group
@@ -12,7 +12,7 @@ from sitebench.measure.objective import Objective
 from sitebench.measure.peak.curve import Spot
 from sitebench.measure.peak.search import Answer, HighestRate, Reply, SearchPlan, Trial
 from sitebench.measure.peak.usl import Usl
-from sitebench.runs.point import PointResult, PointSpec
+from sitebench.runs.point import PointResult, PointSpec, with_suite_key
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
     around,
@@ -42,7 +42,7 @@ class Seen:
 class Peak:
     """The answer; as JSON in the manifest, under `peaks`, and printed by `--json`."""
 
-    half: str
+    suite: str
     operation: str
     entries: int
     target: str
@@ -60,8 +60,11 @@ class Peak:
 
     def question(self) -> dict[str, Any]:
         """Return what identifies the question: a run file holds one answer to each."""
-        names = ("half", "operation", "entries", "target", "client", "objective")
-        return {name: getattr(self, name) for name in names}
+        names = ("suite", "operation", "entries", "target", "client", "objective")
+        return with_suite_key({name: getattr(self, name) for name in names})
+
+    def to_json(self) -> dict[str, Any]:
+        return with_suite_key(asdict(self))
 
 
 def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) -> Peak:
@@ -83,7 +86,7 @@ def clients_peak(found: Sequence[Series], bend: Spot | None, law: Usl | None) ->
 
 
 def _asked(spec: PointSpec) -> tuple[str, str, int, str, str]:
-    return spec.half, spec.operation, spec.entries, spec.target, spec.client
+    return spec.suite, spec.operation, spec.entries, spec.target, spec.client
 
 
 def _knee(bend: Spot | None) -> dict[str, float] | None:

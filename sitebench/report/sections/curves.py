@@ -32,7 +32,7 @@ from sitebench.report.model import (
 )
 from sitebench.report.page import Section, chooser, figure
 from sitebench.report.paper import why
-from sitebench.runs.point import PointSpec
+from sitebench.runs.point import SUITE_KEY, PointSpec
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import percentile, rate_of
 from sitebench.units import format_rate
@@ -78,11 +78,12 @@ def _load(each: Series) -> tuple[float, int]:
 
 def _peaks(run: Run, spec: PointSpec) -> list[Mapping[str, Any]]:
     """Return what the manifest has of this group: clients are swept closed, objectives open."""
-    same = ("half", "operation", "entries", "target", "client")
+    same = ("operation", "entries", "target", "client")
+    asked = {SUITE_KEY: spec.suite, **{name: getattr(spec, name) for name in same}}
     return [
         peak
         for peak in run.manifest.get("peaks", ())
-        if all(peak.get(name) == getattr(spec, name) for name in same)
+        if all(peak.get(key) == value for key, value in asked.items())
         and (peak.get("objective") is None) == (spec.rate is None)
     ]
 

@@ -81,7 +81,7 @@ def _operations(report: Report, run: Run) -> Table:
 
 
 def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
-    suite = report.suite(each.spec.half)
+    suite = report.suite(each.spec.suite)
     others = (s.spec for s in run.series if s.spec.operation == each.spec.operation)
     how = distinguishing_label(others, ignoring=("load", "lanes"))(each.spec)
     bounds = ", ".join(dict.fromkeys(r.verdict.bound for r in each.results))

@@ -37,7 +37,7 @@ def _of_operations(report: Report) -> list[Table]:
 def _others(report: Report) -> Iterator[Folded]:
     for suite in report.present:
         for run in report.runs:
-            measured = [each for each in run.series if each.spec.half == suite.name]
+            measured = [each for each in run.series if each.spec.suite == suite.name]
             if suite.tables is not None and measured:
                 for group in suite.tables(measured):
                     yield Folded(report.titled(group.title, run), group.tables, group.folded)
@@ -47,7 +47,7 @@ def _charts(report: Report) -> Iterator[Chart]:
     for suite in report.present:
         yield from beside_printed(report, suite)
         for n, run in enumerate(report.runs):
-            measured = [each for each in run.series if each.spec.half == suite.name]
+            measured = [each for each in run.series if each.spec.suite == suite.name]
             if suite.charts is not None and measured:
                 for chart in suite.charts(measured):
                     yield _of_run(report, run, n, chart)

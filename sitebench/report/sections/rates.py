@@ -53,7 +53,7 @@ def lines(report: Report, suite: str, operation: str) -> list[_Line]:
     found: dict[tuple[str, str], dict[str, list[Series]]] = {}
     runs = {run.label: run for run in report.runs}
     for run, each in report.measured:
-        if (each.spec.half, each.spec.operation) == (suite, operation):
+        if (each.spec.suite, each.spec.operation) == (suite, operation):
             loads = found.setdefault((run.label, variant_name(each.spec)), {})
             loads.setdefault(load_key(each.spec), []).append(each)
     best = {key: max(loads.values(), key=_worth) for key, loads in found.items()}

@@ -81,7 +81,7 @@ def _groups(report: Report) -> list[_Group]:
 
 def _group(report: Report, run: str, kind: str, points: Sequence[Point]) -> _Group:
     spec = points[0].spec
-    suite = report.suite(spec.half)
+    suite = report.suite(spec.suite)
     call = distinguishing_label(
         point.spec for point in report.points if point.spec.operation == spec.operation
     )

@@ -180,7 +180,7 @@ def _best(report: Report, suite: ReportSuite, figure: RateFigure) -> str:
     series = [
         each
         for _, each in report.measured
-        if (each.spec.half, each.spec.operation) == (suite.name, figure.operation)
+        if (each.spec.suite, each.spec.operation) == (suite.name, figure.operation)
         and each.usable
         and each.median(figure.of) is not None
     ]

@@ -13,6 +13,7 @@ from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import Durations
+from sitebench.runs.point import SUITE_KEY
 from sitebench.runs.runfile import RunFile, StoredPoint
 
 _Row = Mapping[str, Any]
@@ -106,7 +107,7 @@ def _point_columns(point: StoredPoint) -> dict[str, Any]:
     spec = point.spec
     return {
         "point": point.id,
-        "half": spec.half,
+        SUITE_KEY: spec.suite,
         "operation": spec.operation,
         "entries": spec.entries,
         "repeat": spec.repeat,
