@@ -27,7 +27,7 @@ from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options, named
 from sitebench.options.help import App
 from sitebench.options.option import OneOf
-from sitebench.suites import commands
+from sitebench.suite_base import commands
 
 app = App()
 
@@ -91,7 +91,7 @@ def sweep(
     """
     from ils_bench.paper.printed import SIZES_1997
     from ils_bench.targets.identity import password_asked
-    from sitebench.suites.points import at_size
+    from sitebench.suite_base.points import at_size
 
     if paper:
         commands.refuse_measure(options, _PAPER_WINDOW_S)
@@ -172,8 +172,8 @@ def vary(
     from ils_bench import points
     from ils_bench.targets.identity import password_asked
     from sitebench.options.convert import narrowed
-    from sitebench.suites.vary import VaryJob
-    from sitebench.suites.vary import vary as measure_levels
+    from sitebench.suite_base.vary import VaryJob
+    from sitebench.suite_base.vary import vary as measure_levels
 
     name, options = commands.parse_operation(SUITE, operation), password_asked(options)
     base = narrowed(IlsOptions, options)
@@ -213,7 +213,7 @@ def peak(
     """
     from ils_bench import points
     from ils_bench.targets.identity import password_asked
-    from sitebench.suites.points import at_size
+    from sitebench.suite_base.points import at_size
 
     name, options = commands.parse_operation(SUITE, operation), password_asked(options)
     one = at_size(IlsOptions, options, options.entries)

@@ -12,7 +12,7 @@ from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import MeasureOptions, PointOptions
 from sitebench.measure.options import PeakOptions as SearchOptions
 from sitebench.options import option
-from sitebench.suites.options import (
+from sitebench.suite_base.options import (
     EndpointOptions,
     EntriesOption,
     PeopleOptions,

@@ -20,7 +20,7 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
-from sitebench.suites import points
+from sitebench.suite_base import points
 from sitebench.targets.in_process import known
 
 _LEFT_FOR_LAST = ("register", "add")

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitebench.suites.markers import marked
+from sitebench.suite_base.markers import marked
 
 if TYPE_CHECKING:
     from ils_bench.targets.ldap_directory import LdapDirectory

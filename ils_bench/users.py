@@ -21,7 +21,7 @@ from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.sequences import Sequence
 from ils_bench.workload import IlsWorkload
 from sitebench.locust.user import LaneUser
-from sitebench.suites.joining import join
+from sitebench.suite_base.joining import join
 
 
 class SequenceUser(LaneUser):

@@ -31,7 +31,7 @@ from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
-from sitebench.suites.workload import Load, SuiteWorkload
+from sitebench.suite_base.workload import Load, SuiteWorkload
 from sitebench.targets.tls import Trust
 from sitebench.verdict.warning import PointWarning
 

@@ -25,7 +25,7 @@ from ps_bench.suite import SUITE
 from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
 from sitebench.options.help import App
-from sitebench.suites import commands
+from sitebench.suite_base import commands
 
 app = App()
 
@@ -76,7 +76,7 @@ def sweep(
     An interrupted sweep resumes where it stopped if repeated with the same --out.
     """
     from ps_bench.paper.printed import MEASURE_1997_S, SIZES_1997, WARMUP_1997_S
-    from sitebench.suites.points import at_size
+    from sitebench.suite_base.points import at_size
 
     if paper:
         commands.refuse_measure(options, MEASURE_1997_S)
@@ -141,8 +141,8 @@ def vary(
     from ps_bench import points
     from seeders.pools import cache_folder
     from sitebench.options.convert import narrowed
-    from sitebench.suites.vary import VaryJob
-    from sitebench.suites.vary import vary as measure_levels
+    from sitebench.suite_base.vary import VaryJob
+    from sitebench.suite_base.vary import vary as measure_levels
 
     _say_what_is_sent(options)
     name = commands.parse_operation(SUITE, operation)
@@ -182,7 +182,7 @@ def peak(
     """
     _say_what_is_sent(options)
     from ps_bench import points
-    from sitebench.suites.points import at_size
+    from sitebench.suite_base.points import at_size
 
     name = commands.parse_operation(SUITE, operation)
     one = at_size(PsOptions, options, options.entries)

@@ -10,7 +10,7 @@ from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import MeasureOptions, PointOptions
 from sitebench.measure.options import PeakOptions as SearchOptions
 from sitebench.options import option
-from sitebench.suites.options import EntriesOption, PeopleOptions, ServerOptions, port_option
+from sitebench.suite_base.options import EntriesOption, PeopleOptions, ServerOptions, port_option
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from sitebench.http.scenario_file import read
 from sitebench.http.site import OpenSite, assure_own, parse_address
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
-from sitebench.suites import points
+from sitebench.suite_base import points
 from sitebench.targets.in_process import known
 
 

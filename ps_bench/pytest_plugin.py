@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sitebench.suites.markers import marked
+from sitebench.suite_base.markers import marked
 
 if TYPE_CHECKING:
     from ps_bench.targets.personalized_site import PersonalizedSite

@@ -16,7 +16,7 @@ from __future__ import annotations
 from ps_bench.options import LocustOptions
 from ps_bench.workload import SiteWorkload
 from sitebench.http.user import ScenarioUser
-from sitebench.suites.joining import join
+from sitebench.suite_base.joining import join
 
 
 class SiteUser(ScenarioUser):

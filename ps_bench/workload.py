@@ -18,7 +18,7 @@ from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, assure_own, open_live, parse_address
 from sitebench.locust.preparing import Preparing
-from sitebench.suites.workload import Load, SuiteWorkload
+from sitebench.suite_base.workload import Load, SuiteWorkload
 from sitebench.targets.tls import Trust
 
 if TYPE_CHECKING:

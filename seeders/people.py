@@ -15,7 +15,7 @@ from seeders import DEFAULT_BASE
 from seeders.pools import PoolsFile, pools
 from sitebench._engine import Contents, Population
 from sitebench.errors import BadInput
-from sitebench.suites.options import DEFAULT_LOCALES
+from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.native_errors import translated
 
 Profile = Literal["paper", "small", "ils"]

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
-from sitebench.suites.options import DEFAULT_LOCALES
+from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system.files import atomic_write
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from sitebench.errors import BadInput
 from sitebench.measure.options import run_file
 from sitebench.options.convert import command_options
 from sitebench.options.help import App
-from sitebench.suites import commands
+from sitebench.suite_base import commands
 from web_bench.options import (
     FileSetOptions,
     LocustOptions,
@@ -198,8 +198,8 @@ def vary(
     """
     from seeders.pools import cache_folder
     from sitebench.options.convert import narrowed
-    from sitebench.suites.vary import VaryJob
-    from sitebench.suites.vary import vary as measure_levels
+    from sitebench.suite_base.vary import VaryJob
+    from sitebench.suite_base.vary import vary as measure_levels
     from web_bench import points
     from web_bench.paper.printed import PAPERS
     from web_bench.targets.opening import check

@@ -11,7 +11,7 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.http.site import parse_address
 from sitebench.locust.preparing import Preparing
-from sitebench.suites.workload import Load, SuiteWorkload
+from sitebench.suite_base.workload import Load, SuiteWorkload
 from sitebench.targets.tls import Trust
 from web_bench import points
 from web_bench.docroot import docroot_of

@@ -13,7 +13,7 @@ from sitebench.errors import BadInput
 from sitebench.http.site import parse_address
 from sitebench.measure.sweep import Stage
 from sitebench.runs.point import PointSpec
-from sitebench.suites import points
+from sitebench.suite_base import points
 from sitebench.targets.in_process import known
 from web_bench.docroot import Progress, with_options
 from web_bench.options import LocustOptions, TestOptions, WebOptions

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from sitebench.locust.user import LaneUser
-from sitebench.suites.joining import join
+from sitebench.suite_base.joining import join
 from web_bench.load import WebWorkload
 from web_bench.options import LocustOptions
 from web_bench.points import workload_of

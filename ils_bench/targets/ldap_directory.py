@@ -12,7 +12,7 @@ from ils_bench.suite import SUITE
 from seeders.people import Profile, Spec, generate
 from sitebench._engine import Directory, Population
 from sitebench.errors import BadInput
-from sitebench.suites.options import DEFAULT_LOCALES
+from sitebench.suite_base.options import DEFAULT_LOCALES
 from sitebench.system import secret
 from sitebench.targets.in_process import InProcess, certificate, keywords
 from sitebench.targets.serving import serve_until_stopped

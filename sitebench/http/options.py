@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitebench.options import option
-from sitebench.suites.options import SuiteTestOptions, target_option
+from sitebench.suite_base.options import SuiteTestOptions, target_option
 
 
 @dataclass(frozen=True)

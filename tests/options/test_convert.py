@@ -14,7 +14,7 @@ from sitebench.options import convert, option
 from sitebench.options.help import App
 from sitebench.options.option import PANELS, OneOf, fields_of
 from sitebench.options.spelling import long_option
-from sitebench.suites.options import PeopleOptions
+from sitebench.suite_base.options import PeopleOptions
 
 
 @dataclass(frozen=True)

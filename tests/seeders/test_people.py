@@ -8,7 +8,7 @@ import pytest
 from seeders.people import People, Spec, generate
 from sitebench._engine import Population
 from sitebench.errors import BadInput
-from sitebench.suites.options import DEFAULT_LOCALES
+from sitebench.suite_base.options import DEFAULT_LOCALES
 
 
 def test_a_thousand_are_the_first_of_a_million(people: People, cache: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from seeders.pools import FIELDS, harvest, pools
 from sitebench.errors import BadInput
-from sitebench.suites.options import DEFAULT_LOCALES
+from sitebench.suite_base.options import DEFAULT_LOCALES
 
 # Two scripts, and the provider with the fewest names.
 FEW = ("en_US", "ja_JP")

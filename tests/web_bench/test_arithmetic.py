@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sitebench.errors import BadInput
-from sitebench.suites.scaling import scaling
+from sitebench.suite_base.scaling import scaling
 from web_bench.paper.arithmetic import (
     LINE_EFFICIENCY,
     MBIT,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from sitebench.runs.point import PointResult
-from sitebench.suites.vary import Level, scaled, table
+from sitebench.suite_base.vary import Level, scaled, table
 from sitebench.verdict.verdict import Bound
 from tests.support.points import a_result, a_spec
 

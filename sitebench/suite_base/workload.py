@@ -29,7 +29,7 @@ from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
 from sitebench.suite import Suite
-from sitebench.suites.points import Points
+from sitebench.suite_base.points import Points
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text, receive

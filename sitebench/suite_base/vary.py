@@ -25,7 +25,7 @@ from sitebench.options.convert import named
 from sitebench.options.option import fields_of
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
-from sitebench.suites.scaling import scaling
+from sitebench.suite_base.scaling import scaling
 from sitebench.tables.bottlenecks import bottleneck_tables
 from sitebench.tables.tables import bounds, latency_table, new_table, rate_mark, titled
 from sitebench.targets.limits import Limits, confined

@@ -22,7 +22,7 @@ from sitebench.suite import Suite
 if TYPE_CHECKING:
     from sitebench.measure.command import Seeding
     from sitebench.measure.sweep import Stage
-    from sitebench.suites.points import Points
+    from sitebench.suite_base.points import Points
 
 Sizes = Annotated[
     str | None,
