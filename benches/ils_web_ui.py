@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,7 @@ from sitebench.measure.options import PointOptions
 from sitebench.options.convert import to_argv
 from sitebench.system.machine import usable_cores
 from sitebench.system.network import free_port
+from sitebench.system.secret import WEB_TOKEN
 
 WINDOW_S = 10.0
 """At least: five times what a page waits between two questions."""
@@ -41,6 +43,7 @@ WARMUP_S = 5.0
 POLLED_S = {"/stats/requests": 2.0, "/sitebench/live.json": 2.0, "/logs": 5.0}
 """What the page asks for while its Live tab is in front, and how often."""
 ANSWERS_S = 60.0
+_TOKEN = secrets.token_urlsafe(16)
 
 Look = Callable[[str, float], float]
 """Looks at a page for so long, and returns the cores that it used meanwhile."""
@@ -81,7 +84,11 @@ def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[floa
     argv += ["--web-port", str(port), *to_argv(watched), *command.arguments, command.user_class]
     root = f"http://127.0.0.1:{port}"
     process = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        argv,
+        env={**os.environ, WEB_TOKEN: _TOKEN},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         _await(root)
@@ -118,7 +125,7 @@ def _browser(chromium: str) -> Iterator[Look]:
             argv += ["--disable-background-networking", "--remote-debugging-port=0"]
             argv += ["--window-size=1300,1000", f"--user-data-dir={folder}/profile"]
             process = subprocess.Popen(
-                [*argv, f"{root}/?tab=sitebench-live"],
+                [*argv, f"{root}/?token={_TOKEN}&tab=sitebench-live"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -148,7 +155,7 @@ def _await(root: str) -> None:
     give_up = time.monotonic() + ANSWERS_S
     while True:
         try:
-            urllib.request.urlopen(f"{root}/", timeout=10).close()
+            urllib.request.urlopen(_request(f"{root}/"), timeout=10).close()
         except OSError:
             if time.monotonic() > give_up:
                 raise
@@ -157,7 +164,11 @@ def _await(root: str) -> None:
             return
 
 
+def _request(url: str, data: bytes | None = None) -> urllib.request.Request:
+    return urllib.request.Request(url, data, {"Authorization": f"Bearer {_TOKEN}"})
+
+
 def _ask(url: str, form: dict[str, Any] | None = None) -> Any:
     data = None if form is None else urllib.parse.urlencode(form).encode()
-    with urllib.request.urlopen(url, data, timeout=ANSWERS_S) as answer:
+    with urllib.request.urlopen(_request(url, data), timeout=ANSWERS_S) as answer:
         return json.loads(answer.read())

@@ -5,8 +5,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.system.network import free_port
+from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import eventually
 
 
 class Screen:
     """Locust's web UI as a browser talks to it."""
 
-    def __init__(self, root: str) -> None:
-        self._root = root
+    def __init__(self, root: UiAddress) -> None:
+        self.root = root
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"{self._root}{path}", timeout=30) as answer:
+        with urllib.request.urlopen(self.root.request(path), timeout=30) as answer:
             text: str = answer.read().decode()
             return text
 
@@ -68,7 +69,7 @@ class Screen:
 
     def download(self, path: Path) -> Path:
         """Keep the run file as it is now."""
-        with urllib.request.urlopen(f"{self._root}/sitebench/run", timeout=60) as answer:
+        with urllib.request.urlopen(self.root.request("/sitebench/run"), timeout=60) as answer:
             path.write_bytes(answer.read())
         return path
 
@@ -80,7 +81,7 @@ class Screen:
 
     def post(self, path: str, **fields: str) -> dict[str, Any]:
         data = urllib.parse.urlencode(fields).encode()
-        with urllib.request.urlopen(f"{self._root}{path}", data, timeout=60) as answer:
+        with urllib.request.urlopen(self.root.request(path, data), timeout=60) as answer:
             found: dict[str, Any] = json.loads(answer.read())
             return found
 
@@ -105,30 +106,24 @@ class Screen:
 
 def screen_of(locustfile: Path, folder: Path, *more: str) -> Iterator[Screen]:
     """Yield the web UI of a Locust that was given its locustfile, and little else."""
-    port = free_port()
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "locust", "-f", str(locustfile)),
-            *("--web-host", "127.0.0.1", "--web-port", str(port), *more),
-        ],
-        cwd=folder,
-        env={**os.environ},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    found = Screen(f"http://127.0.0.1:{port}")
-    give_up = time.monotonic() + 30
-    while True:
+    with tempfile.NamedTemporaryFile() as said:
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "locust", "-f", str(locustfile)),
+                *("--web-host", "127.0.0.1", "--web-port", str(free_port()), *more),
+            ],
+            cwd=folder,
+            env={**os.environ},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         try:
-            found.get("/")
-            break
-        except (urllib.error.URLError, ConnectionError):
-            assert time.monotonic() < give_up
-            time.sleep(0.1)
-    yield found
-    process.terminate()
-    process.wait(20)
+            yield Screen(printed(process, Path(said.name)))
+        finally:
+            process.terminate()
+            process.wait(20)
 
 
 def requests(stats: dict[str, Any], name: str) -> int:

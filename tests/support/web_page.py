@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import urllib.error
+import tempfile
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sitebench.system.network import free_port
 from tests.support.browser import Browser
+from tests.support.ui_address import UiAddress, printed
 from tests.support.waiting import eventually
 
 # React listens to events, and overwrites what was set behind its back.
@@ -56,13 +57,13 @@ LINES = (
 class WebPage:
     """A browser on a web UI."""
 
-    def __init__(self, browser: Browser, root: str) -> None:
+    def __init__(self, browser: Browser, root: UiAddress) -> None:
         self.browser = browser
         self.root = root
 
     def open(self) -> None:
         """Load the page and wait until it is drawn."""
-        self.browser.open(f"{self.root}/")
+        self.browser.open(self.root.page)
         assert self.sees("return document.querySelectorAll('button, input').length > 3")
 
     def sees(self, script: str, *arguments: object, within_s: float = 30.0) -> bool:
@@ -100,7 +101,7 @@ class WebPage:
 
     def get(self, path: str) -> bytes:
         """Return what a link leads to."""
-        with urllib.request.urlopen(f"{self.root}{path}", timeout=60) as answer:
+        with urllib.request.urlopen(self.root.request(path), timeout=60) as answer:
             content: bytes = answer.read()
             return content
 
@@ -113,42 +114,29 @@ def web_ui(
     output: list[str] | None = None,
     before: Sequence[str] = (),
     **env: str,
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
+) -> Iterator[tuple[subprocess.Popen[str], UiAddress]]:
     """Yield `sitebench HALF ui` and its address, once it answers; Ctrl-C stops it.
 
     What it prints goes into `output`; the words of `before` start the command.
     """
-    port = free_port()
     argv = [sys.executable, "-m", "sitebench.cli.main", suite, "ui", "--no-browser"]
-    process = subprocess.Popen(
-        [*before, *argv, "--web-port", str(port), *arguments],
-        cwd=folder,
-        env={**os.environ, **env},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    root = f"http://127.0.0.1:{port}"
-    try:
-        eventually(lambda: process.poll() is not None or _answers(root), 100)
-        assert process.poll() is None, "the web UI ended"
-        assert _answers(root), "the web UI does not answer"
-        yield process, root
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        words, _ = process.communicate(timeout=60)
-        print(words)  # Shown where the test fails.
-        if output is not None:
-            output.append(words)
-
-
-def _answers(root: str) -> bool:
-    try:
-        urllib.request.urlopen(f"{root}/", timeout=5).close()
-    except urllib.error.HTTPError:
-        return True
-    except OSError:
-        return False
-    return True
+    with tempfile.NamedTemporaryFile() as said:
+        process = subprocess.Popen(
+            [*before, *argv, "--web-port", str(free_port()), *arguments],
+            cwd=folder,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        try:
+            yield process, printed(process, Path(said.name))
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.wait(60)
+            words = Path(said.name).read_text()
+            print(words)  # Shown where the test fails.
+            if output is not None:
+                output.append(words)

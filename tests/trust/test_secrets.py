@@ -114,6 +114,7 @@ def test_who_needs_no_password_is_not_told_it(searched: Searched) -> None:
         "SITEBENCH_BIND_PASSWORD": searched.secret,
         "SITEBENCH_TLS_KEY_PASSWORD": searched.secret,
         "SITEBENCH_UI_LOGIN": searched.secret,
+        "SITEBENCH_WEB_TOKEN": searched.secret,
     }
     run = ("run", *PEOPLE, *BRIEF[:-1], "1s")
     for target in ("embedded", "openldap"):

@@ -58,7 +58,7 @@ def test_neither_pages_nor_downloads_hold_a_password(
         told = searched.environment(SITEBENCH_BIND_PASSWORD=searched.secret)
         opened = web_ui(searched.folder, "ils", *known, *given, output=searched.heard, **told)
         with opened as (_, root):
-            visitor = Visitor(root)
+            visitor = Visitor(root.base)
             visitor.get("/sitebench/login", username="ann", password=word)
             form = {"user_count": "2", "spawn_rate": "2", "user_classes": "LookupUser"}
             assert json.loads(visitor.get("/swarm", **form))["success"]

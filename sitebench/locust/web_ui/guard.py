@@ -8,7 +8,7 @@ import ipaddress
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from flask import jsonify, redirect, request, url_for
 from flask_login import current_user  # type: ignore[import-untyped]
@@ -63,16 +63,29 @@ class Guard:
         return None if why is None else jsonify({"success": False, "message": why})
 
     def _without(self, token: str) -> Any:
-        """Return the answer to a visitor who has not shown the token yet; None for others."""
+        """Return the answer to a visitor without the token, or who opens the page with it."""
+
+        def is_it(text: str | None) -> bool:
+            return hmac.compare_digest((text or "").encode(), token.encode())
+
         name = f"sitebench-{urlsplit(f'//{request.host}').port or 80}"
-        if hmac.compare_digest(request.args.get("token", "").encode(), token.encode()):
-            answer = redirect(url_for("locust.index"))
+        if is_it(request.args.get("token")):
+            if request.endpoint != "locust.index":
+                return None
+            others = urlencode([(k, v) for k, v in request.args.items(multi=True) if k != "token"])
+            answer = redirect(url_for("locust.index") + (f"?{others}" if others else ""))
             # Of the page's own requests only; no script may read it.
             answer.set_cookie(name, token, httponly=True, samesite="Strict")
             return answer
-        if hmac.compare_digest(request.cookies.get(name, "").encode(), token.encode()):
+        header = request.authorization
+        bearer = header.token if header is not None and header.type == "bearer" else None
+        if is_it(bearer) or is_it(request.cookies.get(name)):
             return None
-        return "open the address with ?token= that was printed at the start\n", 403
+        return (
+            "open the address with ?token= that was printed at the start, or send the header "
+            "Authorization: Bearer TOKEN\n",
+            403,
+        )
 
     def _rebound(self) -> bool:
         """Return whether a page on loopback is requested by a foreign host name.

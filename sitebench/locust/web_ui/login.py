@@ -1,11 +1,14 @@
-"""The login of --web-login: one name, one password, from a file or the environment.
+"""What a visitor must know: the token or, with --web-login, one name and one password.
 
-`sitebench ils ui` checks them before it becomes Locust, so this module does not import Locust.
+`sitebench ils ui` checks what it is given before it becomes Locust, so this module does not import
+Locust.
 """
 
 from __future__ import annotations
 
 import hmac
+import os
+import re
 import secrets
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +24,35 @@ if TYPE_CHECKING:
 
 _REFUSED_S = 1.0
 """The delay after a wrong password, against guessing."""
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
+"""As in an address, a cookie and a header, without any encoding."""
 
 
 class _User(UserMixin):  # type: ignore[misc]
     """The only user."""
 
     id = "sitebench"
+
+
+def check(*, web_login: bool, login_file: str | None) -> None:
+    """Raise what is wrong with the login's name and password, or with the chosen token."""
+    if web_login:
+        credentials(login_file)
+    else:
+        token()
+
+
+def token() -> str:
+    """Return the token that the environment chooses, or a new one."""
+    chosen = os.environ.get(secret.WEB_TOKEN)
+    if chosen is None:
+        return secrets.token_urlsafe(16)
+    if not _TOKEN.fullmatch(chosen):
+        raise BadInput(
+            f"${secret.WEB_TOKEN} is not at least 16 characters of A-Z, a-z, 0-9, _ and -",
+            "set it to 32 random ones, or unset it: each session then has a token of its own",
+        )
+    return chosen
 
 
 def credentials(file: str | None) -> tuple[str, str]:

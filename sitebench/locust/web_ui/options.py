@@ -42,7 +42,7 @@ class UiOptions(SessionOptions):
     )
     web_host: str = option.text(
         "127.0.0.1",
-        "Address of the web UI; any but loopback is open to all who reach it.",
+        "Address of the web UI; on any but loopback, its token is sent unencrypted.",
         "HOST",
         panel="Web UI",
         locust=False,

@@ -191,6 +191,12 @@ def open_session(environment: Environment) -> Session | None:
     chosen = from_namespace(SessionOptions, environment.parsed_options)
     if chosen.out is None and environment.web_ui is None:
         return None
+    if environment.web_ui is not None:
+        # Late: most points are measured without it.
+        from sitebench.locust.web_ui import login
+
+        # Before the run file is there.
+        login.check(web_login=environment.web_ui.web_login, login_file=chosen.login_file)
     session = Session(chosen.out or _new_name(), kept=not chosen.discard)
 
     def closing(**_: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 import webbrowser
 from typing import Any
 
@@ -12,9 +11,8 @@ from flask import Response, request
 from locust.env import Environment
 
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.web_ui import form
+from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.guard import Guard
-from sitebench.locust.web_ui.login import credentials, require_login
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.routes import blueprint
 from sitebench.locust.web_ui.session import Session
@@ -36,12 +34,13 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     web_ui, parsed = environment.web_ui, environment.parsed_options
     if web_ui is None or session is None or parsed is None:
         return
+    token = None if web_ui.web_login else login.token()
     state = WebUiState(bridge, session)
     base_path = parsed.web_base_path
     app: Any = web_ui.app
     if web_ui.web_login:
         chosen = from_namespace(SessionOptions, parsed)
-        require_login(web_ui, base_path, *credentials(chosen.login_file))
+        login.require_login(web_ui, base_path, *login.credentials(chosen.login_file))
     app.register_blueprint(blueprint(web_ui, state, base_path))
     web_ui.template_args.update(template_args())
     begin_form_with(web_ui, ("target", "entries"))
@@ -49,9 +48,6 @@ def set_up_web_ui(bridge: Bridge, session: Session | None, options: type[Any]) -
     app.jinja_env.policies["json.dumps_kwargs"] = {"sort_keys": False}
     environment.host = environment.host or parsed.target
     web_ui.template_args["all_profiles"] = _profiles(options)
-    token = None
-    if not web_ui.web_login and form.pinned(options, from_namespace(options, parsed)):
-        token = secrets.token_urlsafe(16)
     path = f"{base_path or ''}/{'' if token is None else f'?token={token}'}"
     scheme = "https" if web_ui.tls_cert else "http"
     where = page_url(web_ui.host, web_ui.port, path, scheme=scheme)

@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput, PortInUse
-from sitebench.locust.web_ui.login import credentials
+from sitebench.locust.web_ui import login
 from sitebench.locust.web_ui.options import SessionOptions
-from sitebench.measure.command import say
 from sitebench.measure.point_process import Gathering
 from sitebench.options.convert import narrowed, to_argv
-from sitebench.system.network import on_loopback
 from sitebench.system.programs import python_module
 
 
@@ -26,10 +24,7 @@ def become_locust(locustfile: Path, chosen: Any, options: type[SessionOptions]) 
     """
     host, port = chosen.web_host, chosen.web_port
     _refuse_taken(host, port)
-    if chosen.web_login:
-        credentials(chosen.login_file)
-    elif not on_loopback(host):
-        say(f"anyone who reaches {host} can start tests: --web-login asks for a password")
+    login.check(web_login=chosen.web_login, login_file=chosen.login_file)
     gathering = Gathering.of(chosen)
     argv = [
         *(

@@ -1,10 +1,11 @@
-"""Who may use the web UI: its own pages, with the token where there is something to guard."""
+"""Who may use the web UI: its own pages, with the token that it printed."""
 
 import http.cookiejar
 import json
-import re
+import os
+import subprocess
+import sys
 import urllib.error
-import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.screen import Screen
+from sitebench.system.network import free_port
+from tests.locustfiles.conftest import LOCUSTFILE
+from tests.support.cli import sitebench
+from tests.support.screen import Screen, screen_of
+from tests.support.ui_address import UiAddress
 from tests.support.web_page import web_ui
 
 pytestmark = pytest.mark.timeout(180)
@@ -20,16 +25,15 @@ FEW = ("--entries", "10", "--locales", "en_US")
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UiAddress]:
     with web_ui(tmp_path_factory.mktemp("ui"), "ils", *FEW) as (_, root):
         yield root
 
 
-def asked(url: str, data: bytes | None = None, **headers: str) -> tuple[int, Any]:
+def asked(root: UiAddress, path: str, data: bytes | None = None, **headers: str) -> tuple[int, Any]:
     """Return status and headers of an answer."""
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, data, named), timeout=30) as answer:
+        with urllib.request.urlopen(root.request(path, data, **headers), timeout=30) as answer:
             return answer.status, answer.headers
     except urllib.error.HTTPError as error:
         with error:
@@ -39,8 +43,8 @@ def asked(url: str, data: bytes | None = None, **headers: str) -> tuple[int, Any
 @pytest.mark.parametrize(
     ("path", "who"), [("/", "none"), ("/sitebench/run", "none"), ("/sitebench/live", "self")]
 )
-def test_no_other_page_shows_it_in_a_frame(root: str, path: str, who: str) -> None:
-    _, headers = asked(root + path)
+def test_no_other_page_shows_it_in_a_frame(root: UiAddress, path: str, who: str) -> None:
+    _, headers = asked(root, path)
     assert f"frame-ancestors '{who}'" in headers["Content-Security-Policy"]
     assert headers["X-Frame-Options"] == {"none": "DENY", "self": "SAMEORIGIN"}[who]
 
@@ -48,51 +52,122 @@ def test_no_other_page_shows_it_in_a_frame(root: str, path: str, who: str) -> No
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 @pytest.mark.parametrize("dest", ["iframe", "image", "empty", "object", "document"])
 def test_a_link_is_followed_and_nothing_else_of_another_site(
-    root: str, site: str, dest: str
+    root: UiAddress, site: str, dest: str
 ) -> None:
     there = {"Sec_Fetch_Site": site, "Sec_Fetch_Mode": "navigate", "Sec_Fetch_Dest": dest}
-    assert asked(f"{root}/", None, **there)[0] == (200 if dest == "document" else 403)
-    assert asked(f"{root}/stop", b"", **there)[0] == 403
+    assert asked(root, "/", None, **there)[0] == (200 if dest == "document" else 403)
+    assert asked(root, "/stop", b"", **there)[0] == 403
 
 
 @pytest.mark.parametrize("path", ["/swarm", "/stop", "/stats/reset", "/user"])
-def test_what_changes_something_is_no_get(root: str, path: str) -> None:
-    assert asked(root + path)[0] == 405
+def test_what_changes_something_is_no_get(root: UiAddress, path: str) -> None:
+    assert asked(root, path)[0] == 405
 
 
 @pytest.mark.parametrize(
     "more", [{"sequence": 1}, {"abstract": True}, {"__init__": None}, [["x"]], 5]
 )
-def test_of_a_user_class_only_its_numbers_change(root: str, more: Any) -> None:
+def test_of_a_user_class_only_its_numbers_change(root: UiAddress, more: Any) -> None:
     numbers = {"user_class_name": "LookupUser", "weight": 1}
     changes = numbers | more if isinstance(more, dict) else more
     for body, status in ((numbers, 201), (changes, 403)):
         data = json.dumps(body).encode()
-        assert asked(f"{root}/user", data, Content_Type="application/json")[0] == status
+        assert asked(root, "/user", data, Content_Type="application/json")[0] == status
 
 
-def test_with_a_password_it_takes_the_token_and_the_target_stays(tmp_path: Path) -> None:
-    with web_ui(tmp_path, "ils", *FEW, SITEBENCH_BIND_PASSWORD="sesame") as (process, root):
-        assert process.stdout is not None
-        printed = re.search(r"web UI: (\S+)", process.stdout.readline())
-        assert printed is not None
-        assert printed[1].startswith(f"{root}/?token=")
-        for path in ("/", "/sitebench/run", "/stats/requests", "/?token=", "/?token=guess"):
-            assert asked(root + path)[0] == 403, path
-        assert asked(f"{root}/swarm", b"user_count=1&spawn_rate=1")[0] == 403
-        jar = http.cookiejar.CookieJar()
-        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
-        with browser.open(printed[1], timeout=30) as answer:
-            assert answer.geturl() == f"{root}/"
-        (cookie,) = jar
-        assert cookie.has_nonstandard_attr("HttpOnly")
-        assert cookie.get_nonstandard_attr("SameSite") == "Strict"
+def refuses_strangers(root: UiAddress) -> None:
+    """Assert that nothing is shown or started without the token."""
+    stranger = UiAddress(root.base, None)
+    assert root.token is not None
+    for path in ("/", "/sitebench/run", "/stats/requests", "/?token=", "/?token=guess"):
+        assert asked(stranger, path)[0] == 403, path
+    assert asked(stranger, "/", Cookie="sitebench-8089=; sitebench-80=")[0] == 403
+    for words in ("Bearer", "Bearer guess", f"Basic {root.token}", root.token, "Bearer \xe9"):
+        assert asked(stranger, "/stats/requests", Authorization=words)[0] == 403, words
+    assert asked(stranger, "/swarm", b"user_count=1&spawn_rate=1")[0] == 403
+
+
+@pytest.fixture
+def by_hand(tmp_path: Path) -> Iterator[Screen]:
+    yield from screen_of(LOCUSTFILE, tmp_path)
+
+
+def test_nobody_gets_in_without_the_token(root: UiAddress) -> None:
+    refuses_strangers(root)
+
+
+def test_nor_into_a_locust_that_is_started_by_hand(by_hand: Screen) -> None:
+    refuses_strangers(by_hand.root)
+
+
+def test_a_browser_keeps_the_token_in_a_cookie_that_no_script_and_no_other_site_has(
+    root: UiAddress,
+) -> None:
+    jar = http.cookiejar.CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    with browser.open(f"{root.page}&tab=sitebench-live", timeout=30) as answer:
+        assert answer.geturl() == f"{root}/?tab=sitebench-live"
+    (cookie,) = jar
+    assert cookie.has_nonstandard_attr("HttpOnly")
+    assert cookie.get_nonstandard_attr("SameSite") == "Strict"
+    for path in ("/", "/stats/requests", "/"):  # In every tab, as often as it is opened.
+        browser.open(f"{root}{path}", timeout=30).close()
+
+
+def test_a_script_sends_the_token_as_a_header_or_in_the_address(root: UiAddress) -> None:
+    assert asked(root, "/stats/requests")[0] == 200
+    stranger = UiAddress(root.base, None)
+    assert asked(stranger, "/stats/requests", Authorization=f"bearer {root.token}")[0] == 200
+    status, headers = asked(stranger, f"/stats/requests?token={root.token}")
+    assert (status, headers["Set-Cookie"]) == (200, None)
+    assert asked(stranger, f"/stop?token={root.token}", b"")[0] == 200
+
+
+def test_a_script_chooses_the_token(tmp_path: Path) -> None:
+    chosen = "Of-a-script_0123"
+    with web_ui(tmp_path, "ils", *FEW, SITEBENCH_WEB_TOKEN=chosen) as (_, root):
+        assert root.token == chosen
+        refuses_strangers(root)
+        assert asked(root, "/stats/requests")[0] == 200
+
+
+@pytest.mark.parametrize("token", ["", "x" * 15, "of 16 characters", "sixteen-letters\u00e9"])
+def test_a_token_that_can_be_guessed_or_cannot_be_sent_is_one_line(
+    tmp_path: Path, token: str
+) -> None:
+    ran = sitebench("ils", "ui", "--no-browser", *FEW, cwd=tmp_path, SITEBENCH_WEB_TOKEN=token)
+    assert ran.code == 2
+    (line, _) = ran.err.splitlines()
+    assert line.startswith("sitebench: $SITEBENCH_WEB_TOKEN is not at least 16 characters")
+    assert not token or token not in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_so_it_is_with_a_locust_that_is_started_by_hand(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--web-port", str(free_port())]
+    ran = subprocess.run(
+        argv,
+        cwd=tmp_path,
+        env={**os.environ, "SITEBENCH_WEB_TOKEN": "short"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert "sitebench: $SITEBENCH_WEB_TOKEN is not at least 16 characters" in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_with_a_password_the_target_stays(tmp_path: Path) -> None:
+    with web_ui(tmp_path, "ils", *FEW, SITEBENCH_BIND_PASSWORD="sesame") as (_, root):
+        refuses_strangers(root)
 
         def start(**fields: str) -> Any:
             form = {"user_count": "1", "spawn_rate": "1", "user_classes": "LookupUser", **fields}
-            data = urllib.parse.urlencode(form).encode()
-            with browser.open(f"{root}/swarm", data, timeout=60) as answer:
-                return json.loads(answer.read())
+            return Screen(root).post("/swarm", **form)
 
         for name, value in {
             "target": "ldap://127.0.0.1:3999",
@@ -133,7 +208,7 @@ def test_no_file_of_its_owner_is_named_by_the_page(
     assert not private.exists()
 
 
-def test_a_report_is_of_an_origin_of_its_own(root: str) -> None:
-    _, headers = asked(f"{root}/sitebench/report")
+def test_a_report_is_of_an_origin_of_its_own(root: UiAddress) -> None:
+    _, headers = asked(root, "/sitebench/report")
     allowed = "sandbox allow-scripts allow-popups allow-downloads"
     assert allowed in headers["Content-Security-Policy"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ui_address import UiAddress
 from tests.support.web_page import web_ui
 
 SECRET = "nobody may read this"
@@ -15,20 +16,20 @@ PLANTED = f"%0d%0a{MARK}:%20yes%0d%0a%0d%0a<script>{MARK}</script>"
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, UiAddress]]:
     """A file beside everything that is served, and where the web UI is."""
     folder = tmp_path_factory.mktemp("ui")
     file = folder / "secret"
     file.write_text(SECRET)
     with web_ui(folder, "ils", "--entries", "10", "--locales", "en_US") as (_, root):
-        yield file, urllib.parse.urlsplit(root).netloc
+        yield file, root
 
 
-def asked(where: str, target: str) -> tuple[int, str, str]:
+def asked(where: UiAddress, target: str) -> tuple[int, str, str]:
     """Send a path as it is, which clients do not; return status, headers and body."""
-    connection = http.client.HTTPConnection(where, timeout=60)
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(where.base).netloc, timeout=60)
     try:
-        connection.request("GET", target)
+        connection.request("GET", target, headers=where.headers)
         answer = connection.getresponse()
         return answer.status, str(answer.headers), answer.read().decode(errors="replace")
     finally:
@@ -37,7 +38,7 @@ def asked(where: str, target: str) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("under", ["/", "/sitebench/", "/assets/", "/static/", "/stats/"])
 @pytest.mark.parametrize("up", ["../", "..%2f", "%2e%2e/", "..\\", "....//", "%252e%252e%252f"])
-def test_no_path_leads_out_of_it(under: str, up: str, there: tuple[Path, str]) -> None:
+def test_no_path_leads_out_of_it(under: str, up: str, there: tuple[Path, UiAddress]) -> None:
     file, where = there
     for depth in (1, 4, 12):
         for path in (str(file).lstrip("/"), file.name, "proc/self/environ"):
@@ -61,7 +62,7 @@ def test_no_path_leads_out_of_it(under: str, up: str, there: tuple[Path, str]) -
     ],
 )
 def test_nothing_of_a_request_becomes_a_header_or_markup(
-    target: str, there: tuple[Path, str]
+    target: str, there: tuple[Path, UiAddress]
 ) -> None:
     _, headers, body = asked(there[1], target)
     assert MARK not in headers.lower()

@@ -49,15 +49,15 @@ def test_a_run_file_that_cannot_be_written_is_one_line(suite: str) -> None:
 def test_it_says_where_it_is_and_what_becomes_of_its_run_file(
     tmp_path: Path, discard: tuple[str, ...]
 ) -> None:
-    with web_ui(tmp_path, "ils", "--entries", "1k", *discard) as (process, root):
+    output: list[str] = []
+    with web_ui(tmp_path, "ils", "--entries", "1k", *discard, output=output) as (_, root):
         screen = Screen(root)
         screen.start("LookupUser")
         screen.until_done("lookup", 100)
         screen.stop()
         (kept,) = tmp_path.glob("ui-*.sitebench")
-        process.send_signal(2)
-        said, _ = process.communicate(timeout=60)
-    assert f"web UI: {root}/ (Ctrl-C to stop)" in said
+    (said,) = output
+    assert f"web UI: {root.page} (Ctrl-C to stop)" in said
     assert f"results: {kept.name}" in said
     assert kept.exists() == (not discard)
     assert (f"run file: {kept.name}" in said) == (not discard)
@@ -76,7 +76,7 @@ def test_the_page_is_opened_in_the_browser(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("BROWSER", str(browser))
     with web_ui(tmp_path, "ps", "--browser") as (_, root):
         opened = tmp_path / "opened"
-        assert eventually(lambda: opened.exists() and opened.read_text() == f"{root}/\n", 30)
+        assert eventually(lambda: opened.exists() and opened.read_text() == f"{root.page}\n", 30)
 
 
 def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
@@ -97,6 +97,7 @@ def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
 
         assert log_in("guess").endswith("/login")
         assert log_in("sesame") == f"{root}/"
+        assert root.token is None
         with browser.open(f"{root}/sitebench/live.json", timeout=30) as answer:
             assert json.loads(answer.read())["word"] == "fill in the form and start"
 
@@ -104,7 +105,7 @@ def test_nobody_gets_in_without_the_password(tmp_path: Path) -> None:
 def test_a_page_of_another_site_can_neither_start_a_test_nor_read_one(tmp_path: Path) -> None:
     form = urllib.parse.urlencode({"user_count": "1", "spawn_rate": "1"}).encode()
     with web_ui(tmp_path, "ils") as (_, root):
-        port = urllib.parse.urlsplit(root).port
+        port = urllib.parse.urlsplit(root.base).port
         ways: list[dict[str, str]] = [
             {"Origin": "http://elsewhere.example"},
             # Whose name was made to resolve to this machine.
@@ -113,7 +114,7 @@ def test_a_page_of_another_site_can_neither_start_a_test_nor_read_one(tmp_path: 
         ]
         paths = (("/swarm", form), ("/sitebench/run", None), ("/stats/requests", None))
         for foreign, (path, data) in itertools.product(ways, paths):
-            request = urllib.request.Request(f"{root}{path}", data, foreign)
+            request = root.request(path, data, **foreign)
             with pytest.raises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(request, timeout=30)
             with refused.value:

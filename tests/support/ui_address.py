@@ -1,0 +1,69 @@
+"""Where a web UI is, with the token that it prints: what every client of it needs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.waiting import eventually
+
+_STARTS_S = 100.0
+
+
+@dataclass(frozen=True)
+class UiAddress:
+    """The address, which is its text, and the token; none where there is a login."""
+
+    base: str
+    token: str | None
+
+    def __str__(self) -> str:
+        return self.base
+
+    @property
+    def page(self) -> str:
+        """Return the address that a browser opens first; it has a cookie then."""
+        return f"{self.base}/" + ("" if self.token is None else f"?token={self.token}")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return what a client without cookies sends with every request."""
+        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+
+    def request(self, path: str, data: bytes | None = None, **more: str) -> urllib.request.Request:
+        """Return a request of a client that knows the token."""
+        named = {name.replace("_", "-"): value for name, value in more.items()}
+        return urllib.request.Request(f"{self.base}{path}", data, {**self.headers, **named})
+
+
+def printed(process: subprocess.Popen[str], said: Path) -> UiAddress:
+    """Wait until a web UI has printed its address into a file, and answers there."""
+
+    def address() -> UiAddress | None:
+        found = re.search(r"web UI: (\S+)/(?:\?token=(\S+))? \(", said.read_text())
+        return None if found is None else UiAddress(found[1], found[2])
+
+    def answers() -> bool:
+        there = address()
+        return there is not None and _answers(there)
+
+    eventually(lambda: process.poll() is not None or answers(), _STARTS_S)
+    assert process.poll() is None, f"the web UI ended: {said.read_text()}"
+    there = address()
+    assert there is not None, f"the web UI prints no address: {said.read_text()}"
+    assert _answers(there), "the web UI does not answer"
+    return there
+
+
+def _answers(there: UiAddress) -> bool:
+    try:
+        urllib.request.urlopen(there.request("/"), timeout=5).close()
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
