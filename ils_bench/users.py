@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from ils_bench.options import IlsOptions, LocustOptions
 from ils_bench.sequences import Sequence
-from ils_bench.workload import IlsWorkload
+from ils_bench.suite_run import IlsRun
 from sitebench.locust.user import LaneUser
 from sitebench.suite_base.joining import join
 
@@ -39,4 +39,4 @@ class SequenceUser(LaneUser):
         return type(self).sequence.name
 
 
-join(LocustOptions, "Directory options", IlsWorkload)
+join(LocustOptions, "Directory options", IlsRun)

@@ -14,7 +14,7 @@ Importing it gives Locust the options of this suite, and its lanes.
 from __future__ import annotations
 
 from ps_bench.options import LocustOptions
-from ps_bench.workload import SiteWorkload
+from ps_bench.suite_run import PsRun
 from sitebench.http.user import ScenarioUser
 from sitebench.suite_base.joining import join
 
@@ -25,4 +25,4 @@ class SiteUser(ScenarioUser):
     abstract = True
 
 
-join(LocustOptions, "Site options", SiteWorkload)
+join(LocustOptions, "Site options", PsRun)

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 
 from sitebench.locust.user import LaneUser
 from sitebench.suite_base.joining import join
-from web_bench.load import WebWorkload
 from web_bench.options import LocustOptions
 from web_bench.points import workload_of
+from web_bench.suite_run import WebRun
 from web_bench.workload import Workload
 
 
@@ -35,4 +35,4 @@ class WebUser(LaneUser):
         return type(self).workload
 
 
-join(LocustOptions, "Web options", WebWorkload)
+join(LocustOptions, "Web options", WebRun)

@@ -35,10 +35,10 @@ from sitebench.errors import MeasurementFailed, SitebenchError
 from sitebench.locust.role import Role, raise_if_orphaned
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.statistics import await_csv
+from sitebench.locust.suite_run import SuiteRun
 from sitebench.locust.workers import gathering
 from sitebench.locust.workers.master import MasterRole
 from sitebench.locust.workers.worker import WorkerRole
-from sitebench.locust.workload import Workload
 
 log = logging.getLogger("sitebench")
 
@@ -46,18 +46,18 @@ log = logging.getLogger("sitebench")
 class Bridge:
     """Hands the events of one Locust environment to this process's role in the present test."""
 
-    def __init__(self, environment: Environment, workload: Workload) -> None:
+    def __init__(self, environment: Environment, suite_run: SuiteRun) -> None:
         if environment.runner is None:
             raise RuntimeError("the bridge is made before Locust made its runner")
         self.environment = environment
         self.runner = runner = environment.runner
-        self.workload = workload
+        self.suite_run = suite_run
         self._kind: type[Role] = LocalRole
         if isinstance(runner, MasterRunner):
             self._kind = MasterRole
         elif isinstance(runner, WorkerRunner):
             self._kind = WorkerRole
-        self.role: Role = self._kind(environment, runner, workload)
+        self.role: Role = self._kind(environment, runner, suite_run)
         """The role in the present test or the last one; before the first, one without a test."""
         self._finishing = BoundedSemaphore()
         self._hub_cpu = (time.thread_time(), time.monotonic())
@@ -100,7 +100,7 @@ class Bridge:
             self.role.fail(error)
 
     def _on_test_start(self, **_: Any) -> None:
-        self.role = self._kind(self.environment, self.runner, self.workload)
+        self.role = self._kind(self.environment, self.runner, self.suite_run)
         try:
             raise_if_orphaned()
             self.role.begin()

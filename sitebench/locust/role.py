@@ -16,7 +16,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, OutOfDescriptors, SitebenchError
 from sitebench.locust.lanes import Lane, Lanes, no_files
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.workload import Workload
+from sitebench.locust.suite_run import SuiteRun
 from sitebench.system.child import orphaned
 
 log = logging.getLogger("sitebench")
@@ -36,10 +36,10 @@ class Role:
     RECEIVES: ClassVar[tuple[str, ...]] = ()
     """The types of messages that it takes."""
 
-    def __init__(self, environment: Environment, runner: Any, workload: Workload) -> None:
+    def __init__(self, environment: Environment, runner: Any, suite_run: SuiteRun) -> None:
         self.environment = environment
         self.runner = runner
-        self.workload = workload
+        self.suite_run = suite_run
         self.lanes: Lanes | None = None
         self.preparing: Preparing | None = None
         """How far the target is, while it is made ready."""
@@ -84,7 +84,7 @@ class Role:
 
     def open_lanes(self, prepared: dict[str, Any], slot: WorkerSlot) -> Lanes:
         """Make ready to start lanes."""
-        session = self.workload.open(prepared, slot)
+        session = self.suite_run.open(prepared, slot)
         # Each engine thread may use a core: only what the hub adds to that is worth a warning.
         locust.runners.CPU_WARNING_THRESHOLD = 90 + 100 * session.threads
         self.lanes = Lanes(self.environment, session)

@@ -57,10 +57,10 @@ class LocalRole(Role):
             self.runner.update_state(STATE_SPAWNING)
         self.preparing, self._preparer = Preparing(), gevent.getcurrent()
         try:
-            return self.workload.prepare(self.environment, processes, self.preparing)
+            return self.suite_run.prepare(self.environment, processes, self.preparing)
         except gevent.GreenletExit:
             # A master without a test fires no end of one that would do this.
-            self.workload.finish()
+            self.suite_run.finish()
             raise
         finally:
             self.preparing = self._preparer = None
@@ -72,7 +72,7 @@ class LocalRole(Role):
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Open what the test is written to."""
-        self._recording = recording = self.workload.record(prepared)
+        self._recording = recording = self.suite_run.record(prepared)
         return recording
 
     def run(self, load: Load, prepared: dict[str, Any]) -> None:
@@ -139,7 +139,7 @@ class LocalRole(Role):
         self.environment.process_exit_code = error.exit_code
         # First: where the run file takes no more, it does not take this either.
         gevent.spawn(self._end_test)
-        self.workload.failed(error)
+        self.suite_run.failed(error)
 
     def _end_test(self) -> None:
         options = self.environment.parsed_options
@@ -190,7 +190,7 @@ class LocalRole(Role):
 
     def clean_up(self) -> None:
         """Leave the target as it was before the test."""
-        self.workload.finish()
+        self.suite_run.finish()
 
 
 def _refuse_idle(user_classes: Iterable[type[Any]]) -> None:

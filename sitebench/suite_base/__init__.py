@@ -1,1 +1,1 @@
-"""What every suite is made of: options, commands, points, workload."""
+"""What every suite is made of: options, commands, points, its part of a test."""

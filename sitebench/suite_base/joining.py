@@ -9,11 +9,11 @@ from locust import events
 
 from sitebench.errors import SitebenchError, exit_with
 from sitebench.locust.bridge import Bridge
-from sitebench.locust.workload import Workload
+from sitebench.locust.suite_run import SuiteRun
 from sitebench.options.convert import add_arguments, set_locust_defaults
 
 
-def join(options: type[Any], title: str, workload: Callable[[Any], Workload]) -> None:
+def join(options: type[Any], title: str, suite_run: Callable[[Any], SuiteRun]) -> None:
     """Give Locust a suite's options, under `title`, and its environments the suite's lanes."""
 
     def add(parser: Any, **_: Any) -> None:
@@ -22,7 +22,7 @@ def join(options: type[Any], title: str, workload: Callable[[Any], Workload]) ->
 
     def begin(environment: Any, **_: Any) -> None:
         try:
-            made = workload(environment)
+            made = suite_run(environment)
             bridge = Bridge(environment, made)
             if environment.web_ui is not None:
                 # Late: most points are measured without it, and it takes a tenth of a second.

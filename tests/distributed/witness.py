@@ -47,16 +47,16 @@ class Witness:
         return drained
 
 
-def witnessed(workload: type[Any]) -> None:
-    """Put a witness behind every session that a workload opens."""
-    opened = workload.open
+def witnessed(suite_run: type[Any]) -> None:
+    """Put a witness behind every session that a suite's part of a test opens."""
+    opened = suite_run.open
 
     def open_with_witness(self: Any, *arguments: Any) -> Any:
         session = opened(self, *arguments)
         session.source = Witness(session.source)
         return session
 
-    workload.open = open_with_witness
+    suite_run.open = open_with_witness
 
 
 def seen_by_process(folder: Path) -> dict[int, Counter[str]]:

@@ -1,9 +1,9 @@
 """The directory suite's locustfile, with a witness."""
 
-from ils_bench.workload import IlsWorkload
+from ils_bench.suite_run import IlsRun
 from locustfiles.ils import AddUser, ConnectUser, LookupUser
 from tests.distributed.witness import witnessed
 
 __all__ = ["AddUser", "ConnectUser", "LookupUser"]
 
-witnessed(IlsWorkload)
+witnessed(IlsRun)

@@ -1,9 +1,9 @@
 """The site suite's locustfile, with a witness."""
 
 from locustfiles.ps import ScenarioUser
-from ps_bench.workload import SiteWorkload
+from ps_bench.suite_run import PsRun
 from tests.distributed.witness import witnessed
 
 __all__ = ["ScenarioUser"]
 
-witnessed(SiteWorkload)
+witnessed(PsRun)

@@ -1,4 +1,4 @@
-"""One test of a bridge after the other, with a workload that does nothing."""
+"""One test of a bridge after the other, with a suite that does nothing."""
 
 from tests.support.in_locust import in_locust
 
@@ -43,14 +43,14 @@ class Idle:
 
 environment = Environment()
 environment.create_local_runner()
-workload = Idle()
-bridge = Bridge(environment, workload)
+suite_run = Idle()
+bridge = Bridge(environment, suite_run)
 
 def begin(drains):
     environment.events.test_start.fire(environment=environment)
-    while len(workload.sources[-1].drained_by) < drains:
+    while len(suite_run.sources[-1].drained_by) < drains:
         gevent.sleep(0.01)
-    return workload.sources[-1].drained_by
+    return suite_run.sources[-1].drained_by
 """
 
 
@@ -85,7 +85,7 @@ def test_a_test_that_is_stopped_as_its_last_user_comes_ends_in_order() -> None:
 def test_so_does_one_whose_warm_up_is_over_just_then() -> None:
     found = in_locust(
         """
-        workload.warmup_s = 0.05
+        suite_run.warmup_s = 0.05
         begin(1)
         environment.events.spawning_complete.fire(user_count=1)
         gevent.sleep(0.02)

@@ -122,7 +122,7 @@ class Guard:
             available: Mapping[str, Any] = bridge.environment.available_user_classes or {}
             users = [available[name] for name in chosen if name in available]
             now = form.options(options, posted, self._parsed)
-            bridge.workload.check(now, users or bridge.environment.user_classes)
+            bridge.suite_run.check(now, users or bridge.environment.user_classes)
         except SitebenchError as error:
             return str(error)
         return None

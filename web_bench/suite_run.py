@@ -11,7 +11,7 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.http.site import parse_address
 from sitebench.locust.preparing import Preparing
-from sitebench.suite_base.workload import Load, SuiteWorkload
+from sitebench.suite_base.suite_run import BaseSuiteRun, Load
 from sitebench.targets.tls import Trust
 from web_bench import points
 from web_bench.docroot import docroot_of
@@ -24,7 +24,7 @@ from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.workload import Workload
 
 
-class WebWorkload(SuiteWorkload[Workload, OpenWeb]):
+class WebRun(BaseSuiteRun[Workload, OpenWeb]):
     suite = SUITE
     points = points
     locust_options = LocustOptions

@@ -31,12 +31,12 @@ from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
-from sitebench.suite_base.workload import Load, SuiteWorkload
+from sitebench.suite_base.suite_run import BaseSuiteRun, Load
 from sitebench.targets.tls import Trust
 from sitebench.verdict.warning import PointWarning
 
 
-class IlsWorkload(SuiteWorkload[Program, OpenDirectory]):
+class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
     suite = SUITE
     points = points
     locust_options = LocustOptions

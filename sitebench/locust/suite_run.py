@@ -15,7 +15,7 @@ from sitebench.locust.recorder import Recording
 from sitebench.locust.web_ui.session import Session as WebUiSession
 
 
-class Workload(Protocol):
+class SuiteRun(Protocol):
     """What the roles of a test and the web UI ask of a suite."""
 
     @property

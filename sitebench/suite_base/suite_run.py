@@ -1,6 +1,6 @@
 """A suite's part of a Locust test: its target, its lanes, and what stays to be cleaned up.
 
-`SuiteWorkload` is that part as far as all suites have it; a suite adds how its target is opened,
+`BaseSuiteRun` is that part as far as all suites have it; a suite adds how its target is opened,
 what a user class repeats, and who runs it: the native engine, or lanes in Python.
 """
 
@@ -66,7 +66,7 @@ class Load(Generic[_P, _T]):
     prepared: Mapping[str, Any]
 
 
-class SuiteWorkload(ABC, Generic[_P, _T]):
+class BaseSuiteRun(ABC, Generic[_P, _T]):
     """Opens a target where the test is commanded, and lanes in every process that makes load."""
 
     suite: ClassVar[Suite]

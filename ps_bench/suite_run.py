@@ -18,14 +18,14 @@ from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, assure_own, open_live, parse_address
 from sitebench.locust.preparing import Preparing
-from sitebench.suite_base.workload import Load, SuiteWorkload
+from sitebench.suite_base.suite_run import BaseSuiteRun, Load
 from sitebench.targets.tls import Trust
 
 if TYPE_CHECKING:
     from sitebench.http.fasthttp_lane import FastHttpLanes
 
 
-class SiteWorkload(SuiteWorkload[Scenario, OpenSite]):
+class PsRun(BaseSuiteRun[Scenario, OpenSite]):
     suite = SUITE
     points = points
     locust_options = LocustOptions
