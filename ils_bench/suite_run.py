@@ -31,7 +31,7 @@ from sitebench.locust.preparing import Preparing, run_in_thread
 from sitebench.locust.recorder import Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
-from sitebench.suite_base.suite_run import BaseSuiteRun, Load
+from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.targets.tls import Trust
 from sitebench.verdict.warning import PointWarning
 
@@ -114,27 +114,27 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         self._windows = recording.windows
         return recording
 
-    def engine(self, load: Load[Program, OpenDirectory]) -> Engine:
+    def engine(self, job: LoadJob[Program, OpenDirectory]) -> Engine:
         config = engine_config(
-            load.options,
-            load.target.address,
-            load.programs,
-            slot=load.slot,
-            first_added=load.prepared["first_added"][load.slot.index],
-            who=load.target.who,
-            trust=load.target.trust,
+            job.options,
+            job.target.address,
+            job.programs,
+            slot=job.slot,
+            first_added=job.prepared["first_added"][job.slot.index],
+            who=job.target.who,
+            trust=job.target.trust,
         )
-        return Engine(config, _population(load))
+        return Engine(config, _population(job))
 
-    def portable(self, load: Load[Program, OpenDirectory]) -> Ldap3Lanes:
+    def portable(self, job: LoadJob[Program, OpenDirectory]) -> Ldap3Lanes:
         return Ldap3Lanes(
             self.environment,
-            load.target,
-            _population(load),
-            load.programs,
-            options=load.options,
-            slot=load.slot,
-            first_added=load.prepared["first_added"][load.slot.index],
+            job.target,
+            _population(job),
+            job.programs,
+            options=job.options,
+            slot=job.slot,
+            first_added=job.prepared["first_added"][job.slot.index],
         )
 
     def _first_added(
@@ -180,8 +180,8 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         )
 
 
-def _population(load: Load[Program, OpenDirectory]) -> Population:
-    return generate(spec_of(load.options, load.options.entries)).population
+def _population(job: LoadJob[Program, OpenDirectory]) -> Population:
+    return generate(spec_of(job.options, job.options.entries)).population
 
 
 def _relaxed(spec: PointSpec, *, writes: bool) -> tuple[PointWarning, ...]:

@@ -18,7 +18,7 @@ from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite, assure_own, open_live, parse_address
 from sitebench.locust.preparing import Preparing
-from sitebench.suite_base.suite_run import BaseSuiteRun, Load
+from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.targets.tls import Trust
 
 if TYPE_CHECKING:
@@ -78,25 +78,25 @@ class PsRun(BaseSuiteRun[Scenario, OpenSite]):
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}
 
-    def engine(self, load: Load[Scenario, OpenSite]) -> Engine:
+    def engine(self, job: LoadJob[Scenario, OpenSite]) -> Engine:
         config = engine_config(
-            load.options,
-            load.target.address,
-            load.programs,
-            slot=load.slot,
-            trust=load.target.trust,
+            job.options,
+            job.target.address,
+            job.programs,
+            slot=job.slot,
+            trust=job.target.trust,
         )
-        return Engine(config, visitors(spec_of(load.options)))
+        return Engine(config, visitors(spec_of(job.options)))
 
-    def portable(self, load: Load[Scenario, OpenSite]) -> FastHttpLanes:
+    def portable(self, job: LoadJob[Scenario, OpenSite]) -> FastHttpLanes:
         from sitebench.http.fasthttp_lane import FastHttpLanes
 
         return FastHttpLanes(
             self.environment,
-            load.target.address,
-            visitors(spec_of(load.options)),
-            load.programs,
-            options=load.options,
-            slot=load.slot,
-            trust=load.target.trust,
+            job.target.address,
+            visitors(spec_of(job.options)),
+            job.programs,
+            options=job.options,
+            slot=job.slot,
+            trust=job.target.trust,
         )

@@ -11,7 +11,7 @@ from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.http.site import parse_address
 from sitebench.locust.preparing import Preparing
-from sitebench.suite_base.suite_run import BaseSuiteRun, Load
+from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.targets.tls import Trust
 from web_bench import points
 from web_bench.docroot import docroot_of
@@ -89,8 +89,8 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
             "warnings": lambda spec, found: (*target.warnings(), *warnings(found)),
         }
 
-    def engine(self, load: Load[Workload, OpenWeb]) -> Engine:
-        return Engine(engine_config(load.options, load.target, load.programs, slot=load.slot))
+    def engine(self, job: LoadJob[Workload, OpenWeb]) -> Engine:
+        return Engine(engine_config(job.options, job.target, job.programs, slot=job.slot))
 
-    def portable(self, load: Load[Workload, OpenWeb]) -> NoReturn:
+    def portable(self, job: LoadJob[Workload, OpenWeb]) -> NoReturn:
         raise BadInput("web workloads have no portable client", "leave --client out")

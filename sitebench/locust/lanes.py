@@ -110,7 +110,7 @@ class Lanes:
         return drained
 
 
-class Load:
+class LoadSource:
     """A test's load, made by this process (`LocalLoad`) or by workers (`workers.master`)."""
 
     def __init__(self, windows: Windows) -> None:
@@ -176,7 +176,7 @@ class Load:
             log.warning("no operation ended for %.0f s: the target has stopped answering", _STALL_S)
 
 
-class LocalLoad(Load):
+class LocalLoad(LoadSource):
     """A load that this process makes alone: its lanes can be started as soon as they are open."""
 
     def __init__(self, lanes: Lanes, windows: Windows) -> None:

@@ -15,7 +15,7 @@ from locust.runners import STATE_SPAWNING, LocalRunner
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, SitebenchError
-from sitebench.locust.lanes import Load, LocalLoad
+from sitebench.locust.lanes import LoadSource, LocalLoad
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
@@ -27,7 +27,7 @@ log = logging.getLogger("sitebench")
 class LocalRole(Role):
     """Prepares the target, records the test, drains its load and walks it through its phases."""
 
-    _load: Load | None = None
+    _load: LoadSource | None = None
     _recording: Recording | None = None
     _warmup_s: float
     _measure_s: float | None
@@ -75,7 +75,7 @@ class LocalRole(Role):
         self._recording = recording = self.suite_run.record(prepared)
         return recording
 
-    def run(self, load: Load, prepared: dict[str, Any]) -> None:
+    def run(self, load: LoadSource, prepared: dict[str, Any]) -> None:
         """Drain a load twice a second until the test ends."""
         self._load = load
         self._warmup_s, self._measure_s = prepared["warmup_s"], prepared["measure_s"]
@@ -103,7 +103,7 @@ class LocalRole(Role):
             self._timer.kill(block=False)
             self._timer = self.spawn(lambda: self._measure_anew(load))
 
-    def _walk(self, load: Load, recording: Recording) -> None:
+    def _walk(self, load: LoadSource, recording: Recording) -> None:
         load.await_users()
         if self._warmup_s > 0:
             self._enter(Phase.WARMUP, load)
@@ -119,11 +119,11 @@ class LocalRole(Role):
         self.finish()
         gevent.spawn(self._end_test)
 
-    def _measure_anew(self, load: Load) -> None:
+    def _measure_anew(self, load: LoadSource) -> None:
         load.await_users()
         self._enter(Phase.MEASURE, load)
 
-    def _enter(self, phase: Phase, load: Load) -> None:
+    def _enter(self, phase: Phase, load: LoadSource) -> None:
         # A kill does not reach a timer that is due in the same turn of the event loop.
         if self.ending:
             raise gevent.GreenletExit

@@ -16,7 +16,7 @@ from sitebench.errors import printable
 from sitebench.monitor import Use
 from sitebench.runs.point import PointResult, PointSpec, StepResult
 from sitebench.system.network import local_ports
-from sitebench.verdict.evidence import Evidence, Load
+from sitebench.verdict.evidence import Evidence, OtherLoad
 from sitebench.verdict.verdict import judge
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.workers import judged, use_of_all
@@ -34,7 +34,7 @@ def summarise(
     warnings: Sequence[PointWarning] = (),
     workers: Sequence[WorkerSeen] = (),
     rate_at_half: float | None = None,
-    other_loads: Sequence[Load] = (),
+    other_loads: Sequence[OtherLoad] = (),
 ) -> PointResult:
     """Turn a measured window into a result, verdict included; `warnings` are the suite's own.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sitebench.runs.point import PointResult, PointSpec
-from sitebench.verdict.evidence import Load
+from sitebench.verdict.evidence import OtherLoad
 from sitebench.verdict.verdict import Quoted
 
 _CONFIDENCE = 0.95
@@ -160,7 +160,7 @@ def rate_at_half(spec: PointSpec, results: Iterable[PointResult]) -> float | Non
     return rates.get(spec.repeat, statistics.median(rates.values()))
 
 
-def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[Load]:
+def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[OtherLoad]:
     """Return what the same target used at other loads, where all of its operations succeeded."""
 
     def at_any_load(other: PointSpec) -> PointSpec:
@@ -170,7 +170,7 @@ def other_loads(spec: PointSpec, results: Iterable[PointResult]) -> list[Load]:
         )
 
     return [
-        Load(cpu_s / each.seconds, cpu_s / each.operations)
+        OtherLoad(cpu_s / each.seconds, cpu_s / each.operations)
         for each in results
         if at_any_load(each.spec) == at_any_load(spec)
         and each.spec.key != spec.key

@@ -56,7 +56,7 @@ _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
 @dataclass(frozen=True)
-class Load(Generic[_P, _T]):
+class LoadJob(Generic[_P, _T]):
     """What one process of a test is to do: which programs, at which target, as which worker."""
 
     options: Any
@@ -118,11 +118,11 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return the (program, step) pairs that are operations."""
 
     @abstractmethod
-    def engine(self, load: Load[_P, _T]) -> Source:
+    def engine(self, job: LoadJob[_P, _T]) -> Source:
         """Return the native engine, ready to make the load."""
 
     @abstractmethod
-    def portable(self, load: Load[_P, _T]) -> _PortableSource:
+    def portable(self, job: LoadJob[_P, _T]) -> _PortableSource:
         """Return lanes in Python, ready to make the load."""
 
     def prepare_more(
@@ -229,12 +229,12 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             receive(*prepared["text"])
         options = of_this_worker(convert.from_texts(self.locust_options, prepared["options"]))
         target = self.target_in(prepared, options)
-        load = Load(options, target, self.programs(options), slot, prepared)
+        job = LoadJob(options, target, self.programs(options), slot, prepared)
         with translated():
             if options.client == "native":
-                engine = self.engine(load)
+                engine = self.engine(job)
                 return Session(engine, engine_threads(options.threads), options.client)
-            lanes = self.portable(load)
+            lanes = self.portable(job)
         return Session(lanes, threads=0, client=options.client, portable=lanes.lane)
 
     def failed(self, error: SitebenchError) -> None:

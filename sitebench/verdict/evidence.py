@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Load:
+class OtherLoad:
     """What the target used at another load of the same run."""
 
     cores: float
@@ -48,7 +48,7 @@ class Evidence:
     users: int = 0
     rate_at_half: float | None = None
     """What half as many users did in the same run, where they were measured."""
-    other_loads: tuple[Load, ...] = ()
+    other_loads: tuple[OtherLoad, ...] = ()
     """Other loads of the same target in the same run, as far as they were measured before."""
     queue_start: Queue | None = None
     queue_end: Queue | None = None

@@ -7,7 +7,7 @@ from sitebench.counts.littles_law import LittlesLaw
 from sitebench.counts.steady import Settled, Steadiness
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.monitor import DiskUse
-from sitebench.verdict.evidence import Evidence, Load
+from sitebench.verdict.evidence import Evidence, OtherLoad
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge
 from sitebench.verdict.warning import PointWarning
@@ -190,7 +190,7 @@ def interval(per_s: float, falls: float, *others_per_s: float) -> tuple[float, f
         with_target(QUIET, cpu_s=10 * loaded(per_s, falls)[0]),
         generator_cpu_s=(9.9,),
         operations=round(10 * per_s),
-        other_loads=tuple(Load(*each) for each in others),
+        other_loads=tuple(OtherLoad(*each) for each in others),
     )
     verdict = judge(seen)
     assert verdict.grade == Quoted.AT_LEAST

@@ -19,7 +19,7 @@ from locust.runners import STATE_MISSING, MasterRunner
 
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import SitebenchError, WorkersMissing
-from sitebench.locust.lanes import Load
+from sitebench.locust.lanes import LoadSource
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.workers import gathering, messages
 from sitebench.locust.workers.clock import ENOUGH, Clock, Ping
@@ -96,7 +96,7 @@ class _RemoteWorker:
         )
 
 
-class _DistributedLoad(Load):
+class _DistributedLoad(LoadSource):
     """All workers of one test, by their ids in Locust, and the windows that their drains go to."""
 
     def __init__(self, runner: MasterRunner, slots: Mapping[str, int], windows: Windows) -> None:

@@ -73,7 +73,7 @@ _ROOM = 1.1
 
 
 @dataclass(frozen=True)
-class Load:
+class LoadLevel:
     """One load to measure: what differs between the points of a search."""
 
     users: int
@@ -86,7 +86,7 @@ class PeakJob:
     """What a suite provides for the operation whose peak is searched."""
 
     stage: Callable[[Seeding], Stage]
-    point: Callable[[Load], PointSpec]
+    point: Callable[[LoadLevel], PointSpec]
     facts: Callable[[], Mapping[str, Any]]
     window_s: float
     default_out: str
@@ -192,7 +192,7 @@ class _PeakSearch:
     reporter: Shown
 
     def over_clients(self, clients: Sequence[int]) -> _Answer:
-        points = [self.job.point(Load(users, None, self.job.window_s)) for users in clients]
+        points = [self.job.point(LoadLevel(users, None, self.job.window_s)) for users in clients]
         stages = repeated([replace(self.stage, points=points)], self.options.repeats)
         results = sweep(stages, self.store, self.reporter)
         curve = spots(results, lambda spec: spec.users)
@@ -218,7 +218,7 @@ class _PeakSearch:
 
         def spec_of(trial: Trial) -> PointSpec:
             seconds = max(hold if trial.long else window, needed / trial.rate)
-            load = Load(trial.users, trial.rate, round(seconds, 3))
+            load = LoadLevel(trial.users, trial.rate, round(seconds, 3))
             return replace(self.job.point(load), repeat=trial.repeat)
 
         found, tried = self._walk(plan, objective, spec_of)
