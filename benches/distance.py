@@ -11,16 +11,16 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from sitebench.system.network import free_port
 
 READ_BYTES = 1 << 16
 
 
 @contextlib.contextmanager
-def moved_away(address: Address, round_trip_s: float) -> Iterator[Address]:
+def moved_away(address: DirectoryAddress, round_trip_s: float) -> Iterator[DirectoryAddress]:
     """Give an address at which a server answers so much later."""
-    here = Address("127.0.0.1", free_port())
+    here = DirectoryAddress("127.0.0.1", free_port())
     listening, left = threading.Event(), asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 

@@ -14,7 +14,7 @@ import psutil
 
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -95,7 +95,7 @@ def _settle(process: psutil.Process) -> None:
 
 
 @contextlib.contextmanager
-def crowd(address: Address, count: int) -> Iterator[None]:
+def crowd(address: DirectoryAddress, count: int) -> Iterator[None]:
     """Keep clients connected: a third is silent, a third in a message, a third does not read."""
     with contextlib.ExitStack() as stack:
         for _, said in zip(

@@ -22,7 +22,7 @@ from contextlib import ExitStack, closing
 from benches.bench import temporary_folder
 from benches.distance import moved_away
 from benches.ratios import Row, Skipped, Trial, Values
-from ils_bench.targets.address import Address, parse_address
+from ils_bench.targets.address import DirectoryAddress, parse_address
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.probe import connected, exists
@@ -107,7 +107,7 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
         return Skipped("ldapadd is not installed")
     population = generate(Spec(size)).population
 
-    def seed(address: Address) -> object:
+    def seed(address: DirectoryAddress) -> object:
         where = json.dumps({"host": address.host, "port": address.port})
         return seed_directory(where, population, 0, size)
 
@@ -116,7 +116,7 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
         people = pieces(population, 0, size, containers=False)
         path.write_bytes(b"".join(piece for _, piece in people))
 
-        def add(address: Address) -> object:
+        def add(address: DirectoryAddress) -> object:
             command = [ldapadd, "-x", "-H", str(address), "-f", str(path)]
             return subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
@@ -127,7 +127,7 @@ def _seed_and_ldapadd(size: int, away_s: float) -> Values | Skipped:
     return {"seeded_per_s": size / seeded_s, "ldapadd_per_s": size / added_s}
 
 
-def _seconds(fill: Callable[[Address], object], away_s: float) -> float:
+def _seconds(fill: Callable[[DirectoryAddress], object], away_s: float) -> float:
     """Return how long filling takes: a slapd of its own, which has the entries above people."""
     with closing(open_openldap(Spec(0))) as target, ExitStack() as between:
         address = target.address

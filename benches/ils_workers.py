@@ -19,7 +19,7 @@ from benches.bench import measured
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
 from ils_bench.points import endpoint, point
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -70,7 +70,7 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
     stack.callback(child.stop)
     target = OpenDirectory(
         "embedded",
-        Address(host.address, child.ready["port"]),
+        DirectoryAddress(host.address, child.ready["port"]),
         people.base,
         pid=child.pid,
         cores=THREADS,

@@ -7,13 +7,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from sitebench.targets.tls import ServerTls
 from web_bench.targets import nginx
 
 
 @contextlib.contextmanager
-def serving(page: bytes, shown: ServerTls | None = None) -> Iterator[Address]:
+def serving(page: bytes, shown: ServerTls | None = None) -> Iterator[SiteAddress]:
     """Yield the address of an nginx that serves `page` at /page.html, over TLS if it has a key."""
     with tempfile.TemporaryDirectory(prefix="sitebench-nginx-") as name:
         (Path(name) / "page.html").write_bytes(page)

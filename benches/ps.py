@@ -25,7 +25,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import ProgramMissing
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
-from sitebench.http.site import Address, OpenSite
+from sitebench.http.site import OpenSite, SiteAddress
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
@@ -118,7 +118,7 @@ class SiteBench(Bench):
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self._sites: dict[int, OpenSite] = {}
-        self._nginx: Address | None = None
+        self._nginx: SiteAddress | None = None
 
     def trials(self) -> list[Trial]:
         return [
@@ -164,7 +164,7 @@ class SiteBench(Bench):
         with open_target(options) as site:
             return engine_alone(options, site.address, UPDATE, self.seconds)
 
-    def _static_address(self) -> Address:
+    def _static_address(self) -> SiteAddress:
         if self._nginx is None:
             self._nginx = self.stack.enter_context(nginx.serving(b"x" * PAGE_BYTES))
         return self._nginx
@@ -216,7 +216,7 @@ class SiteBench(Bench):
 
 
 def engine_alone(
-    options: PsOptions, address: Address, scenario: Scenario, seconds: float
+    options: PsOptions, address: SiteAddress, scenario: Scenario, seconds: float
 ) -> dict[str, float]:
     """Run lanes in this process, without Locust; return their rates and what one cost."""
     from sitebench._engine import Engine

@@ -19,7 +19,7 @@ from benches.ratios import Row, Skipped, Trial, Values
 from sitebench.calibrate import floor
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, ProgramMissing
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from sitebench.system.native_errors import translated
 from sitebench.system.programs import find_program
 from sitebench.targets.embedded import open_child
@@ -277,7 +277,7 @@ class WebBench(Bench):
             config = {"host": "127.0.0.1", "port": 0, "threads": 1, "docroot": str(docroot)}
             module = "web_bench.targets.embedded"
             host, ready, known = open_child(module, config, SYSTEM, secure=False, cgi_program=None)
-            with OpenWeb("embedded", Address(host, ready["port"]), **known) as opened:
+            with OpenWeb("embedded", SiteAddress(host, ready["port"]), **known) as opened:
                 before = psutil.Process().memory_info().rss
                 options = replace(self._options(), verify=False)
                 engine_alone(options, opened, workload, LANES, self.seconds)

@@ -7,7 +7,7 @@ from collections.abc import Sequence as Many
 
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import Bind, Repeat, Search, Sequence, Step
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.targets import engine_config as shared
@@ -16,7 +16,7 @@ from sitebench.targets.tls import SYSTEM, Trust
 
 def engine_config(
     options: IlsOptions,
-    address: Address,
+    address: DirectoryAddress,
     sequences: Many[Sequence],
     *,
     slot: WorkerSlot,

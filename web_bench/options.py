@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
-from sitebench.http.site import Address, parse_address
+from sitebench.http.site import SiteAddress, parse_address
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import LoadOptions, MeasureOptions, PointOptions
@@ -45,7 +45,7 @@ def _show(found: Mapping[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in found.items())
 
 
-def _addresses(text: str) -> tuple[Address, ...]:
+def _addresses(text: str) -> tuple[SiteAddress, ...]:
     return tuple(parse_address(f"http://{each}") for each in option.sequence_of(str)(text))
 
 
@@ -99,7 +99,7 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         panel="Files",
         form=False,
     )
-    addresses: tuple[Address, ...] = option.parsed(
+    addresses: tuple[SiteAddress, ...] = option.parsed(
         (),
         "Further addresses of a server that runs already, which clients take in turn: HOST:PORT.",
         parse=_addresses,

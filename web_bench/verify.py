@@ -15,7 +15,7 @@ from typing import Any
 
 from sitebench._engine import FileSet
 from sitebench.errors import TargetUnreachable
-from sitebench.http.site import Address, parse_address, probe
+from sitebench.http.site import SiteAddress, parse_address, probe
 from sitebench.targets.tls import SYSTEM, Trust, tls_failed
 from web_bench.seed import Progress, file_set
 
@@ -138,7 +138,7 @@ class _Shared:
 class _Client:
     """A connection that is kept open, and the thread that asks on it."""
 
-    def __init__(self, shared: _Shared, address: Address, trust: Trust) -> None:
+    def __init__(self, shared: _Shared, address: SiteAddress, trust: Trust) -> None:
         self._shared = shared
         self._address = address
         self._connection: http.client.HTTPConnection

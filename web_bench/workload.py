@@ -50,7 +50,7 @@ from typing import Any
 from sitebench.errors import BadFile, BadInput
 from sitebench.http import toml_file
 from sitebench.http.scenario import FOR_CREDENTIALS
-from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
+from sitebench.http.toml_file import Key, TomlTable, Wrong, flag, list_of, number, one_of, text
 from sitebench.system.texts import read_text
 
 DYNAMIC = {
@@ -260,7 +260,7 @@ def parse(content: str, name: str) -> Workload:
 
 
 def _workload(document: Mapping[str, Any], stem: str) -> Workload:
-    table = Table(
+    table = TomlTable(
         document, (), "title", "paper", "note", "clients", "http", "sum", "files", "class"
     )
     file_classes: dict[str, FileClass] = {}
@@ -296,7 +296,7 @@ def _check_names(classes: tuple[RequestClass, ...]) -> None:
             raise Wrong(("class", n, "name"), what, "give each a name of its own")
 
 
-def _file_set(table: Table, classes: tuple[FileClass, ...]) -> FileSet | None:
+def _file_set(table: TomlTable, classes: tuple[FileClass, ...]) -> FileSet | None:
     if not classes:
         return table.take("files", _unused, None)
     found, key = table.take("files", lambda found, key: (found, key), (None, ("class",)))
@@ -304,7 +304,7 @@ def _file_set(table: Table, classes: tuple[FileClass, ...]) -> FileSet | None:
         raise Wrong(
             key, "classes with files need the name of their set", 'add [files] with name = "own"'
         )
-    fields = Table(found, key, "name", "files_per_class")
+    fields = TomlTable(found, key, "name", "files_per_class")
     name = fields.must("name", _name)
     if name.endswith(".manifest"):
         # A set's manifest is the file beside its folder.
@@ -320,7 +320,7 @@ def _unused(_: Any, key: Key) -> None:
 def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestClass:
     """Read a class; files that it describes are added to those of the set."""
     known = ("name", "weight", *_SOURCES, "files", "size", "size_about", "content", "tls", *_ASKED)
-    table = Table(found, key, *known)
+    table = TomlTable(found, key, *known)
     name = table.must("name", _name)
     given = [each for each in _SOURCES if each in found]
     if len(given) != 1:
@@ -377,7 +377,7 @@ def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     return tuple(found.items())
 
 
-def _file_class(table: Table, key: Key, name: str) -> FileClass:
+def _file_class(table: TomlTable, key: Key, name: str) -> FileClass:
     sizes = table.take("sizes", list_of(number(1), "sizes = [2048, 3072]"), ())
     files = table.take("files", number(1), None)
     if sizes:
@@ -403,7 +403,9 @@ def _described_above(found: Any, key: Key, known: Mapping[str, FileClass]) -> Fi
     return known[wanted]
 
 
-def _body_bytes(table: Table, found: Mapping[str, Any], key: Key) -> tuple[int | None, int | None]:
+def _body_bytes(
+    table: TomlTable, found: Mapping[str, Any], key: Key
+) -> tuple[int | None, int | None]:
     """Read the bytes of a body, exact and approximate: a program has one of them."""
     given = [name for name in ("size", "size_about") if name in found]
     if "paths" not in found and "dynamic" not in found:

@@ -24,7 +24,7 @@ from ils_bench.targets.target import OpenDirectory
 from sitebench.errors import BadInput, MeasurementFailed, SitebenchError
 from sitebench.measure.command import say, show
 from sitebench.measure.point_process import PointCommand
-from sitebench.measure.progress import Live, counting
+from sitebench.measure.progress import LiveProgress, counting
 from sitebench.measure.sweep import Stage, sweep
 from sitebench.runs.manifest import collect
 from sitebench.runs.point import PointSpec
@@ -78,7 +78,7 @@ class SoakEndpoint:
         return self.directory.facts()
 
 
-class CountingProgress(Live):
+class CountingProgress(LiveProgress):
     """Shows progress, and records the directory's counters once a second."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from ils_bench.paper.tables import NAMES
 from ils_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks, ops_per_s
-from sitebench.report.table import Cell, Mark, Table
+from sitebench.report.table import Cell, Mark, ReportTable
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import measurement_rows, repeat_rows
 
@@ -45,7 +45,7 @@ def _figure(operation: str) -> RateFigure:
     return RateFigure(operation, NAMES[operation][0], operation, ops_per_s, printed)
 
 
-def _paper_table(found: Sequence[Series]) -> Table:
+def _paper_table(found: Sequence[Series]) -> ReportTable:
     """Return one operation's table over sizes: 1997's Tables 4 to 9 and today's figures."""
     operation = found[0].spec.operation
     title, rate = NAMES.get(operation, (_TITLES.get(operation, operation), "Ops/sec"))

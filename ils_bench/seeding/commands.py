@@ -12,7 +12,7 @@ from ils_bench.seeding import clean, journal, slapd_folder
 from ils_bench.seeding.destinations import (
     Destination,
     LdifFile,
-    Live,
+    LiveDirectory,
     SlapdFolder,
     Stream,
     parse_destination,
@@ -70,7 +70,7 @@ def seed_destination(options: SeedOptions, where: str) -> None:
                     f"{people.size:,} people in {folder}; start it with\n"
                     f"  {slapd_folder.command(folder)}"
                 )
-            case Live():
+            case LiveDirectory():
                 message = _seed_live(options, people)
         say(message)
         say(f"digest {contents.result().digest}")
@@ -98,14 +98,14 @@ def verify_destination(options: SeedOptions, where: str) -> None:
 def _destination(options: SeedOptions, where: str) -> tuple[SeedOptions, Destination]:
     """Return the destination, and options with its base if it names one."""
     destination = parse_destination(where)
-    if isinstance(destination, Live):
+    if isinstance(destination, LiveDirectory):
         options = _at(options, destination)
         _warn(options)
         options = password_asked(options)
     return options, destination
 
 
-def _at(options: SeedOptions, destination: Live) -> SeedOptions:
+def _at(options: SeedOptions, destination: LiveDirectory) -> SeedOptions:
     return replace(options, target=str(destination.address), base=destination.base or options.base)
 
 
@@ -132,7 +132,7 @@ def _contents(
                 raise BadFile(f"cannot read {path}: {error.strerror}", "check the name") from error
         case SlapdFolder(folder):
             return slapd_folder.read(folder, move)
-        case Live():
+        case LiveDirectory():
             config = open_live(options).to_engine()
             with translated():
                 return read_people(config, population, move)
@@ -274,7 +274,7 @@ def _named(options: SeedOptions, reservation: journal.Reservation) -> bool:
         return True
     named = parse_destination(options.target)
     there = parse_address(reservation.target)
-    return isinstance(named, Live) and (named.address.host, named.address.port) == (
+    return isinstance(named, LiveDirectory) and (named.address.host, named.address.port) == (
         there.host,
         there.port,
     )
@@ -297,7 +297,7 @@ def _refuse_one_password_for_several(
 def _to_empty(options: SeedOptions) -> SeedOptions:
     """Return options for the running directory that they name."""
     destination = parse_destination(options.target) if "://" in options.target else None
-    if not isinstance(destination, Live):
+    if not isinstance(destination, LiveDirectory):
         raise BadInput(
             "--seeded does not say which directory to empty",
             "name the directory with --target ldap://host:port",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ils_bench.targets.address import Address, parse_address
+from ils_bench.targets.address import DirectoryAddress, parse_address
 from sitebench.errors import UnknownValue
 
 _SLAPD = "slapd:"
@@ -39,17 +39,17 @@ class SlapdFolder:
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveDirectory:
     """A running directory; its URL may name the base."""
 
-    address: Address
+    address: DirectoryAddress
     base: str | None
 
     def __str__(self) -> str:
         return str(self.address)
 
 
-Destination = Stream | LdifFile | SlapdFolder | Live
+Destination = Stream | LdifFile | SlapdFolder | LiveDirectory
 
 
 def parse_destination(text: str) -> Destination:
@@ -63,7 +63,7 @@ def parse_destination(text: str) -> Destination:
         return SlapdFolder(Path(folder))
     if "://" in text:
         base = unquote(urlsplit(text).path.removeprefix("/"))
-        return Live(parse_address(text), base or None)
+        return LiveDirectory(parse_address(text), base or None)
     if text in ("", "embedded", "openldap"):
         raise UnknownValue(
             f"{text!r} is not a running directory" if text else "no destination is named",

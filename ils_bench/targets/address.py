@@ -15,7 +15,7 @@ _PORTS = {"ldap": 389, "ldaps": 636}
 
 
 @dataclass(frozen=True)
-class Address:
+class DirectoryAddress:
     host: str
     port: int
     scheme: str = "ldap"
@@ -41,7 +41,7 @@ class Address:
         return {"trust": trust.to_engine(), "start": self.start_tls}
 
 
-def parse_address(url: str, *, start_tls: bool = False) -> Address:
+def parse_address(url: str, *, start_tls: bool = False) -> DirectoryAddress:
     """Read ldap://host:port or ldaps://host:port; the port is 389 or 636 unless given."""
     remedy = "write embedded, openldap, or an address such as ldap://127.0.0.1:389"
     try:
@@ -60,4 +60,4 @@ def parse_address(url: str, *, start_tls: bool = False) -> Address:
             "leave out --start-tls, or write ldap://",
         )
     scheme = START_TLS if start_tls else parts.scheme
-    return Address(parts.hostname, port or _PORTS[parts.scheme], scheme)
+    return DirectoryAddress(parts.hostname, port or _PORTS[parts.scheme], scheme)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ils_bench.options import LoadTestOptions
-from ils_bench.targets.address import START_TLS, Address
+from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.live import Progress, has_last, open_live, seed
 from ils_bench.targets.openldap import open_openldap
 from ils_bench.targets.people import spec_of, suffix_of
@@ -46,7 +46,9 @@ def open_embedded(
     scheme = "ldap"
     if "tls" in config:
         scheme = START_TLS if config["tls"]["start"] else "ldaps"
-    return OpenDirectory("embedded", Address(host, ready["port"], scheme), people.base, **known)
+    return OpenDirectory(
+        "embedded", DirectoryAddress(host, ready["port"], scheme), people.base, **known
+    )
 
 
 @contextlib.contextmanager

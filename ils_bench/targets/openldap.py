@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ils_bench import schema
-from ils_bench.targets.address import START_TLS, Address, parse_address
+from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.people import read_spec, suffix_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.ldif import write_ldif
@@ -108,7 +108,7 @@ def _start(request: dict[str, Any]) -> Service:
             make_certificate(ca, key, request["host"])
             shown = f"TLSCertificateFile {_quoted(ca)}\nTLSCertificateKeyFile {_quoted(key)}\n"
             config.write_text(shown + config.read_text())
-        address = Address(request["host"], free_port(), scheme)
+        address = DirectoryAddress(request["host"], free_port(), scheme)
         process = _launch(slapd, config, address, folder)
         opening.callback(_end, process)
         ready = {
@@ -217,7 +217,9 @@ def cannot_load(why: str) -> MeasurementFailed:
     )
 
 
-def _launch(slapd: str, config: Path, address: Address, folder: Path) -> subprocess.Popen[bytes]:
+def _launch(
+    slapd: str, config: Path, address: DirectoryAddress, folder: Path
+) -> subprocess.Popen[bytes]:
     log = (folder / "slapd.log").open("wb")
     argv = [slapd, "-d", "0", "-f", str(config), "-h", f"{address}/"]
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -231,7 +233,9 @@ def _launch(slapd: str, config: Path, address: Address, folder: Path) -> subproc
     return process
 
 
-def _await_answer(process: subprocess.Popen[bytes], address: Address, folder: Path) -> None:
+def _await_answer(
+    process: subprocess.Popen[bytes], address: DirectoryAddress, folder: Path
+) -> None:
     give_up = time.monotonic() + _ANSWER_S
     while time.monotonic() < give_up:
         if process.poll() is not None:

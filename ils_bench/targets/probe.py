@@ -15,7 +15,7 @@ from typing import Any
 import ldap3
 from ldap3.core.exceptions import LDAPException
 
-from ils_bench.targets.address import START_TLS, Address
+from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from sitebench.errors import (
     BadInput,
@@ -44,7 +44,7 @@ class WrongBase(BadInput):
 
 
 def probe(
-    address: Address,
+    address: DirectoryAddress,
     base: str | None,
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
@@ -78,7 +78,7 @@ class _Tls(ldap3.Tls):
         )
 
 
-def server_of(address: Address, trust: Trust, connect_timeout_s: float) -> ldap3.Server:
+def server_of(address: DirectoryAddress, trust: Trust, connect_timeout_s: float) -> ldap3.Server:
     """Return a directory as ldap3 addresses it."""
     return ldap3.Server(
         address.host,
@@ -92,7 +92,7 @@ def server_of(address: Address, trust: Trust, connect_timeout_s: float) -> ldap3
     )
 
 
-def opened(connection: Any, address: Address) -> None:
+def opened(connection: Any, address: DirectoryAddress) -> None:
     """Open an ldap3 connection, with StartTLS where the address asks for it."""
     connection.open(read_server_info=False)
     if address.start_tls and not connection.start_tls(read_server_info=False):
@@ -101,7 +101,7 @@ def opened(connection: Any, address: Address) -> None:
 
 @contextlib.contextmanager
 def connected(
-    address: Address,
+    address: DirectoryAddress,
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> Any:
@@ -128,7 +128,7 @@ def connected(
             connection.unbind()
 
 
-def _reach(address: Address) -> None:
+def _reach(address: DirectoryAddress) -> None:
     try:
         socket.create_connection((address.host, address.port), _ANSWER_S).close()
     except OSError as error:
@@ -140,7 +140,7 @@ def _reach(address: Address) -> None:
         ) from error
 
 
-def _refused(address: Address, who: Identity, result: dict[str, Any]) -> None:
+def _refused(address: DirectoryAddress, who: Identity, result: dict[str, Any]) -> None:
     if result["result"] in _NOT_AUTHENTICATED:
         raise WrongPassword(
             f"{address} refuses the bind of {who}: {result['description']}",
@@ -168,7 +168,7 @@ def lacks(connection: Any, base: str, filter_: str) -> bool:
 
 
 def root_dse(
-    address: Address,
+    address: DirectoryAddress,
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:

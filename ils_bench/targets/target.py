@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from sitebench.targets.open_target import OpenTarget
 
 
 @dataclass(frozen=True)
-class OpenDirectory(OpenTarget[Address]):
+class OpenDirectory(OpenTarget[DirectoryAddress]):
     base: str
     who: Identity = ANONYMOUS
 

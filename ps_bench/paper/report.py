@@ -14,7 +14,7 @@ from ps_bench.paper.tables import as_1997, measurements
 from ps_bench.suite import SUITE
 from sitebench.report.paper import PaperTable, beside
 from sitebench.report.suite import Printed, RateFigure, ReportSuite, bottlenecks
-from sitebench.report.table import Cell, Mark, Table
+from sitebench.report.table import Cell, Mark, ReportTable
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import repeat_rows
 
@@ -57,7 +57,7 @@ def _figure(name: str) -> RateFigure:
     return RateFigure(name, title, "scenario", figure_of(figure), printed)
 
 
-def _paper_table(found: Sequence[Series]) -> Table:
+def _paper_table(found: Sequence[Series]) -> ReportTable:
     """Return the table of the scenario, or of one operation: 1997's figures and today's."""
     operation = found[0].spec.operation
     rows = measurements(found) | repeat_rows(found, "ASP requests/sec")

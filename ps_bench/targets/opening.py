@@ -11,7 +11,7 @@ from ps_bench.scenarios import SCENARIOS
 from seeders.upd import Progress, Upd, UpdSpec, cached, inspect
 from sitebench.errors import BadInput
 from sitebench.http.scenario import Scenario
-from sitebench.http.site import Address, OpenSite, open_live
+from sitebench.http.site import OpenSite, SiteAddress, open_live
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import refuse_limits
 from sitebench.targets.tls import Trust
@@ -57,7 +57,7 @@ def open_target(options: PsOptions, progress: Progress = lambda done, total: Non
         tls=options.tls,
         expected={"size": options.entries},
     )
-    address = Address(host, ready["port"], scheme="https" if options.tls else "http")
+    address = SiteAddress(host, ready["port"], scheme="https" if options.tls else "http")
     return OpenSite("embedded", address, **known)
 
 

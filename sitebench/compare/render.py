@@ -12,7 +12,7 @@ from sitebench.compare import wording as words
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison
 from sitebench.errors import printable
-from sitebench.report.table import Cell, Table
+from sitebench.report.table import Cell, ReportTable
 from sitebench.tables.tables import new_table
 
 
@@ -46,7 +46,7 @@ def _say(console: Console, line: str, style: str | None = None) -> None:
     console.print(printable(line), style=style, highlight=False, markup=False, soft_wrap=True)
 
 
-def _laid_out(table: Table) -> RichTable:
+def _laid_out(table: ReportTable) -> RichTable:
     found = new_table(*table.columns)
     # The first column is the row's name; the last may hold long words.
     found.columns[0].no_wrap, found.columns[-1].no_wrap = True, False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sitebench.compare.comparison import APART, NONE, WORSE, Analysis, Compared, Design, Row
 from sitebench.compare.effect import Effect
-from sitebench.report.table import NOTHING, Cell, Mark, Table
+from sitebench.report.table import NOTHING, Cell, Mark, ReportTable
 from sitebench.units import format_ns, format_rate
 
 COLUMNS = (
@@ -84,7 +84,7 @@ def decided(analysis: Analysis) -> str:
     )
 
 
-def tables(point: Compared, design: Design) -> list[Table]:
+def tables(point: Compared, design: Design) -> list[ReportTable]:
     """Return B against A, and how certain that is."""
     if not point.rows:
         return []
@@ -100,8 +100,8 @@ def tables(point: Compared, design: Design) -> list[Table]:
             null = (_percent(row, row.null.ratio), _interval(row, row.null))
         evidence.append([row.measure.title, *null, detectable(row)])
     title = f"{point.title} ({point.repeats} {design})"
-    found = [Table(title, ("Median of", "A", "B", "B/A", "interval", "B is"), answers)]
+    found = [ReportTable(title, ("Median of", "A", "B", "B/A", "interval", "B is"), answers)]
     if design is Design.PAIRS:
         columns = ("Evidence", "A/A null", "its interval", "could show")
-        found.append(Table("", columns, evidence))
+        found.append(ReportTable("", columns, evidence))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Scenario
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 
@@ -27,7 +27,7 @@ def first_newcomer(options: SiteTestOptions, slot: WorkerSlot) -> int:
 
 def engine_config(
     options: SiteTestOptions,
-    address: Address,
+    address: SiteAddress,
     scenarios: Sequence[Scenario],
     *,
     slot: WorkerSlot,

@@ -24,7 +24,7 @@ from sitebench.http.checks import body_of, fault, path_of
 from sitebench.http.engine_config import first_newcomer, people_at
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Capture, Operation, Request, Scenario, render
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from sitebench.locust.portable import (
     BrokenPass,
     Ended,
@@ -45,7 +45,7 @@ class FastHttpLanes(PortableLanes):
     def __init__(
         self,
         environment: Environment,
-        address: Address,
+        address: SiteAddress,
         visitors: Visitors | None,
         scenarios: Iterable[Scenario],
         *,

@@ -49,7 +49,7 @@ from sitebench.http.scenario import (
     Scenario,
     fields_in,
 )
-from sitebench.http.toml_file import Key, Table, Wrong, flag, list_of, number, one_of, text
+from sitebench.http.toml_file import Key, TomlTable, Wrong, flag, list_of, number, one_of, text
 from sitebench.system.texts import read_text
 
 _VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -83,7 +83,7 @@ def _names(cls: type[Any]) -> list[str]:
 
 
 def _scenario(document: Mapping[str, Any]) -> Scenario:
-    table = Table(document, (), "headers", "operation")
+    table = TomlTable(document, (), "headers", "operation")
     shared = table.take("headers", _headers, ())
     read = list_of(lambda found, key: _operation(found, key, shared), "[[operation]]")
     operations = table.must("operation", read)
@@ -91,7 +91,7 @@ def _scenario(document: Mapping[str, Any]) -> Scenario:
 
 
 def _operation(found: Any, key: Key, shared: tuple[tuple[str, str], ...]) -> Operation:
-    table = Table(found, key, "name", "share", "page", "counts", "request")
+    table = TomlTable(found, key, "name", "share", "page", "counts", "request")
     name = table.must("name", text)
     share = table.take("share", number(1), 1)
     page = table.take("page", flag, False)
@@ -121,7 +121,7 @@ def _requests(found: Any, key: Key) -> tuple[Request, ...]:
 
 
 def _request(found: Any, key: Key, about: str) -> Request:
-    table = Table(found, key, *_names(Request))
+    table = TomlTable(found, key, *_names(Request))
     does = table.take("does", one_of(DOES), "read")
     return Request(
         name=table.take("name", text, ""),
@@ -139,7 +139,7 @@ def _request(found: Any, key: Key, about: str) -> Request:
 
 
 def _expect(found: Any, key: Key) -> Expect:
-    table = Table(found, key, *_names(Expect))
+    table = TomlTable(found, key, *_names(Expect))
     return Expect(
         status=table.take("status", _statuses, (200,)),
         length=table.take("length", number(0), None),
@@ -150,14 +150,14 @@ def _expect(found: Any, key: Key) -> Expect:
 
 
 def _identity(found: Any, key: Key) -> Identity:
-    table = Table(found, key, *_names(Identity))
+    table = TomlTable(found, key, *_names(Identity))
     return Identity(
         table.must("before", text), table.must("value", _template), table.must("until", text)
     )
 
 
 def _capture(found: Any, key: Key) -> Capture:
-    table = Table(found, key, *_names(Capture))
+    table = TomlTable(found, key, *_names(Capture))
     capture = Capture(
         table.take("cookie", text, ""),
         table.take("before", text, ""),

@@ -21,7 +21,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
-class Address:
+class SiteAddress:
     """Where a site listens, and below which path it is."""
 
     host: str
@@ -38,7 +38,7 @@ class Address:
         return self.scheme == "https"
 
 
-def parse_address(url: str) -> Address:
+def parse_address(url: str) -> SiteAddress:
     """Read http://host:port/path; the port is 80 unless given."""
     try:
         parts = urlsplit(secret.address(url))
@@ -50,7 +50,7 @@ def parse_address(url: str) -> Address:
         raise UnknownValue(f"{url} is a directory, not a web site", directories)
     if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
         raise UnknownValue(f"unknown target {url!r}", _REMEDY)
-    return Address(
+    return SiteAddress(
         parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), parts.scheme
     )
 
@@ -63,7 +63,7 @@ class FrontPage:
     body: bytes
 
 
-def probe(address: Address, trust: Trust = SYSTEM) -> FrontPage:
+def probe(address: SiteAddress, trust: Trust = SYSTEM) -> FrontPage:
     """Raise what is wrong with a site, or return its front page; any HTTP answer will do."""
     connection: http.client.HTTPConnection
     if address.encrypted:
@@ -93,7 +93,7 @@ def probe(address: Address, trust: Trust = SYSTEM) -> FrontPage:
         connection.close()
 
 
-def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
+def _connect(connection: http.client.HTTPConnection, address: SiteAddress) -> None:
     try:
         connection.connect()
     except OSError as error:
@@ -106,7 +106,7 @@ def _connect(connection: http.client.HTTPConnection, address: Address) -> None:
 
 
 @dataclass(frozen=True)
-class OpenSite(OpenTarget[Address]):
+class OpenSite(OpenTarget[SiteAddress]):
     def probe(self) -> FrontPage:
         return probe(self.address, self.trust)
 

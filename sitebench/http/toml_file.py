@@ -60,7 +60,7 @@ def suggest(wanted: str, known: Collection[str]) -> str:
     return f"did you mean {likely[0]!r}? {listed}" if likely else listed
 
 
-class Table:
+class TomlTable:
     """A table of the document, read field by field; unknown keys are refused first."""
 
     def __init__(self, found: Any, key: Key, *known: str) -> None:

@@ -19,7 +19,7 @@ from sitebench.measure.junit import junit
 from sitebench.measure.objective import Objective
 from sitebench.measure.options import MeasureOptions, RepeatOptions
 from sitebench.measure.outcomes import judge_points, missed_objectives, raise_if_missed
-from sitebench.measure.progress import JsonLines, Live, Shown, counting
+from sitebench.measure.progress import JsonLines, LiveProgress, Shown, counting
 from sitebench.measure.sweep import Stage, repeated
 from sitebench.measure.sweep import sweep as run_sweep
 from sitebench.monitor.exporter import Exporter
@@ -159,7 +159,9 @@ def measure(
 
     Every repeat is a point of its own. `first` is printed always, the papers' `tables` if asked.
     """
-    reporter = JsonLines(options.objective) if options.json else Live(counting(options.repeats))
+    reporter = (
+        JsonLines(options.objective) if options.json else LiveProgress(counting(options.repeats))
+    )
     with recording(options, reporter, users, default_out) as store:
         planned = repeated(stages(reporter.seeding), options.repeats)
         asked = None if options.objective is None else str(options.objective)

@@ -55,7 +55,7 @@ _LONG_S = 5.0
 """A point that is measured for so long shows its rate before it ends, also where no bar can."""
 
 
-class Live(Closing):
+class LiveProgress(Closing):
     """A bar for the running point with its current rate, and a line for each finished one."""
 
     def __init__(self, named: Callable[[PointSpec], str]) -> None:
@@ -144,7 +144,7 @@ class Live(Closing):
             self._task = self._bars.add_task(description, total=total, rate="")
 
 
-Shown = JsonLines | Live
+Shown = JsonLines | LiveProgress
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from sitebench.report.sections import (
     verdict,
     workers,
 )
-from sitebench.report.table import Table, plain
+from sitebench.report.table import ReportTable, plain
 
 _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     verdict.section,
@@ -40,7 +40,7 @@ _SECTIONS: tuple[Callable[[Report], Section | None], ...] = (
     manifest.section,
 )
 
-_TABLES: tuple[Callable[[Report], list[Table]], ...] = (
+_TABLES: tuple[Callable[[Report], list[ReportTable]], ...] = (
     objectives.tables,
     operations.tables,
     bottlenecks.tables,

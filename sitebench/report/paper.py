@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Series
 from sitebench.units import format_size
 
@@ -27,7 +27,7 @@ def beside(
     found: Sequence[Series],
     rows: Mapping[str, Sequence[str]],
     then: Sequence[PaperTable],
-) -> Table:
+) -> ReportTable:
     """Lay out today's rows, each followed by what the paper's machines had in its place.
 
     `rows` has one cell per series; a point that is not the target's number is marked in each.
@@ -50,7 +50,7 @@ def beside(
                 numbers = (cells_then.get(size, _NO_NUMBER) for size in sizes)
                 lines.append(["", Cell(table.machine, Mark.THEN), *numbers])
     columns = ("Average measurement", "Machine", *(f"{format_size(size)} users" for size in sizes))
-    return Table(title, columns, lines, left=2)
+    return ReportTable(title, columns, lines, left=2)
 
 
 def marked(each: Series, text: str) -> str | Cell:

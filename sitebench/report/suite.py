@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sitebench.report.charts import Chart
-from sitebench.report.table import Row, Table
+from sitebench.report.table import ReportTable, Row
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series
 from sitebench.units import format_size
@@ -41,7 +41,7 @@ class Folded:
     """Tables under a title; with it alone to be seen at first, if they are long."""
 
     title: str
-    tables: Sequence[Table]
+    tables: Sequence[ReportTable]
     folded: bool = False
 
 
@@ -61,9 +61,9 @@ class ReportSuite:
     """Those of an operation, by its name and title (default: its rate)."""
     operations: Mapping[str, str] = field(default_factory=dict)
     """Titles by operation."""
-    paper_table: Callable[[Sequence[Series]], Table] | None = None
+    paper_table: Callable[[Sequence[Series]], ReportTable] | None = None
     """Lays out one operation over sizes as the paper does, with the paper's figures below."""
-    bottlenecks_1997: Sequence[Table] = ()
+    bottlenecks_1997: Sequence[ReportTable] = ()
     charts: Callable[[Sequence[Series]], Sequence[Chart]] | None = None
     """Charts of everything of this suite in one run."""
     tables: Callable[[Sequence[Series]], Sequence[Folded]] | None = None
@@ -88,10 +88,10 @@ def _rate_alone(operation: str, title: str) -> list[RateFigure]:
     return [RateFigure(operation, title, operation, ops_per_s)]
 
 
-def bottlenecks(number: int, title: str, rows: Sequence[Row]) -> Table:
+def bottlenecks(number: int, title: str, rows: Sequence[Row]) -> ReportTable:
     """Return one of the paper's tables of bottlenecks."""
     columns = ("Resource", "Bottleneck", "Comment")
-    return Table(f"1997, Table {number}: {title}", columns, rows, left=3)
+    return ReportTable(f"1997, Table {number}: {title}", columns, rows, left=3)
 
 
 def ops_per_s(result: PointResult) -> float:

@@ -39,7 +39,7 @@ Row = Sequence[str | Cell]
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Columns and rows under a title; the first `left` columns are words, the others figures."""
 
     title: str

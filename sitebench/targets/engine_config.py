@@ -8,12 +8,12 @@ from typing import Any
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.system.machine import engine_threads
-from sitebench.targets.open_target import Address
+from sitebench.targets.open_target import ServerAddress
 
 
 def engine_config(
     options: Any,
-    address: Address,
+    address: ServerAddress,
     slot: WorkerSlot,
     *,
     target: Mapping[str, Any],

@@ -15,7 +15,7 @@ from sitebench.verdict.warning import PointWarning
 _REMEDY = "see its log; points already measured are kept; run the same command to continue"
 
 
-class Address(Protocol):
+class ServerAddress(Protocol):
     @property
     def host(self) -> str: ...
     @property
@@ -24,7 +24,7 @@ class Address(Protocol):
     def encrypted(self) -> bool: ...
 
 
-_A = TypeVar("_A", bound=Address)
+_A = TypeVar("_A", bound=ServerAddress)
 
 
 @dataclass(frozen=True)

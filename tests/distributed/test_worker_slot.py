@@ -10,12 +10,12 @@ import pytest
 from ils_bench.engine_config import engine_config as directory_config
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import ADD
-from ils_bench.targets.address import Address as DirectoryAddress
+from ils_bench.targets.address import DirectoryAddress
 from ps_bench.options import PsOptions
 from ps_bench.scenarios import PAPER
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.engine_config import engine_config as site_config
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 
 CHANCE = Random(1997)
 RATES = [1.0, 0.1, 5_000.0, 10_000 / 3, 123_456.789, 1e-3, 2.0**40, *(CHANCE.uniform(0, 1e6),) * 20]
@@ -51,7 +51,7 @@ def test_engines_are_told_parts_that_add_up() -> None:
 
 
 def test_newcomers_of_sites_never_collide() -> None:
-    options, address = PsOptions(entries=500), Address("127.0.0.1", 80)
+    options, address = PsOptions(entries=500), SiteAddress("127.0.0.1", 80)
     adds = [
         json.loads(site_config(options, address, [PAPER], slot=WorkerSlot(n, 4)))["adds"]
         for n in range(4)

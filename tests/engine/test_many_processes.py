@@ -19,7 +19,7 @@ from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Operation, Request, Scenario
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 
 PEOPLE = 100
 PAGES = Scenario("p", (Operation("p", 1, (Request("page", "/?user={id}", match="plain"),)),))
@@ -55,7 +55,7 @@ def site() -> Iterator[Site]:
 
 
 def engines(site: Site, processes: int, options: PsOptions) -> Iterator[Engine]:
-    address = Address("127.0.0.1", site.server_address[1])
+    address = SiteAddress("127.0.0.1", site.server_address[1])
     for index in range(processes):
         slot = WorkerSlot(index, processes)
         yield Engine(engine_config(options, address, [PAGES], slot=slot))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from sitebench.system.network import free_port
 from tests.faults.groups import slow_writes
 from tests.faults.holding import grades
@@ -39,7 +39,7 @@ def durable(folder: Path) -> Iterator[tuple[str, int]]:
             stderr=out,
         )
     try:
-        assert eventually(lambda: answers(Address("127.0.0.1", port)), 30), log.read_text()
+        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)), 30), log.read_text()
         yield f"ldap://127.0.0.1:{port}", process.pid
     finally:
         process.kill()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench import schema
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, find, write_config
 from seeders.ldif import write_ldif
 from seeders.people import Spec, generate
@@ -56,7 +56,7 @@ def proxy(slapd: Path, folder: Path, behind: int) -> Iterator[str]:
     url = f"ldap://127.0.0.1:{port}"
     process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
     try:
-        assert eventually(lambda: answers(Address("127.0.0.1", port)), 20)
+        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)), 20)
         yield url
     finally:
         process.terminate()
@@ -75,7 +75,7 @@ def writer(slapd: Path, folder: Path) -> Iterator[str]:
     process = subprocess.Popen([slapd, "-d", "0", "-f", str(config), "-h", f"{url}/"])
     put_ahead(process.pid)  # and so will be the threads that it starts
     try:
-        assert eventually(lambda: answers(Address("127.0.0.1", port)), 20)
+        assert eventually(lambda: answers(DirectoryAddress("127.0.0.1", port)), 20)
         yield url
     finally:
         process.terminate()

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from sitebench.errors import BadFile
-from sitebench.http.toml_file import Table, flag, list_of, number, one_of, read, suggest, text
+from sitebench.http.toml_file import TomlTable, flag, list_of, number, one_of, read, suggest, text
 
 
 def made(document: Mapping[str, Any]) -> tuple[str, tuple[int, ...], bool, str]:
-    table = Table(document, (), "name", "sizes", "on", "kind")
+    table = TomlTable(document, (), "name", "sizes", "on", "kind")
     return (
         table.must("name", text),
         table.take("sizes", list_of(number(2), "sizes = [2]"), ()),

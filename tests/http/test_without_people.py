@@ -12,7 +12,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from tests.support.in_locust import in_locust
 from tests.support.waiting import eventually
 
@@ -35,14 +35,14 @@ class Hello(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def address() -> Iterator[Address]:
+def address() -> Iterator[SiteAddress]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Address("127.0.0.1", server.server_address[1])
+        yield SiteAddress("127.0.0.1", server.server_address[1])
         server.shutdown()
 
 
-def test_native_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
+def test_native_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None:
     config = engine_config(OPTIONS, address, [SCENARIO], slot=WorkerSlot())
     assert json.loads(config)["target"]["size"] == 1
     engine = Engine(config, None)
@@ -58,16 +58,16 @@ def test_native_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
     assert [each.failures for each in found if each.failures] == []
 
 
-def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: Address) -> None:
+def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> None:
     found = in_locust(f"""
         import json
         from locust.env import Environment
         from sitebench.counts.worker_slot import WorkerSlot
-        from sitebench.http.site import Address
+        from sitebench.http.site import SiteAddress
         from sitebench.http.fasthttp_lane import FastHttpLanes
         from tests.http.test_without_people import OPTIONS, SCENARIO
 
-        address = Address({address.host!r}, {address.port})
+        address = SiteAddress({address.host!r}, {address.port})
         lanes = FastHttpLanes(
             Environment(), address, None, [SCENARIO], options=OPTIONS, slot=WorkerSlot()
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 import ldap3
 import pytest
 
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import Identity
 from ils_bench.targets.monitor import DirectoryMonitor
 from ils_bench.targets.openldap import open_openldap
@@ -24,7 +24,7 @@ OWN = 5
 
 
 def opened(served: Served, dn: str | None = None, password: str | None = None) -> OpenDirectory:
-    address = Address(served.host, served.port)
+    address = DirectoryAddress(served.host, served.port)
     return OpenDirectory("slapd", address, served.suffix, Identity(dn, password))
 
 

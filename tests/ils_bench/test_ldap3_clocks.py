@@ -8,7 +8,7 @@ from typing import Any
 from ils_bench.ldap3_lane import Ldap3Lanes
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import LOOKUP, Add, Bind, Connect, Repeat, Sequence
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
 from sitebench._engine import Directory
 from sitebench.counts.littles_law import littles_law
@@ -24,7 +24,7 @@ PEOPLE = small_population(50)
 def lanes(port: int, sequence: Sequence, **more: Any) -> Iterator[Ldap3Lanes]:
     """Yield portable lanes that report only to this test."""
     deaf = SimpleNamespace(events=SimpleNamespace(request=SimpleNamespace(fire=lambda **_: None)))
-    target = OpenDirectory("relayed", Address("127.0.0.1", port), BASE)
+    target = OpenDirectory("relayed", DirectoryAddress("127.0.0.1", port), BASE)
     options = IlsOptions(entries=50, base=BASE, **more)
     made = Ldap3Lanes(
         deaf, target, PEOPLE, [sequence], options=options, slot=WorkerSlot(), first_added=1_000

@@ -10,7 +10,7 @@ import pytest
 from ldap3 import SchemaInfo
 
 from ils_bench import schema
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, find, write_config
 from seeders.people import Spec, generate
 from sitebench.system.network import free_port
@@ -62,7 +62,7 @@ def test_389ds_s_file_is_read_by_another_parser() -> None:
 
 
 @contextmanager
-def slapd_of_cn_config(folder: Path) -> Iterator[Address]:
+def slapd_of_cn_config(folder: Path) -> Iterator[DirectoryAddress]:
     """Run a slapd that is configured over LDAP and does not know RTPerson."""
     config = write_config(folder, Spec(100, locales=LOCALES))
     lines = [line for line in config.read_text().splitlines() if "rtperson" not in line]
@@ -77,7 +77,7 @@ def slapd_of_cn_config(folder: Path) -> Iterator[Address]:
     where = ("-F", str(folder / "slapd.d"))
     convert = [str(required_program("slaptest")), "-f", str(config), *where]
     subprocess.run(convert, check=True, capture_output=True)
-    address = Address("127.0.0.1", free_port())
+    address = DirectoryAddress("127.0.0.1", free_port())
     with subprocess.Popen([find("slapd"), "-d", "0", *where, "-h", f"{address}/"]) as slapd:
         try:
             assert eventually(lambda: answers(address), 30)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ils_bench.seeding import slapd_folder
-from ils_bench.seeding.destinations import Live, parse_destination
-from ils_bench.targets.address import Address
+from ils_bench.seeding.destinations import LiveDirectory, parse_destination
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.people import suffix_of
 from seeders import DEFAULT_BASE
 from seeders.people import Profile, Spec, generate
@@ -181,8 +181,12 @@ def test_places_that_are_none_are_told() -> None:
 
 def test_an_address_may_name_the_base() -> None:
     found = parse_destination("ldap://example.com/ou=caf%C3%A9%20people,dc=example,dc=com")
-    assert found == Live(Address("example.com", 389), "ou=café people,dc=example,dc=com")
-    assert parse_destination("ldap://example.com:1389") == Live(Address("example.com", 1389), None)
+    assert found == LiveDirectory(
+        DirectoryAddress("example.com", 389), "ou=café people,dc=example,dc=com"
+    )
+    assert parse_destination("ldap://example.com:1389") == LiveDirectory(
+        DirectoryAddress("example.com", 1389), None
+    )
 
 
 def test_the_suffix_of_a_domain_is_all_of_it() -> None:

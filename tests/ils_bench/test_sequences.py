@@ -21,7 +21,7 @@ from ils_bench.sequences import (
     Unbind,
     walk,
 )
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.identity import Identity
 from sitebench.counts.worker_slot import WorkerSlot
 
@@ -136,7 +136,7 @@ def test_processes_draw_apart_among_the_same_people_and_share_an_open_rate() -> 
     found = json.loads(
         engine_config(
             options,
-            Address("127.0.0.1", 389),
+            DirectoryAddress("127.0.0.1", 389),
             [sequences.LOOKUP],
             slot=WorkerSlot(2, 3),
             first_added=77,

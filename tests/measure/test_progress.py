@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sitebench.measure.progress import Live, counting
+from sitebench.measure.progress import LiveProgress, counting
 from sitebench.runs.store import RunStore
 from tests.support.drains import Drain, Step
 from tests.support.points import a_result, a_spec
@@ -17,7 +17,7 @@ def test_each_line_says_which_point_of_how_many_and_is_not_wrapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    with Live(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
+    with LiveProgress(counting(1)) as live, RunStore(tmp_path / "a.sitebench") as store:
         live.planned(2)
         live.started(SPEC)
         store.begin(SPEC)

@@ -6,7 +6,7 @@ from typing import Any, Never
 
 import pytest
 
-from sitebench.measure.progress import Live, counting
+from sitebench.measure.progress import LiveProgress, counting
 from sitebench.measure.sweep import Stage, second_try, sweep
 from sitebench.runs.manifest import COMPARED
 from sitebench.runs.point import PointResult, PointSpec
@@ -89,7 +89,7 @@ def test_two_tries_are_one_point_in_every_table() -> None:
 @pytest.mark.parametrize("compared", [False, True])
 def test_a_pair_that_is_compared_has_no_second_tries(tmp_path: Path, compared: bool) -> None:
     # Of one side they would leave pairs of different threads.
-    with Live(counting(1)) as live, RunStore(tmp_path / "run.sitebench") as store:
+    with LiveProgress(counting(1)) as live, RunStore(tmp_path / "run.sitebench") as store:
         if compared:
             store.set_manifest({COMPARED: {"id": "1"}})
         store.begin(a_spec())

@@ -1,6 +1,6 @@
-from sitebench.report.table import Cell, Mark, Table
+from sitebench.report.table import Cell, Mark, ReportTable
 
-TABLE = Table(
+TABLE = ReportTable(
     "Rates | of <all>",
     ("Point", "ops/s"),
     [

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,9 @@ Fault = Callable[[Asked, Ask], Answer | None]
 
 
 @contextmanager
-def faulty(site: Address, fault: Fault, tls: ssl.SSLContext | None = None) -> Iterator[Address]:
+def faulty(
+    site: SiteAddress, fault: Fault, tls: ssl.SSLContext | None = None
+) -> Iterator[SiteAddress]:
     """Yield the address of a site with a fault, behind TLS where there is a context."""
 
     def ask(asked: Asked) -> Answer:
@@ -110,7 +112,9 @@ def faulty(site: Address, fault: Fault, tls: ssl.SSLContext | None = None) -> It
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
-        yield Address("127.0.0.1", server.server_port, scheme="http" if tls is None else "https")
+        yield SiteAddress(
+            "127.0.0.1", server.server_port, scheme="http" if tls is None else "https"
+        )
     finally:
         over.set()
         server.shutdown()

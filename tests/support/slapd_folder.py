@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ils_bench.seeding import slapd_folder
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.probe import connected, exists
 from sitebench.errors import TargetUnreachable
 from sitebench.system.network import free_port
@@ -22,7 +22,7 @@ STARTS_WITHIN_S = 30.0
 class Slapd:
     """A running slapd."""
 
-    address: Address
+    address: DirectoryAddress
     process: subprocess.Popen[bytes]
 
     def has(self, dn: str) -> bool:
@@ -44,7 +44,7 @@ class Slapd:
 @contextmanager
 def running(folder: Path) -> Iterator[Slapd]:
     """Start the folder's slapd on a free port, and stop it."""
-    address = Address("127.0.0.1", free_port())
+    address = DirectoryAddress("127.0.0.1", free_port())
     process = subprocess.Popen(shlex.split(slapd_folder.command(folder, f"{address}/")))
     try:
         assert eventually(lambda: answers(address), STARTS_WITHIN_S)
@@ -54,7 +54,7 @@ def running(folder: Path) -> Iterator[Slapd]:
         process.wait()
 
 
-def answers(address: Address) -> bool:
+def answers(address: DirectoryAddress) -> bool:
     try:
         with connected(address):
             return True

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ils_bench.targets.address import Address
+from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.openldap import fill, write_config
 from ils_bench.targets.probe import probe
 from seeders.ldif import write_ldif
@@ -48,14 +48,14 @@ def slapd(folder: Path, people: Spec, shown: ServerTls) -> Iterator[Slapd]:
     urls = f"ldap://127.0.0.1:{ports.plain} ldaps://127.0.0.1:{ports.secure}"
     process = subprocess.Popen([str(program), "-d", "0", "-f", str(config), "-h", urls])
     try:
-        _await(process, Address("127.0.0.1", ports.plain))
+        _await(process, DirectoryAddress("127.0.0.1", ports.plain))
         yield ports
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _await(process: subprocess.Popen[bytes], address: Address) -> None:
+def _await(process: subprocess.Popen[bytes], address: DirectoryAddress) -> None:
     give_up = time.monotonic() + START_WITHIN_S
     while True:
         try:

@@ -14,7 +14,7 @@ import pytest
 from ils_bench.engine_config import engine_config
 from ils_bench.options import IlsOptions
 from ils_bench.sequences import CONNECT, LOOKUP, Sequence
-from ils_bench.targets.address import START_TLS, Address, parse_address
+from ils_bench.targets.address import START_TLS, DirectoryAddress, parse_address
 from ils_bench.targets.identity import ANONYMOUS, Identity
 from ils_bench.targets.ldap_directory import LdapDirectory
 from ils_bench.targets.live import count_seeded, seed
@@ -34,7 +34,7 @@ PATIENCE_S = 30.0
 
 
 def ran(
-    address: Address, trust: Trust, sequence: Sequence = LOOKUP, who: Identity = ANONYMOUS
+    address: DirectoryAddress, trust: Trust, sequence: Sequence = LOOKUP, who: Identity = ANONYMOUS
 ) -> tuple[int, Counter[str]]:
     """Run lanes until so many operations have ended; return them and the failures of all steps."""
     options = IlsOptions(entries=PEOPLE.size, locales=PEOPLE.locales, threads=1)
@@ -74,10 +74,10 @@ def _read(path: str) -> str:
     return Path(path).read_text(encoding="ascii")
 
 
-def ways(openldap: Slapd) -> tuple[Address, Address]:
+def ways(openldap: Slapd) -> tuple[DirectoryAddress, DirectoryAddress]:
     return (
-        Address("127.0.0.1", openldap.secure, "ldaps"),
-        Address("127.0.0.1", openldap.plain, START_TLS),
+        DirectoryAddress("127.0.0.1", openldap.secure, "ldaps"),
+        DirectoryAddress("127.0.0.1", openldap.plain, START_TLS),
     )
 
 
@@ -110,7 +110,7 @@ def test_an_insecure_client_accepts_any_certificate(openldap: Slapd) -> None:
 
 
 @contextmanager
-def shown(certificate: Certificate, **more: Any) -> Iterator[Address]:
+def shown(certificate: Certificate, **more: Any) -> Iterator[DirectoryAddress]:
     """Yield the address of a directory that shows this certificate."""
     tls = ServerTls(certificate.cert, certificate.key, **more)
     spec = {"seed": PEOPLE.seed, "locales": PEOPLE.locales}
@@ -164,13 +164,13 @@ def test_slapd_knows_whom_a_certificate_is_for(
 def test_a_server_without_tls(trust: Trust) -> None:
     with LdapDirectory(1) as serving:
         port = serving.port
-        assert set(ran(Address("127.0.0.1", port, "ldaps"), trust)[1]) == {"tls:not-tls"}
-        refused = ran(Address("127.0.0.1", port, START_TLS), trust)[1]
+        assert set(ran(DirectoryAddress("127.0.0.1", port, "ldaps"), trust)[1]) == {"tls:not-tls"}
+        refused = ran(DirectoryAddress("127.0.0.1", port, START_TLS), trust)[1]
         assert set(refused) == {"result:protocolError"}
 
 
 def test_a_closed_port_is_a_refused_connect(trust: Trust) -> None:
-    failures = ran(Address("127.0.0.1", free_port(), "ldaps"), trust)[1]
+    failures = ran(DirectoryAddress("127.0.0.1", free_port(), "ldaps"), trust)[1]
     assert set(failures) == {"connect-refused"}
 
 
@@ -191,7 +191,7 @@ def test_sessions_are_resumed_when_asked_for(resume: bool) -> None:
 def test_the_engine_says_what_is_wrong_with_files(
     authority: Authority, server: Certificate, ann: Certificate
 ) -> None:
-    address = Address("127.0.0.1", free_port(), "ldaps")
+    address = DirectoryAddress("127.0.0.1", free_port(), "ldaps")
     for trust, said in (
         (Trust("nothing"), "holds none: no certificate found"),
         (Trust(_read(authority.ca), cert=server.cert, key=ann.key), "is not that of the"),

@@ -22,7 +22,7 @@ from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
-from sitebench.http.site import Address, parse_address, probe
+from sitebench.http.site import SiteAddress, parse_address, probe
 from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process
@@ -35,7 +35,7 @@ DONE = 40
 PATIENCE_S = 30.0
 
 
-def ran(address: Address, trust: Trust, scenario: Scenario, **more: bool) -> Counter[str]:
+def ran(address: SiteAddress, trust: Trust, scenario: Scenario, **more: bool) -> Counter[str]:
     """Run lanes until so many passes have ended; return their failures by kind."""
     options = PsOptions(entries=PEOPLE, threads=1, **more)  # type: ignore[arg-type]
     people = visitors(UpdSpec(PEOPLE))

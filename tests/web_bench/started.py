@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 
@@ -36,7 +36,7 @@ class Answer:
         return dict(line.split("=", 1) for line in lines)
 
 
-def ask(address: Address, path: str, ca: str | None = None, method: str = "GET") -> Answer:
+def ask(address: SiteAddress, path: str, ca: str | None = None, method: str = "GET") -> Answer:
     """Ask a server once."""
     connection: http.client.HTTPConnection
     if address.encrypted:

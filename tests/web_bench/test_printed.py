@@ -2,7 +2,7 @@
 
 import pytest
 
-from web_bench.paper.printed import PAPERS, Table
+from web_bench.paper.printed import PAPERS, PrintedTable
 from web_bench.workload import built_in
 
 TABLES = [(paper.key, table) for paper in PAPERS.values() for table in paper.tables]
@@ -60,7 +60,7 @@ def test_every_printed_table_is_there_also_those_whose_numbers_repeat() -> None:
     ],
 )
 def test_a_cells_number_is_read_without_its_unit(
-    table: Table, row: str, column: str, value: float
+    table: PrintedTable, row: str, column: str, value: float
 ) -> None:
     assert table.value(row, column) == value
 

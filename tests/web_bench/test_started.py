@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader
 from sitebench.targets.tls import ServerTls, Trust, trusting
@@ -222,7 +222,7 @@ def test_it_serves_an_ordinary_user(target: Any, docroot: Path) -> None:
         assert all(each.uids().real != 0 for each in family(pid))
         for kind, path in programs.items():
             asked = path.format(size=10, content="constant", copy=7)
-            assert ask(Address("127.0.0.1", port), asked).status == 200, kind
+            assert ask(SiteAddress("127.0.0.1", port), asked).status == 200, kind
 
 
 def test_its_folder_may_have_a_long_path(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sitebench.report.suite import Folded
-from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.repeats import Of, Series
 from sitebench.units import format_bytes, format_rate
 from web_bench.paper import printed
@@ -102,7 +102,7 @@ def beside(found: Mapping[str, Sequence[Series]]) -> list[Folded]:
     ]
 
 
-def _table(paper: Paper, table: printed.Table, today: _Today) -> Table:
+def _table(paper: Paper, table: printed.PrintedTable, today: _Today) -> ReportTable:
     rows: list[Row] = [[row[0], *map(_then, row[1:])] for row in table.rows]
     columns = table.columns
     added = _columns(paper, table, today)
@@ -115,7 +115,7 @@ def _table(paper: Paper, table: printed.Table, today: _Today) -> Table:
     width = len(columns)
     left = width if not any(map(_has_figures, table.rows)) else 1
     notes = (*table.notes, f"{paper.title}; {table.where}.")
-    return Table(table.cited, columns, rows, left, notes)
+    return ReportTable(table.cited, columns, rows, left, notes)
 
 
 def _filled(row: Row, width: int) -> Row:
@@ -131,7 +131,7 @@ def _then(text: str) -> Cell:
     return Cell(text, Mark.THEN)
 
 
-def _columns(paper: Paper, table: printed.Table, today: _Today) -> dict[str, list[str]]:
+def _columns(paper: Paper, table: printed.PrintedTable, today: _Today) -> dict[str, list[str]]:
     """Return today's columns of a table, by their titles: a cell for each of its rows."""
     names = [row[0] for row in table.rows]
     if table.title in _MIXES:
@@ -154,7 +154,7 @@ def _columns(paper: Paper, table: printed.Table, today: _Today) -> dict[str, lis
 
 
 def _spice_columns(
-    names: Sequence[str], table: printed.Table, today: _Today
+    names: Sequence[str], table: printed.PrintedTable, today: _Today
 ) -> dict[str, list[str]]:
     if "Efficiency" in table.title:
         pairs = [today.efficiency(_workload(name)) for name in names]
@@ -188,7 +188,7 @@ def _dynamic(today: _Today, workload: str) -> str:
     return shares[-1] if workload != "webbench1-static" else "0%"
 
 
-def _rows(table: printed.Table, today: _Today) -> list[Row]:
+def _rows(table: printed.PrintedTable, today: _Today) -> list[Row]:
     """Return today's rows of a table."""
     if table.title == "Peak Throughput":
         cells = [today.peak_at(_WEBBENCH1[name], "requests_per_s") for name in table.columns[1:]]
@@ -225,8 +225,8 @@ def _rows(table: printed.Table, today: _Today) -> list[Row]:
     return []
 
 
-def _statements(paper: Paper) -> Table:
+def _statements(paper: Paper) -> ReportTable:
     """Return what the text says, and whether the paper's own figures have it so."""
     words = {True: "holds", False: "does not hold", None: "cannot be checked"}
     rows = [[each.text, words[each.holds], each.check] for each in paper.statements]
-    return Table("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)
+    return ReportTable("What the text says", ("Statement", "By its figures", "Check"), rows, left=3)

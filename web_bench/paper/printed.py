@@ -12,7 +12,7 @@ import msgspec
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d*\.?\d+")
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PrintedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A printed table, cell by cell."""
 
     number: str
@@ -69,11 +69,11 @@ class Paper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     author: str
     date: str
     tool: str
-    tables: tuple[Table, ...] = msgspec.field(name="table")
+    tables: tuple[PrintedTable, ...] = msgspec.field(name="table")
     points: tuple[Point, ...] = msgspec.field(name="point", default=())
     statements: tuple[Statement, ...] = msgspec.field(name="statement", default=())
 
-    def table(self, title: str) -> Table:
+    def table(self, title: str) -> PrintedTable:
         """Return the table with a title, which no other has."""
         (found,) = (each for each in self.tables if each.title == title)
         return found

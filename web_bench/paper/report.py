@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sitebench.report.charts import Chart, Columns, Spec, names, quantity, short, tell_apart
 from sitebench.report.paper import marked
 from sitebench.report.suite import Folded, Printed, RateFigure, ReportSuite
-from sitebench.report.table import Cell, Row, Table
+from sitebench.report.table import Cell, ReportTable, Row
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from web_bench.paper.analysis import efficiencies, not_compared
@@ -123,7 +123,7 @@ def _by_target(found: Sequence[Series]) -> dict[str, list[Series]]:
     return targets
 
 
-def _over_clients(name: str, found: Sequence[Series]) -> list[Table]:
+def _over_clients(name: str, found: Sequence[Series]) -> list[ReportTable]:
     rates: list[Row] = [
         [_clients(each), *row(each, RATES), per_client(each), f"{each.failures:,}"]
         for each in found
@@ -131,8 +131,8 @@ def _over_clients(name: str, found: Sequence[Series]) -> list[Table]:
     took: list[Row] = [[_clients(each), *row(each, LATENCIES)] for each in found]
     notes = [note] if (note := bytes_note(found)) else []
     return [
-        Table(name, ("clients", *RATES, "per client", "failed"), rates, notes=notes),
-        Table(f"{name}: latency", ("clients", *LATENCIES), took),
+        ReportTable(name, ("clients", *RATES, "per client", "failed"), rates, notes=notes),
+        ReportTable(f"{name}: latency", ("clients", *LATENCIES), took),
     ]
 
 
@@ -140,27 +140,29 @@ def _clients(each: Series) -> str | Cell:
     return marked(each, f"{each.spec.users:,}")
 
 
-def _peaks(found: dict[str, list[Series]]) -> Table:
+def _peaks(found: dict[str, list[Series]]) -> ReportTable:
     rows = [[name, *peak_row(each)] for name, each in found.items()]
-    return Table("Peaks, with their clients", ("Workload", *PEAKS), rows, notes=PEAK_NOTES)
+    return ReportTable("Peaks, with their clients", ("Workload", *PEAKS), rows, notes=PEAK_NOTES)
 
 
-def _mix(name: str, found: Sequence[Series]) -> Table:
+def _mix(name: str, found: Sequence[Series]) -> ReportTable:
     rows, worst = mix_rows(found)
     note = f"A point is off by {worst:.1f} requests at most: decks that its window cuts."
-    return Table(name, ("Class", *MIXES), rows, notes=[note])
+    return ReportTable(name, ("Class", *MIXES), rows, notes=[note])
 
 
-def _spice(found: dict[str, list[Series]]) -> list[Table]:
+def _spice(found: dict[str, list[Series]]) -> list[ReportTable]:
     rows, why = spice_rows(found), not_compared(found)
     if not rows and not why:
         return []
     return [
-        Table("SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, [why] if why else [])
+        ReportTable(
+            "SPICE efficiency", ("Workload", "Compared", *SPICE), rows, 2, [why] if why else []
+        )
     ]
 
 
-def _cost_model(found: dict[str, list[Series]]) -> list[Table]:
+def _cost_model(found: dict[str, list[Series]]) -> list[ReportTable]:
     rows, failed = prediction_rows(found)
     if not rows and not failed:
         return []
@@ -168,7 +170,7 @@ def _cost_model(found: dict[str, list[Series]]) -> list[Table]:
     notes = [f"{cells[0]}: {cells[-1]}" for cells in rows]
     notes += [f"No prediction of {each}" for each in failed]
     shown = [cells[:-1] for cells in rows]
-    return [Table(title, ("Workload", *PREDICTIONS[:-1]), shown, 2, notes)]
+    return [ReportTable(title, ("Workload", *PREDICTIONS[:-1]), shown, 2, notes)]
 
 
 _WAYS = ("today, own peaks", "today, highest load")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sitebench.errors import BadInput
-from sitebench.http.site import Address, OpenSite
+from sitebench.http.site import OpenSite, SiteAddress
 from web_bench.workload import DYNAMIC, Workload
 
 
@@ -14,11 +14,11 @@ from web_bench.workload import DYNAMIC, Workload
 class OpenWeb(OpenSite):
     """A web server that answers."""
 
-    secure: Address | None = field(default=None, kw_only=True)
+    secure: SiteAddress | None = field(default=None, kw_only=True)
     """Where requests over TLS go, if the others go elsewhere."""
     programs: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     """The paths of its programs, by kind."""
-    addresses: Sequence[Address] = field(default=(), kw_only=True)
+    addresses: Sequence[SiteAddress] = field(default=(), kw_only=True)
     """Further addresses of it, which clients take in turn."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput
-from sitebench.http.site import Address, open_live, parse_address, probe
+from sitebench.http.site import SiteAddress, open_live, parse_address, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confined, forget, refuse_limits
@@ -107,7 +107,7 @@ def _open_live(options: WebOptions) -> OpenWeb:
     )
 
 
-def _secure(options: WebOptions) -> Address | None:
+def _secure(options: WebOptions) -> SiteAddress | None:
     """Return where requests over TLS go at a server of the user's."""
     if options.tls_target is not None:
         return parse_address(options.tls_target)
@@ -172,8 +172,8 @@ def _open_embedded(options: WebOptions, docroot: Path | None, with_tls: bool) ->
         secure=with_tls,
         cgi_program=options.cgi_program,
     )
-    clear = Address(host, ready["port"])
-    secure = Address(host, ready["secure_port"], scheme="https") if with_tls else None
+    clear = SiteAddress(host, ready["port"])
+    secure = SiteAddress(host, ready["secure_port"], scheme="https") if with_tls else None
     if secure is not None and options.tls:
         clear = secure
     return OpenWeb("embedded", clear, secure=secure, programs=PROGRAMS, **known)

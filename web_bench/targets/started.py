@@ -26,7 +26,7 @@ from typing import Any
 import psutil
 
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.http.site import Address
+from sitebench.http.site import SiteAddress
 from sitebench.system.child import Child, Service, lives
 from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line
@@ -58,8 +58,8 @@ PARSED_DATE = '<!--#config timefmt="%Y-%m-%d" --><!--#echo var="DATE_LOCAL" -->'
 class Started:
     """A server that answers, and the programs behind it."""
 
-    address: Address
-    secure: Address | None
+    address: SiteAddress
+    secure: SiteAddress | None
     """The same over TLS."""
     ca: str | None
     """The file with the authority of a certificate that was made for it."""
@@ -145,8 +145,8 @@ def serving(
         ready = child.ready
         pid, secure = int(ready["pid"]), ready["secure"]
         yield Started(
-            Address(host, ready["port"]),
-            None if secure is None else Address(host, secure, scheme="https"),
+            SiteAddress(host, ready["port"]),
+            None if secure is None else SiteAddress(host, secure, scheme="https"),
             ready["ca"],
             pid,
             ready["programs"],

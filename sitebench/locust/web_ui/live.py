@@ -76,7 +76,7 @@ class Resource:
     now: str
 
 
-class Live:
+class LiveView:
     """Observer of a recording."""
 
     def __init__(self, counts: Iterable[tuple[str, str]]) -> None:

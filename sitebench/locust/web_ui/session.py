@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from sitebench.errors import CannotRecord, MeasurementFailed, SitebenchError
 from sitebench.locust.preparing import run_in_thread
 from sitebench.locust.recorder import Recording, Subject
-from sitebench.locust.web_ui.live import Live
+from sitebench.locust.web_ui.live import LiveView
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.options.convert import from_namespace
 from sitebench.runs.manifest import collect, continued
@@ -36,7 +36,7 @@ class Test:
     """One test of the session: `result` is final, `judge` returns the result so far."""
 
     spec: PointSpec
-    live: Live
+    live: LiveView
     judge: Callable[[], PointResult | None]
     result: PointResult | None = None
     error: SitebenchError | None = None
@@ -48,7 +48,7 @@ class Test:
 
     def release_details(self) -> None:
         """Free the megabytes that only the present or last test needs."""
-        self.live, self.judge = Live(()), lambda: self.result
+        self.live, self.judge = LiveView(()), lambda: self.result
 
 
 class Session:
@@ -79,7 +79,7 @@ class Session:
         spec = self._next(subject.spec())
         self._write_manifest(subject, spec)
         self.store.begin(spec)
-        live = Live(subject.counts)
+        live = LiveView(subject.counts)
         windows = Windows(
             subject.monitor(exporter),
             PointFile(self.store, self.store.point_id(spec.key)),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sitebench.errors import SitebenchError
 from sitebench.locust.bridge import Bridge
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.web_ui.live import Live
+from sitebench.locust.web_ui.live import LiveView
 from sitebench.locust.web_ui.session import Session, Test
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.windows import Phase
@@ -35,7 +35,7 @@ class State:
     result: PointResult | None
 
     @property
-    def live(self) -> Live | None:
+    def live(self) -> LiveView | None:
         """The test's series; None while the next one is being prepared."""
         return None if self.test is None or self.preparing else self.test.live
 

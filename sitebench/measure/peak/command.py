@@ -52,7 +52,7 @@ from sitebench.measure.peak.tables import (
     usl_lines,
 )
 from sitebench.measure.peak.usl import check_reach, fit
-from sitebench.measure.progress import JsonLines, Live, Shown
+from sitebench.measure.progress import JsonLines, LiveProgress, Shown
 from sitebench.measure.sweep import Endpoint, Stage, measure_point, opened, repeated, sweep
 from sitebench.runs.manifest import collect, continued
 from sitebench.runs.point import PointResult, PointSpec
@@ -152,7 +152,7 @@ def _check_search(options: PeakOptions, objective: Objective) -> None:
 
 def find_peak(options: PeakOptions, job: PeakJob) -> None:
     check_options(options)
-    reporter = JsonLines() if options.json else Live(point_name)
+    reporter = JsonLines() if options.json else LiveProgress(point_name)
     clients = tuple(dict.fromkeys(options.clients or DEFAULT_CLIENTS))
     most = most_connections(options.users or DEFAULT_USERS, _MOST_USERS)
     users = max(clients) if options.objective is None else most

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
-from sitebench.report.table import Cell, Mark, Row, Table
+from sitebench.report.table import Cell, Mark, ReportTable, Row
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from sitebench.tables.bottlenecks import TITLES, WORDS, findings_of
@@ -23,7 +23,7 @@ _MARKS = {
 }
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     """Return two tables per run: resources of each point, and what its operations cost."""
     return [made for run in report.runs for made in (_overview(report, run), _costs(report, run))]
 
@@ -44,15 +44,15 @@ def section(report: Report) -> Section | None:
     return Section("bottlenecks", "What limited it", "".join(parts), short="Bottlenecks")
 
 
-def _overview(report: Report, run: Run) -> Table:
+def _overview(report: Report, run: Run) -> ReportTable:
     rows: list[Row] = [
         [report.distinct_name(each.spec, run), *_grades(each), _bound(each)] for each in run.series
     ]
     columns = ("Point", *TITLES.values(), "Verdict")
-    return Table(report.titled("Bottlenecks", run), columns, rows, left=len(columns))
+    return ReportTable(report.titled("Bottlenecks", run), columns, rows, left=len(columns))
 
 
-def _costs(report: Report, run: Run) -> Table:
+def _costs(report: Report, run: Run) -> ReportTable:
     """Return what one operation of each point costs the target."""
     rows: list[Row] = [
         [report.distinct_name(each.spec, run), *(_cost(each, *shown) for shown in _COSTS.values())]
@@ -60,7 +60,7 @@ def _costs(report: Report, run: Run) -> Table:
     ]
     notes = ["Per operation that succeeded; medians over repeats. n/a: not monitored."]
     title = report.titled("What one operation costs your server", run)
-    return Table(title, ("Point", *_COSTS), rows, notes=notes)
+    return ReportTable(title, ("Point", *_COSTS), rows, notes=notes)
 
 
 def _cost(each: Series, name: str, show: Callable[[float], str]) -> str:
@@ -99,7 +99,7 @@ def _bound(each: Series) -> Cell:
     return cell if isinstance(cell, Cell) else Cell(cell, Mark.PLAIN, evidence)
 
 
-def _comments(report: Report, run: Run, each: Series) -> Table:
+def _comments(report: Report, run: Run, each: Series) -> ReportTable:
     """Return the paper's table of one point: resource, bottleneck, comment."""
     found = findings_of(each)
     rows = []
@@ -108,7 +108,7 @@ def _comments(report: Report, run: Run, each: Series) -> Table:
         cell = _cell(finding)
         rows.append((title, Cell(cell.text, cell.mark), finding.evidence if finding else cell.why))
     evidence = "; ".join(dict.fromkeys(r.verdict.evidence for r in each.results))
-    return Table(
+    return ReportTable(
         report.distinct_name(each.spec, run),
         ("Resource", "Bottleneck", "Comment"),
         rows,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import NOTHING, Row, Table
+from sitebench.report.table import NOTHING, ReportTable, Row
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     """Return operations that failed by kind, and points without a result."""
     made = [make(report, run) for make in (_by_kind, _points) for run in report.runs]
     return [table for table in made if table.rows]
@@ -20,7 +20,7 @@ def section(report: Report) -> Section | None:
     return Section("failures", "Failures", body or "<p>No failures.</p>")
 
 
-def _by_kind(report: Report, run: Run) -> Table:
+def _by_kind(report: Report, run: Run) -> ReportTable:
     rows: list[Row] = []
     for point in run.points:
         attempts = point.result.attempts
@@ -29,14 +29,16 @@ def _by_kind(report: Report, run: Run) -> Table:
             share = f"{n / attempts:.3%}" if attempts else NOTHING
             rows.append([report.name(point.spec), kind, example, f"{n:,}", share])
     title = report.titled("Failed operations by kind", run)
-    return Table(title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3)
+    return ReportTable(
+        title, ("Point", "Kind", "The first of them", "count", "share"), rows, left=3
+    )
 
 
-def _points(report: Report, run: Run) -> Table:
+def _points(report: Report, run: Run) -> ReportTable:
     rows: list[Row] = []
     for each in run.missing:
         why = each.error or {"message": "", "remedy": "the same command continues the run"}
         what = (each.status, why.get("message", ""), why.get("remedy", ""))
         rows.append([report.name(each.spec), *what])
     title = report.titled("Points without a result", run)
-    return Table(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)
+    return ReportTable(title, ("Point", "Status", "What happened", "What to do"), rows, left=4)

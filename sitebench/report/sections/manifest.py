@@ -9,7 +9,7 @@ from typing import Any
 
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import Row, Table
+from sitebench.report.table import ReportTable, Row
 
 
 def section(report: Report) -> Section | None:
@@ -27,7 +27,7 @@ def _run(run: Run) -> str:
     )
 
 
-def _table(run: Run) -> Table:
+def _table(run: Run) -> ReportTable:
     """Return every fact, one per row."""
     rows: list[Row] = [
         [name, value]
@@ -35,7 +35,7 @@ def _table(run: Run) -> Table:
         if key not in ("command", "peaks")
         for name, value in _flat(key, fact)
     ]
-    return Table(f"Manifest of {run.label}", ("Fact", "Value"), rows, left=2)
+    return ReportTable(f"Manifest of {run.label}", ("Fact", "Value"), rows, left=2)
 
 
 def _flat(name: str, fact: Any) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from sitebench.report.model import Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
 from sitebench.report.sections import objectives, tail
-from sitebench.report.table import NOTHING, Cell, Row, Table
+from sitebench.report.table import NOTHING, Cell, ReportTable, Row
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
     around,
@@ -26,7 +26,7 @@ from sitebench.units import format_ns, format_rate, format_size
 _PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     """Return four tables per run, those that the page folds last."""
     makers = (_operations, tail.table, _cost, _steps)
     return [make(report, run) for run in report.runs for make in makers]
@@ -59,7 +59,7 @@ def _downloads(run: Run) -> str:
     return f'<p class="screen-only">Download: {had}Every half second: <code>{every}</code></p>'
 
 
-def _operations(report: Report, run: Run) -> Table:
+def _operations(report: Report, run: Run) -> ReportTable:
     repeated = any(each.n > 1 for each in run.series)
     columns = (
         *("Operation", "Size", "Load", "Verdict", "operations/s"),
@@ -77,7 +77,7 @@ def _operations(report: Report, run: Run) -> Table:
     notes.append("* not the target's alone: the verdict says why.")
     done = [each.result for each in run.stored if each.status == "done"]
     notes += tries([each for each in done if each is not None])
-    return Table(report.titled("Operations", run), columns, rows, left=4, notes=notes)
+    return ReportTable(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 
 def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
@@ -98,7 +98,7 @@ def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
     ]
 
 
-def _cost(report: Report, run: Run) -> Table:
+def _cost(report: Report, run: Run) -> ReportTable:
     columns = ("Point", "Load", "waiting", "unread", "us/op", "headroom")
     rows: list[Row] = []
     for each in run.series:
@@ -118,7 +118,9 @@ def _cost(report: Report, run: Run) -> Table:
         "Unread: how long answers lay in the kernel at most; service time includes it.",
         "us/op: the generator's own CPU. Headroom: share of time that its busiest thread had left.",
     ]
-    return Table(report.titled("The tester's own cost", run), columns, rows, left=2, notes=notes)
+    return ReportTable(
+        report.titled("The tester's own cost", run), columns, rows, left=2, notes=notes
+    )
 
 
 def _latency(each: Series, name: str) -> str | Cell:
@@ -129,7 +131,7 @@ def _latency(each: Series, name: str) -> str | Cell:
     return text
 
 
-def _steps(report: Report, run: Run) -> Table:
+def _steps(report: Report, run: Run) -> ReportTable:
     columns = ("Point", "Program", "Step", "count", "failed", "per s", "service p50", "service p99")
     rows: list[Row] = []
     for point in run.points:
@@ -145,4 +147,4 @@ def _steps(report: Report, run: Run) -> Table:
                     *(format_rate(step.per_s), *shown),
                 ]
             )
-    return Table(report.titled("Steps", run), columns, rows, left=3)
+    return ReportTable(report.titled("Steps", run), columns, rows, left=3)

@@ -10,16 +10,16 @@ from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
 from sitebench.report.sections.rates import beside_printed, caller, lines
 from sitebench.report.suite import Folded
-from sitebench.report.table import Table
+from sitebench.report.table import ReportTable
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     """Return a table per operation, run and target, and the suites' others."""
     found = _of_operations(report)
     return [*found, *(table for group in _others(report) for table in group.tables)]
 
 
-def _of_operations(report: Report) -> list[Table]:
+def _of_operations(report: Report) -> list[ReportTable]:
     found = []
     for suite in report.present:
         if suite.paper_table is None:
@@ -30,7 +30,7 @@ def _of_operations(report: Report) -> list[Table]:
             for line in measured:
                 table = suite.paper_table(line.series)
                 title = f"{table.title} ({name(line)})"
-                found.append(Table(title, table.columns, table.rows, table.left, table.notes))
+                found.append(ReportTable(title, table.columns, table.rows, table.left, table.notes))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section
-from sitebench.report.table import NOTHING, Cell, Mark, Row, Table
+from sitebench.report.table import NOTHING, Cell, Mark, ReportTable, Row
 from sitebench.runs.point import PointResult
 from sitebench.units import format_ns, format_rate
 
@@ -15,7 +15,7 @@ _COLUMNS = (
 )
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     """Return one table per run that workers made."""
     return [made for run in report.runs if (made := _workers(report, run)).rows]
 
@@ -28,7 +28,7 @@ def section(report: Report) -> Section | None:
     )
 
 
-def _workers(report: Report, run: Run) -> Table:
+def _workers(report: Report, run: Run) -> ReportTable:
     rows = [
         _row(report.distinct_name(each.spec, run), result, worker)
         for each in run.series
@@ -39,7 +39,7 @@ def _workers(report: Report, run: Run) -> Table:
         "Operations are those of every step within the measured window. CPU: of the worker's own "
         "threads. Skew: its wall clock less the master's; timelines do not depend on it."
     ]
-    return Table(report.titled("Workers", run), _COLUMNS, rows, left=5, notes=notes)
+    return ReportTable(report.titled("Workers", run), _COLUMNS, rows, left=5, notes=notes)
 
 
 def _row(point: str, result: PointResult, worker: WorkerSeen) -> Row:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sitebench.locust.web_ui.live import Live
+from sitebench.locust.web_ui.live import LiveView
 from sitebench.monitor import MachineSample, ProcessSample, Sample
 from sitebench.monitor.sample import CoreSample
 from sitebench.runs.windows import Phase
@@ -29,7 +29,7 @@ def lookups(n: int, at_s: float, *, failed: int = 0, us: int = 50) -> Drain:
 
 
 def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     live.drained(Phase.MEASURE, lookups(500, 0.5, failed=20))
     (moment,) = live.moments
     assert (moment.per_s, moment.failed_per_s, moment.lanes) == (960, 40, 8)
@@ -38,7 +38,7 @@ def test_a_moment_has_rates_of_what_counts_and_bytes_of_everything() -> None:
 
 
 def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     for n in range(40):
         live.drained(Phase.MEASURE, lookups(30, 0.5 * n, us=10 if n < 20 else 90))
     assert live.moments[5].p50_us is None
@@ -47,7 +47,7 @@ def test_percentiles_are_of_five_seconds_and_there_is_none_of_too_few() -> None:
 
 
 def test_a_drain_too_short_for_a_rate_makes_no_moment() -> None:
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     live.drained(Phase.RAMP, Drain(0, SECOND // 1_000, lanes=3))
     assert not live.moments
 
@@ -58,7 +58,7 @@ def a_sample(cpu_s: float, *, target: bool = True) -> Sample:
 
 
 def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     live.sampled(0, a_sample(1.0))
     live.sampled(2 * SECOND, a_sample(2.5))
     (load,) = live.loads
@@ -70,7 +70,7 @@ def test_resources_are_how_fast_counters_grew_and_what_values_are() -> None:
 
 
 def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     live.sampled(0, a_sample(1.0, target=False))
     live.sampled(SECOND, a_sample(2.0, target=False))
     assert live.loads[0].target_cores is None
@@ -78,7 +78,7 @@ def test_a_remote_target_has_no_resources_rather_than_none_used() -> None:
 
 
 def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     for at_s, stolen_s in enumerate((9.0, 1.0, 1.5)):
         core = CoreSample(0.0, 0.0, 0.0, 0.0, stolen_s, 0.0)
         sample = replace(a_sample(1.0), machine=MachineSample(at_s, (core,), 4_000_000_000))
@@ -88,7 +88,7 @@ def test_stolen_time_that_becomes_less_is_not_a_core_less_than_idle() -> None:
 
 def test_a_core_is_never_shown_as_more_than_wholly_busy() -> None:
     """Its ticks are the kernel's, the seconds another clock's: each of them has 20 ms more here."""
-    live = Live(COUNTS)
+    live = LiveView(COUNTS)
     for at_s in (0, 1):
         core = CoreSample(1.02 * at_s, 0.0, 0.0, 0.0, 0.0, 0.0)
         machine = MachineSample(at_s, (core, core), 4_000_000_000)
