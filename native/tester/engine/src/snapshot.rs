@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use load::{Snapshot as Drained, StepSnapshot};
+use load::{Clock, Counter, Snapshot as Drained, StepSnapshot};
 use pyo3::prelude::*;
 
 use crate::histogram::Histogram;
@@ -79,15 +79,13 @@ fn step_stats(py: Python<'_>, steps: Vec<StepSnapshot>) -> PyResult<Vec<Py<StepS
 
 impl StepStats {
     fn new(py: Python<'_>, step: StepSnapshot) -> PyResult<Self> {
-        let service = Py::new(py, Histogram::from(step.service))?;
-        let censored = Py::new(py, Histogram::from(step.censored))?;
-        let (latency, lag, in_vain) = match step.open {
-            Some(open) => {
-                let of = |times| Py::new(py, Histogram::from(times));
-                (of(open.latency)?, of(open.lag)?, of(open.in_vain)?)
-            }
-            // Intended and actual start are one: the same histograms, and no lag.
-            None => (service.clone_ref(py), Py::new(py, Histogram::empty()?)?, censored.clone_ref(py)),
+        let counter = |counter: Counter| step.counters[counter.index()];
+        let recorded = step.clocks.into_iter().map(|times| Py::new(py, Histogram::from(times)));
+        let recorded = recorded.collect::<PyResult<Vec<_>>>()?;
+        let clock = |clock: Clock| match clock.recorded(step.open) {
+            // Where the intended start is the actual one, two names have the same object.
+            Some(recorded_as) => Ok(recorded[recorded_as.index()].clone_ref(py)),
+            None => Py::new(py, Histogram::empty()?),
         };
         Ok(Self {
             program: step.program.to_string(),
@@ -96,17 +94,17 @@ impl StepStats {
             count: step.count,
             failures: step.failures.into_iter().collect(),
             examples: step.examples.into_iter().collect(),
-            bytes_out: step.bytes_out,
-            bytes_in: step.bytes_in,
-            processing_ns: step.processing_ns,
-            service,
-            latency,
-            lag,
-            unread: Py::new(py, Histogram::from(step.unread))?,
-            censored,
-            in_vain,
-            wrong: Py::new(py, Histogram::from(step.wrong))?,
-            failed_ns: step.failed_ns,
+            bytes_out: counter(Counter::BytesOut),
+            bytes_in: counter(Counter::BytesIn),
+            processing_ns: counter(Counter::Processing),
+            service: clock(Clock::Service)?,
+            latency: clock(Clock::Latency)?,
+            lag: clock(Clock::Lag)?,
+            unread: clock(Clock::Unread)?,
+            censored: clock(Clock::Censored)?,
+            in_vain: clock(Clock::Abandoned)?,
+            wrong: clock(Clock::Wrong)?,
+            failed_ns: counter(Counter::Failed),
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use load::{AnyConfig, Engine};
+use load::{AnyConfig, Clock, Engine};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             step.count,
             step.count as f64 / elapsed_s,
             cpu_us / step.count as f64,
-            step.service.value_at_quantile(0.5) / 1000,
+            step.clock(Clock::Service).value_at_quantile(0.5) / 1000,
             step.failures,
         );
     }

@@ -9,8 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use load::LdapConfig;
-use load::{Engine, Snapshot};
+use load::{Clock, Counter, Engine, LdapConfig, Snapshot};
 use people::{Pools, Population};
 use serde_json::{Value, json};
 
@@ -53,30 +52,30 @@ fn show(snapshot: &Snapshot, cpu_before_ns: u64) {
     let backlog = snapshot.backlog;
     println!("{seconds:.3} s, {:.3} s CPU, {} lanes, {backlog} due", cpu_ns as f64 / 1e9, snapshot.lanes);
     for step in &snapshot.steps {
-        let micros = |q| step.service.value_at_quantile(q) as f64 / 1e3;
+        let micros = |clock, q| step.clock(clock).value_at_quantile(q) as f64 / 1e3;
+        let mean = |counter| step.counter(counter) as f64 / step.count as f64;
         println!(
             "{:>10} {:>9} = {:>8.0}/s  p50 {:>7.1} us  p99 {:>8.1} us  max {:>9.1} us  {:.0} B out  {:.0} B in  \
              own {:.0} ns  CPU/op {:.2} us  {:?}",
             step.step,
             step.count,
             step.count as f64 / seconds,
-            micros(0.5),
-            micros(0.99),
-            micros(1.0),
-            step.bytes_out as f64 / step.count as f64,
-            step.bytes_in as f64 / step.count as f64,
-            step.processing_ns as f64 / step.count as f64,
+            micros(Clock::Service, 0.5),
+            micros(Clock::Service, 0.99),
+            micros(Clock::Service, 1.0),
+            mean(Counter::BytesOut),
+            mean(Counter::BytesIn),
+            mean(Counter::Processing),
             cpu_ns as f64 / 1e3 / step.count as f64,
             step.failures
         );
-        if let Some(open) = &step.open {
-            let micros = |q| open.latency.value_at_quantile(q) as f64 / 1e3;
-            let lag = open.lag.value_at_quantile(0.99) as f64 / 1e3;
+        if step.open {
             println!(
-                "{:>10} latency p50 {:.1} us  p99 {:.1} us  lag p99 {lag:.1} us",
+                "{:>10} latency p50 {:.1} us  p99 {:.1} us  lag p99 {:.1} us",
                 "",
-                micros(0.5),
-                micros(0.99)
+                micros(Clock::Latency, 0.5),
+                micros(Clock::Latency, 0.99),
+                micros(Clock::Lag, 0.99)
             );
         }
     }

@@ -47,4 +47,5 @@ pub use ldap::{LdapConfig, NamesError};
 pub use program::{Problem, ProgramError};
 pub use record::clock::now_ns;
 pub use record::failure::Failure;
-pub use record::recorder::{OpenTimes, histogram};
+pub use record::metric::{Clock, Counter};
+pub use record::recorder::histogram;

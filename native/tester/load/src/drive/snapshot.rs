@@ -8,7 +8,8 @@ use crate::drive::worker::{Drained, lane_number};
 use crate::program::DeckPlan;
 use crate::record::examples::Example;
 use crate::record::failure::Failure;
-use crate::record::recorder::{Label, OpenTimes, Recorders, Split};
+use crate::record::metric::{Clock, Counter};
+use crate::record::recorder::{Label, Recorders, Split};
 
 /// Everything recorded between two drains.
 #[derive(Debug)]
@@ -69,32 +70,31 @@ pub struct StepSnapshot {
     pub step: Arc<str>,
     /// Whether its time and its failures are those of other steps too: a whole pass, or a phase.
     pub overlaps: bool,
-    /// Operations that ended, answered or not: `service.len() + wrong.len() + censored.len()`.
+    /// Operations that ended, answered or not: those on the clocks service, wrong and censored.
     pub count: u64,
     /// Failed ones by kind, sorted.
     pub failures: Vec<(String, u64)>,
     /// The first request of a kind that failed, and its answer: once for each kind of failure.
     pub examples: Vec<(String, String)>,
-    /// Bytes sent.
-    pub bytes_out: u64,
-    /// Bytes received.
-    pub bytes_in: u64,
-    /// Our own time before requests were sent, summed; see [`crate::record::recorder`].
-    pub processing_ns: u64,
-    /// Sent to answered, of right answers.
-    pub service: Histogram<u64>,
-    /// Answered to read, at most: part of the service time, and our own.
-    pub unread: Histogram<u64>,
-    /// Due, or sent if it is no arrival, to given up: operations without an answer, which the other clocks do
-    /// not count.
-    pub censored: Histogram<u64>,
-    /// The same to answered wrongly.
-    pub wrong: Histogram<u64>,
-    /// Sent to answered wrongly or given up, summed.
-    pub failed_ns: u64,
-    /// The clocks of arrivals; `None` where the intended start is the actual one, so that latency is service
-    /// time, lag nothing, and what was waited for in vain `censored`.
-    pub open: Option<OpenTimes>,
+    /// Whether operations have intended starts that may differ from the actual ones.
+    pub open: bool,
+    /// One for each of [`Counter::ALL`].
+    pub counters: [u64; Counter::COUNT],
+    /// One for each of [`Clock::ALL`], as recorded; [`Self::clock`] reads them.
+    pub clocks: [Histogram<u64>; Clock::COUNT],
+}
+
+impl StepSnapshot {
+    /// The times on a clock; on a closed schedule those of the clock that stands for it there.
+    pub fn clock(&self, clock: Clock) -> &Histogram<u64> {
+        // A clock that nothing stands for is empty itself.
+        &self.clocks[clock.recorded(self.open).unwrap_or(clock).index()]
+    }
+
+    /// What a counter has counted.
+    pub const fn counter(&self, counter: Counter) -> u64 {
+        self.counters[counter.index()]
+    }
 }
 
 impl Snapshot {
@@ -186,15 +186,9 @@ fn steps(labels: &[Label], recorders: Recorders, examples: &[Example]) -> Vec<St
             count: recorder.count,
             failures,
             examples: examples.map(|each| (each.failure.label(), each.text.clone())).collect(),
-            bytes_out: recorder.bytes_out,
-            bytes_in: recorder.bytes_in,
-            processing_ns: recorder.processing_ns,
-            service: recorder.service,
-            unread: recorder.unread,
-            censored: recorder.censored,
-            wrong: recorder.wrong,
-            failed_ns: recorder.failed_ns,
             open: recorder.open,
+            counters: recorder.counters,
+            clocks: recorder.clocks,
         }
     })
     .collect()

@@ -4,4 +4,5 @@
 pub(crate) mod clock;
 pub(crate) mod examples;
 pub(crate) mod failure;
+pub(crate) mod metric;
 pub(crate) mod recorder;

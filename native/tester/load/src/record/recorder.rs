@@ -12,29 +12,36 @@
 //!    |------------- latency -----------|
 //! ```
 //!
-//! Processing is the engine's own share: from what let a lane go on (the answer before, the end of a
-//! think time, an arrival due while the lane was idle) to the request. Being late shows there.
+//! Processing is the engine's own share: from what let a lane go on (the answer before, the end of a think
+//! time, an arrival due while the lane was idle) to the request. If the engine is late, it shows there.
 //!
-//! An answer may lie in the kernel until this thread reads it, and does so in the target's service time.
-//! `unread` is for how long at most, but that a thread which is kept from running between two ticks, for less than
-//! 10 ms, does not know it.
+//! An answer may lie in the kernel until this thread reads it, and the target's service time includes that.
+//! `unread` is an upper bound of it, except that a thread descheduled for less than one 10 ms tick cannot notice
+//! it.
 //!
-//! These are the clocks of operations with the right answer: a target that fails fast would look the faster for
-//! it. Those with a wrong one are in `wrong`, from when they were due until the answer. Those that were never
-//! answered (timeouts, lost connections) are in `censored`, from when they were due until they were given up: a
-//! lower bound of their latency. Always `count = service.len() + wrong.len() + censored.len()`. A late start is
-//! ours whatever the answer: lag has both. The lower bound of their service time begins when they were sent:
-//! `in_vain`, in which those that never were are not.
+//! Service, latency and unread cover operations with the right answer only: otherwise a target that fails fast
+//! would look faster. Every operation is on exactly one of three clocks:
 //!
-//! Only arrivals are due before they start. What is done for one, a request of a pass that arrived, starts when
-//! it does.
+//! - `service`: it had the right answer.
+//! - `wrong`: it had a wrong one. This clock runs from when the operation was due to the answer.
+//! - `censored`: it was never answered (timeout, lost connection). This clock runs from when the operation was
+//!   due until it was given up: a lower bound of its latency.
+//!
+//! So always `count = service.len() + wrong.len() + censored.len()`. Lag covers right and wrong answers: a late
+//! start is the engine's fault whatever the answer is. `abandoned` is the lower bound of the service time of
+//! operations without an answer, so it runs from when they were sent. It covers only requests that were actually
+//! sent.
+//!
+//! Only arrivals of an open schedule are due before they start. Other requests of a pass that arrived are due
+//! when they start. For these, and on a closed schedule, latency is service, abandoned is censored, and there is
+//! no lag: [`Clock::closed`].
 //!
 //! # Windows
 //!
-//! An operation belongs to the window in which it was due, however late it ends: a stall at a window's
-//! end would otherwise leave just those out that it made wait. At a cut ([`Split`]) a thread begins a
-//! second set of recorders; the first goes on to take what was due before. What is older than the cut before
-//! belongs to a window that has its result: a third set has it, for rates are of all that ends.
+//! An operation belongs to the window in which it was due, however late it ends. Otherwise a stall at the end of
+//! a window would leave out exactly the operations that it delayed. At a cut ([`Split`]) a thread begins a second
+//! set of recorders; the first goes on to take what was due before. A third set takes what was due before the
+//! window that the cut ended: the result of its window is final, but rates count everything that ends.
 
 use std::ops::{Index, IndexMut, Range};
 use std::sync::Arc;
@@ -43,6 +50,7 @@ use hdrhistogram::{AdditionError, CreationError, Histogram};
 
 use crate::record::clock::SECOND;
 use crate::record::failure::Failure;
+use crate::record::metric::{Clock, Counter};
 
 /// Longer times count as this long: an hour is beyond any timeout.
 const LONGEST_NS: u64 = 3600 * SECOND;
@@ -53,6 +61,11 @@ const DIGITS: u8 = 3;
 /// An empty histogram, bounded so that recording never allocates.
 pub fn histogram() -> Result<Histogram<u64>, CreationError> {
     Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
+}
+
+/// The smallest histogram there is, for a clock that is never recorded: 16 bytes of counts instead of 270 KB.
+fn no_histogram() -> Result<Histogram<u64>, CreationError> {
+    Histogram::new_with_bounds(1, 2, 0)
 }
 
 /// The index of a recorder.
@@ -135,89 +148,62 @@ pub struct Recorder {
     pub count: u64,
     /// Failed ones by kind.
     pub failures: Vec<(Failure, u64)>,
-    pub bytes_out: u64,
-    pub bytes_in: u64,
-    /// Our own share before requests were sent, summed.
-    pub processing_ns: u64,
-    /// Sent to answered.
-    pub service: Histogram<u64>,
-    /// How long answers lay unread at most.
-    pub unread: Histogram<u64>,
-    /// Due, or sent if it is no arrival, to answered wrongly.
-    pub wrong: Histogram<u64>,
-    /// The same to given up.
-    pub censored: Histogram<u64>,
-    /// Sent to answered wrongly or given up, summed: a lane's time.
-    pub failed_ns: u64,
-    /// The clocks that start at the intended start; `None` where that is the actual one.
-    pub open: Option<OpenTimes>,
-}
-
-/// Times counted from the intended start of each operation of an open schedule.
-#[derive(Debug)]
-pub struct OpenTimes {
-    /// Intended start to answered.
-    pub latency: Histogram<u64>,
-    /// Intended start to sent.
-    pub lag: Histogram<u64>,
-    /// Sent to given up.
-    pub in_vain: Histogram<u64>,
+    /// One for each of [`Clock::ALL`]; those that [`Clock::closed`] replaces stay empty unless `open`.
+    pub clocks: [Histogram<u64>; Clock::COUNT],
+    /// One for each of [`Counter::ALL`].
+    pub counters: [u64; Counter::COUNT],
+    /// Whether operations have intended starts that may differ from the actual ones.
+    pub open: bool,
 }
 
 impl Recorder {
     fn new(open: bool) -> Result<Self, CreationError> {
-        let times = || Ok(OpenTimes { latency: histogram()?, lag: histogram()?, in_vain: histogram()? });
-        let open = open.then(times).transpose()?;
-        Ok(Self {
-            count: 0,
-            failures: Vec::new(),
-            bytes_out: 0,
-            bytes_in: 0,
-            processing_ns: 0,
-            service: histogram()?,
-            unread: histogram()?,
-            wrong: histogram()?,
-            censored: histogram()?,
-            failed_ns: 0,
-            open,
-        })
+        let none = no_histogram()?;
+        let mut clocks = Clock::ALL.map(|_| none.clone());
+        for clock in Clock::ALL {
+            if clock.recorded(open) == Some(clock) {
+                clocks[clock.index()] = histogram()?;
+            }
+        }
+        Ok(Self { count: 0, failures: Vec::new(), clocks, counters: [0; Counter::COUNT], open })
     }
 
     /// Takes an operation in.
     #[inline]
     pub fn record(&mut self, sample: &Sample) {
         self.count += 1;
-        self.bytes_out += sample.bytes_out;
-        self.bytes_in += sample.bytes_in;
-        self.processing_ns += sample.processing_ns;
+        self[Counter::BytesOut] += sample.bytes_out;
+        self[Counter::BytesIn] += sample.bytes_in;
+        self[Counter::Processing] += sample.processing_ns;
         let took = sample.ended_ns.saturating_sub(sample.started_ns);
-        let since_ns = if self.open.is_some() { sample.due_ns } else { sample.started_ns };
+        let since_ns = if self.open { sample.due_ns } else { sample.started_ns };
         let latency = sample.ended_ns.saturating_sub(since_ns);
         match sample.end {
             End::Right => {
-                self.service.saturating_record(took);
+                self[Clock::Service].saturating_record(took);
                 if let Some(unread_ns) = sample.unread_ns {
-                    self.unread.saturating_record(unread_ns);
+                    self[Clock::Unread].saturating_record(unread_ns);
                 }
             }
-            End::Wrong(_) => self.wrong.saturating_record(latency),
-            End::Unanswered(_) => self.censored.saturating_record(latency),
+            End::Wrong(_) => self[Clock::Wrong].saturating_record(latency),
+            End::Unanswered(_) => self[Clock::Censored].saturating_record(latency),
         }
-        if let Some(open) = &mut self.open {
+        if self.open {
             match sample.end {
-                End::Unanswered(_) if took > 0 => open.in_vain.saturating_record(took),
+                End::Unanswered(_) if took > 0 => self[Clock::Abandoned].saturating_record(took),
                 // It was never sent.
                 End::Unanswered(_) => {}
                 End::Right | End::Wrong(_) => {
-                    open.lag.saturating_record(sample.started_ns.saturating_sub(sample.due_ns));
+                    let lag = sample.started_ns.saturating_sub(sample.due_ns);
+                    self[Clock::Lag].saturating_record(lag);
                     if sample.end == End::Right {
-                        open.latency.saturating_record(latency);
+                        self[Clock::Latency].saturating_record(latency);
                     }
                 }
             }
         }
         if let Some(failure) = sample.end.failure() {
-            self.failed_ns += took;
+            self[Counter::Failed] += took;
             self.fail(failure, 1);
         }
     }
@@ -235,21 +221,41 @@ impl Recorder {
             return Ok(());
         }
         self.count += other.count;
-        self.bytes_out += other.bytes_out;
-        self.bytes_in += other.bytes_in;
-        self.processing_ns += other.processing_ns;
-        self.failed_ns += other.failed_ns;
         other.failures.iter().for_each(|&(failure, n)| self.fail(failure, n));
-        self.service.add(&other.service)?;
-        self.unread.add(&other.unread)?;
-        self.wrong.add(&other.wrong)?;
-        self.censored.add(&other.censored)?;
-        if let (Some(mine), Some(theirs)) = (&mut self.open, &other.open) {
-            mine.latency.add(&theirs.latency)?;
-            mine.lag.add(&theirs.lag)?;
-            mine.in_vain.add(&theirs.in_vain)?;
-        }
-        Ok(())
+        self.counters.iter_mut().zip(other.counters).for_each(|(mine, theirs)| *mine += theirs);
+        self.clocks.iter_mut().zip(&other.clocks).try_for_each(|(mine, theirs)| mine.add(theirs))
+    }
+}
+
+impl Index<Clock> for Recorder {
+    type Output = Histogram<u64>;
+
+    #[inline]
+    fn index(&self, clock: Clock) -> &Histogram<u64> {
+        &self.clocks[clock.index()]
+    }
+}
+
+impl IndexMut<Clock> for Recorder {
+    #[inline]
+    fn index_mut(&mut self, clock: Clock) -> &mut Histogram<u64> {
+        &mut self.clocks[clock.index()]
+    }
+}
+
+impl Index<Counter> for Recorder {
+    type Output = u64;
+
+    #[inline]
+    fn index(&self, counter: Counter) -> &u64 {
+        &self.counters[counter.index()]
+    }
+}
+
+impl IndexMut<Counter> for Recorder {
+    #[inline]
+    fn index_mut(&mut self, counter: Counter) -> &mut u64 {
+        &mut self.counters[counter.index()]
     }
 }
 
@@ -334,7 +340,7 @@ impl Split {
             &mut self.older
         };
         side[slot].record(sample);
-        side[slot].open.is_some()
+        side[slot].open
     }
 
     /// Hands out what was recorded, and goes on with the same cut.
@@ -386,8 +392,8 @@ mod tests {
         let mut recorders = recorders(true);
         recorders[Slot(0)].record(&SAMPLE);
         let recorder = &recorders[Slot(0)];
-        let open = recorder.open.as_ref().unwrap();
-        assert_eq!((recorder.service.max(), open.latency.max(), open.lag.max()), (250, 300, 50));
+        let clocks = [Clock::Service, Clock::Latency, Clock::Lag];
+        assert_eq!(clocks.map(|clock| recorder[clock].max()), [250, 300, 50]);
     }
 
     #[test]
@@ -397,10 +403,12 @@ mod tests {
         recorder.record(&SAMPLE);
         recorder.record(&Sample { end: End::Wrong(Failure::WrongAnswer), ..SAMPLE });
         recorder.record(&Sample { end: End::Unanswered(Failure::Timeout), ..SAMPLE });
-        assert_eq!((recorder.count, recorder.service.len(), recorder.censored.len()), (3, 1, 1));
-        assert_eq!((recorder.wrong.len(), recorder.wrong.max(), recorder.failed_ns), (1, 250, 500));
+        let clocks = [Clock::Service, Clock::Censored, Clock::Wrong];
+        assert_eq!((recorder.count, clocks.map(|clock| recorder[clock].len())), (3, [1, 1, 1]));
+        assert_eq!(recorder[Clock::Wrong].max(), 250);
         assert_eq!(recorder.failures, [(Failure::WrongAnswer, 1), (Failure::Timeout, 1)]);
-        assert_eq!((recorder.bytes_out, recorder.bytes_in, recorder.processing_ns), (9, 15, 60));
+        let counters = [Counter::BytesOut, Counter::BytesIn, Counter::Processing, Counter::Failed];
+        assert_eq!(counters.map(|counter| recorder[counter]), [9, 15, 60, 500]);
     }
 
     #[test]
@@ -417,17 +425,10 @@ mod tests {
             merged.merge(&part).unwrap();
         }
         let (merged, one) = (&merged[Slot(0)], &one[Slot(0)]);
-        let numbers = |of: &Recorder| {
-            let numbers = [of.count, of.bytes_out, of.bytes_in, of.processing_ns, of.failed_ns];
-            (numbers, of.failures.clone())
-        };
+        let numbers = |of: &Recorder| (of.count, of.counters, of.failures.clone());
         assert_eq!(numbers(merged), numbers(one));
-        let clocks = |of: &Recorder| {
-            let open = of.open.as_ref().unwrap();
-            let closed = [&of.service, &of.unread, &of.wrong, &of.censored];
-            closed.into_iter().chain([&open.latency, &open.lag, &open.in_vain]).cloned().collect::<Vec<_>>()
-        };
-        assert_eq!(clocks(merged), clocks(one));
+        assert_eq!(merged.clocks, one.clocks);
+        assert!(Clock::ALL.iter().all(|&clock| !one[clock].is_empty()), "each clock has been compared");
     }
 
     #[test]
@@ -443,7 +444,7 @@ mod tests {
         let counts =
             |split: &Split| [&split.older, &split.before, &split.since].map(|each| each[Slot(0)].count);
         assert_eq!((counts(&first), counts(&split)), ([0, 0, 1], [2, 1, 3]));
-        assert_eq!(split.before[Slot(0)].open.as_ref().unwrap().latency.max(), 201);
+        assert_eq!(split.before[Slot(0)][Clock::Latency].max(), 201);
     }
 
     #[test]
@@ -456,10 +457,25 @@ mod tests {
             ..SAMPLE
         });
         let recorder = &recorders[Slot(0)];
-        assert_eq!((recorder.censored.len(), recorder.censored.min(), recorder.failed_ns), (2, 300, 250));
+        let censored = &recorder[Clock::Censored];
+        assert_eq!((censored.len(), censored.min(), recorder[Counter::Failed]), (2, 300, 250));
         // The target was waited for once, and since it was asked.
-        let in_vain = &recorder.open.as_ref().unwrap().in_vain;
-        assert_eq!((in_vain.len(), in_vain.max()), (1, 250));
+        let abandoned = &recorder[Clock::Abandoned];
+        assert_eq!((abandoned.len(), abandoned.max()), (1, 250));
+    }
+
+    #[test]
+    fn a_closed_schedule_has_neither_memory_nor_times_for_the_clocks_of_an_open_one() {
+        let mut recorders = recorders(false);
+        let recorder = &mut recorders[Slot(0)];
+        for end in [End::Right, End::Wrong(Failure::WrongAnswer), End::Unanswered(Failure::Timeout)] {
+            recorder.record(&Sample { end, ..SAMPLE });
+        }
+        for clock in Clock::ALL {
+            let (recorded, counts) = (clock.closed() == Some(clock), recorder[clock].distinct_values());
+            assert_eq!(recorder[clock].is_empty(), !recorded, "{clock:?}");
+            assert!(if recorded { counts > 30_000 } else { counts < 10 }, "{clock:?}: {counts}");
+        }
     }
 
     #[test]
@@ -469,10 +485,11 @@ mod tests {
         for took in [1, 999, 123_456, 59_999_999_999, LONGEST_NS * 2] {
             recorder.record(&Sample { started_ns: 0, ended_ns: took, ..SAMPLE });
         }
-        assert_eq!(recorder.service.len(), 5);
-        let max = recorder.service.max() as f64 / LONGEST_NS as f64;
+        let service = &recorder[Clock::Service];
+        assert_eq!(service.len(), 5);
+        let max = service.max() as f64 / LONGEST_NS as f64;
         assert!((0.999..1.001).contains(&max), "{max}");
-        let second = recorder.service.value_at_quantile(0.6) as f64;
+        let second = service.value_at_quantile(0.6) as f64;
         assert!((second / 123_456.0 - 1.0).abs() < 0.001, "{second}");
     }
 
@@ -495,17 +512,13 @@ mod tests {
                 merged.merge(thread).unwrap();
             }
             let (merged, one) = (&mut merged[Slot(0)], &mut one[Slot(0)]);
-            prop_assert_eq!(&merged.service, &one.service);
-            prop_assert_eq!(&merged.wrong, &one.wrong);
-            prop_assert_eq!(&merged.censored, &one.censored);
-            let (all, alone) = (merged.open.as_ref().unwrap(), one.open.as_ref().unwrap());
-            prop_assert_eq!(&all.latency, &alone.latency);
-            prop_assert_eq!(&all.lag, &alone.lag);
-            prop_assert_eq!(&all.in_vain, &alone.in_vain);
+            for clock in Clock::ALL {
+                prop_assert_eq!(&merged[clock], &one[clock], "{:?}", clock);
+            }
             merged.failures.sort_by_key(|&(failure, _)| failure.label());
             one.failures.sort_by_key(|&(failure, _)| failure.label());
             prop_assert_eq!(&merged.failures, &one.failures);
-            prop_assert_eq!((merged.count, merged.processing_ns), (one.count, one.processing_ns));
+            prop_assert_eq!((merged.count, merged.counters), (one.count, one.counters));
         }
     }
 
@@ -518,11 +531,8 @@ mod tests {
         two[Slot(0)].record(&Sample { end: End::Unanswered(Failure::Reset), ..SAMPLE });
         one.merge(&two).unwrap();
         let merged = &one[Slot(0)];
-        assert_eq!(
-            (merged.count, merged.service.len(), merged.wrong.len(), merged.censored.len()),
-            (4, 1, 2, 1)
-        );
+        let clocks = [Clock::Service, Clock::Wrong, Clock::Censored, Clock::Lag];
+        assert_eq!((merged.count, clocks.map(|clock| merged[clock].len())), (4, [1, 2, 1, 3]));
         assert_eq!(merged.failures, [(Failure::Result("busy"), 2), (Failure::Reset, 1)]);
-        assert_eq!(merged.open.as_ref().unwrap().lag.len(), 3);
     }
 }

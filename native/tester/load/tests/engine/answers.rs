@@ -1,5 +1,6 @@
 //! Right answers pass, in whatever form; wrong ones are caught.
 
+use load::Clock;
 use people::Profile;
 use wire::ldap::{ResultCode, op};
 
@@ -55,7 +56,7 @@ fn every_kind_of_wrong_answer_is_a_wrong_answer() {
         assert_eq!(totals.kinds(), ["wrong-answer"], "{what:?}");
         assert_eq!(totals.failed("lookup"), totals.count("lookup"), "{what:?}");
         // They were answered, and the lane kept its connection; but no right answer took a time.
-        assert_eq!(totals.of("lookup").wrong.len(), totals.count("lookup"));
+        assert_eq!(totals.of("lookup").clock(Clock::Wrong).len(), totals.count("lookup"));
         assert!(totals.count("connect") * 20 <= totals.count("lookup") + 4 * 20, "{what:?}: {totals:?}");
     }
 }
@@ -99,7 +100,7 @@ fn what_is_not_ldap_is_malformed_and_ends_the_connection() {
         let responder = Responder::lookups(&people, what);
         let totals = run(&config(responder.address, "lookup", lookups(20)), Some(&people), 2, 100);
         assert_eq!(totals.kinds(), ["malformed"], "{what:?}");
-        assert_eq!(totals.of("lookup").censored.len(), totals.count("lookup"));
+        assert_eq!(totals.of("lookup").clock(Clock::Censored).len(), totals.count("lookup"));
         assert!(totals.count("connect") >= totals.count("lookup"), "each costs the connection");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use load::{Engine, Pace, Snapshot, now_ns};
+use load::{Clock, Engine, Pace, Snapshot, now_ns};
 use people::Profile;
 use serde_json::json;
 use wire::ldap::{ResultCode, op};
@@ -87,12 +87,13 @@ fn a_stall_over_either_edge_is_in_the_window_of_the_arrivals_that_it_made_wait()
         }
         add_late(&mut engine, &mut window);
         let lookup = window.of("lookup");
-        assert_eq!(lookup.latency.len(), due_between(pace, start_ns, end_ns));
+        assert_eq!(lookup.clock(Clock::Latency).len(), due_between(pace, start_ns, end_ns));
         let (first, n) = (pace.first_at(start_ns), lookup.count);
-        closed_form::stalled(pace, first, n, (shut_ns, opens_ns)).hold(&lookup.latency).unwrap();
+        closed_form::stalled(pace, first, n, (shut_ns, opens_ns)).hold(lookup.clock(Clock::Latency)).unwrap();
         // The first that is due while the target stops is due within one gap.
         let least = STALL.as_secs_f64() - 1.0 / RATE;
-        assert!(lookup.latency.max() as f64 >= least * 1e9, "{} ns", lookup.latency.max());
+        let longest = lookup.clock(Clock::Latency).max();
+        assert!(longest as f64 >= least * 1e9, "{longest} ns");
         engine.stop(Duration::from_secs(5)).unwrap();
     }
 }
@@ -161,7 +162,7 @@ fn closed_lanes_are_in_the_window_in_which_they_began() {
     assert_eq!((window.in_flight, window.backlog), (3, 0));
     responder.gate.open();
     add_late(&mut engine, &mut window);
-    let longer = window.of("lookup").service.count_between(100_000_000, u64::MAX >> 1);
+    let longer = window.of("lookup").clock(Clock::Service).count_between(100_000_000, u64::MAX >> 1);
     assert_eq!(longer, 3);
     engine.stop(Duration::from_secs(5)).unwrap();
 }
@@ -183,10 +184,12 @@ fn what_was_due_and_never_came_is_censored_from_when_it_was_due() {
     responder.gate.open();
     let lookup = window.of("lookup");
     assert_eq!(lookup.count, due_between(pace, start_ns, end_ns));
-    let (first, n) = (pace.first_at(start_ns), lookup.censored.len());
+    let (first, n) = (pace.first_at(start_ns), lookup.clock(Clock::Censored).len());
     let answered = lookup.count - n;
     let stopped_ns = given_up_ns - 1_000_000;
-    closed_form::stalled(pace, first + answered, n, (0, stopped_ns)).hold(&lookup.censored).unwrap();
+    closed_form::stalled(pace, first + answered, n, (0, stopped_ns))
+        .hold(lookup.clock(Clock::Censored))
+        .unwrap();
     assert_eq!(lookup.failures["timeout"], n);
 }
 
@@ -213,8 +216,9 @@ fn timeouts_are_censored_at_the_timeout_at_least_whatever_their_share() {
         engine.stop(Duration::from_secs(5)).unwrap();
         let lookup = window.of("lookup");
         assert_eq!(lookup.count, due_between(pace, start_ns, end_ns));
-        assert!(lookup.censored.min() >= 499_000_000, "{}", lookup.censored.min());
+        let censored = lookup.clock(Clock::Censored);
+        assert!(censored.min() >= 499_000_000, "{}", censored.min());
         let expected = lookup.count / every;
-        assert!((expected - 1..=expected + 2).contains(&lookup.censored.len()), "{window:?}");
+        assert!((expected - 1..=expected + 2).contains(&censored.len()), "{window:?}");
     }
 }

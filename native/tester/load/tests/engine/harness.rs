@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use load::{Engine, Snapshot, StartError};
+use load::{Clock, Counter, Engine, Snapshot, StartError};
 use people::{DEFAULT_BASE, Pools, Population, Profile, Spec};
 use serde_json::{Value, json};
 
@@ -102,16 +102,20 @@ pub struct Total {
     pub count: u64,
     pub failures: BTreeMap<String, u64>,
     pub examples: BTreeMap<String, String>,
-    pub bytes_out: u64,
-    pub bytes_in: u64,
-    pub processing_ns: u64,
-    pub failed_ns: u64,
-    pub service: Histogram<u64>,
-    pub unread: Histogram<u64>,
-    pub censored: Histogram<u64>,
-    pub wrong: Histogram<u64>,
-    pub latency: Histogram<u64>,
-    pub lag: Histogram<u64>,
+    /// Whether its operations have intended starts.
+    pub open: bool,
+    counters: [u64; Counter::COUNT],
+    clocks: [Histogram<u64>; Clock::COUNT],
+}
+
+impl Total {
+    pub fn clock(&self, clock: Clock) -> &Histogram<u64> {
+        &self.clocks[clock.index()]
+    }
+
+    pub fn counter(&self, counter: Counter) -> u64 {
+        self.counters[counter.index()]
+    }
 }
 
 impl std::fmt::Debug for Total {
@@ -122,26 +126,14 @@ impl std::fmt::Debug for Total {
 
 impl Default for Total {
     fn default() -> Self {
-        let new = || load::histogram().unwrap();
-        let [service, unread, censored, wrong, latency, lag] = [(); 6].map(|()| new());
-        let (failures, examples) = (BTreeMap::new(), BTreeMap::new());
-        let (count, bytes_out, bytes_in, processing_ns, failed_ns) = (0, 0, 0, 0, 0);
-        let overlaps = false;
         Self {
-            overlaps,
-            count,
-            failures,
-            examples,
-            bytes_out,
-            bytes_in,
-            processing_ns,
-            failed_ns,
-            service,
-            unread,
-            censored,
-            wrong,
-            latency,
-            lag,
+            overlaps: false,
+            count: 0,
+            failures: BTreeMap::new(),
+            examples: BTreeMap::new(),
+            open: false,
+            counters: [0; Counter::COUNT],
+            clocks: Clock::ALL.map(|_| load::histogram().unwrap()),
         }
     }
 }
@@ -162,23 +154,18 @@ impl Totals {
             let total = self.steps.entry(step.step.to_string()).or_default();
             total.overlaps = step.overlaps;
             total.count += step.count;
-            total.bytes_out += step.bytes_out;
-            total.bytes_in += step.bytes_in;
-            total.processing_ns += step.processing_ns;
-            total.failed_ns += step.failed_ns;
-            step.failures.iter().for_each(|(kind, n)| *total.failures.entry(kind.clone()).or_default() += n);
-            for (kind, text) in step.examples {
-                total.examples.entry(kind).or_insert(text);
+            total.open = step.open;
+            for counter in Counter::ALL {
+                total.counters[counter.index()] += step.counter(counter);
             }
-            let answered = step.service.len() + step.wrong.len();
-            assert_eq!(step.count, answered + step.censored.len(), "{}", step.step);
-            total.service.add(&step.service).unwrap();
-            total.unread.add(&step.unread).unwrap();
-            total.censored.add(&step.censored).unwrap();
-            total.wrong.add(&step.wrong).unwrap();
-            if let Some(open) = step.open {
-                total.latency.add(&open.latency).unwrap();
-                total.lag.add(&open.lag).unwrap();
+            step.failures.iter().for_each(|(kind, n)| *total.failures.entry(kind.clone()).or_default() += n);
+            for (kind, text) in &step.examples {
+                total.examples.entry(kind.clone()).or_insert_with(|| text.clone());
+            }
+            let ended = [Clock::Service, Clock::Wrong, Clock::Censored].map(|clock| step.clock(clock).len());
+            assert_eq!(step.count, ended.iter().sum::<u64>(), "{}", step.step);
+            for clock in Clock::ALL {
+                total.clocks[clock.index()].add(step.clock(clock)).unwrap();
             }
         }
     }
@@ -192,8 +179,10 @@ impl Totals {
     /// What the clocks say that lanes did, over what lanes there were.
     fn accounted(&self) -> f64 {
         let steps = self.steps.iter().filter(|(_, total)| !total.overlaps);
-        let clocks =
-            steps.map(|(_, total)| sum_ns(&total.service) + (total.failed_ns + total.processing_ns) as f64);
+        let clocks = steps.map(|(_, total)| {
+            let counted = [Counter::Failed, Counter::Processing].map(|counter| total.counter(counter));
+            sum_ns(total.clock(Clock::Service)) + counted.iter().sum::<u64>() as f64
+        });
         let rest = (self.waiting_ns + self.underway_ns) as f64;
         (clocks.sum::<f64>() + rest) / self.lane_ns as f64
     }

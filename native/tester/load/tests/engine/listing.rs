@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use load::Counter;
 use people::{Population, Profile};
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ fn everybody_is_verified_by_name_whole_and_in_pieces() {
         let totals = listed(&people, what, json!({"op": "retrieve"}));
         assert!(totals.kinds().is_empty(), "{what:?}: {totals:?}");
         let retrieve = totals.of("retrieve");
-        assert!(retrieve.bytes_in / retrieve.count > 700 * 1_100, "{what:?}");
+        assert!(retrieve.counter(Counter::BytesIn) / retrieve.count > 700 * 1_100, "{what:?}");
     }
 }
 
@@ -64,7 +65,7 @@ fn a_message_larger_than_any_buffer_is_taken_in_and_the_lane_goes_on() {
     let totals = run(&config(responder.address, "lookup", session(20, steps)), Some(&people), 3, 300);
     assert!(totals.kinds().is_empty(), "{totals:?}");
     let search = totals.of("search");
-    assert!(search.bytes_in / search.count > 300_000);
+    assert!(search.counter(Counter::BytesIn) / search.count > 300_000);
     assert!(totals.count("lookup") > 10);
 }
 

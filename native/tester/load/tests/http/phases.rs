@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use load::{Clock, Counter};
 use serde_json::{Value, json};
 
 use crate::endpoints::{Both, secret};
@@ -22,7 +23,7 @@ fn assert_about(left: f64, right: f64) {
 }
 
 fn total_ns(totals: &Totals, step: &str) -> f64 {
-    sum_ns(&totals.of(step).service)
+    sum_ns(totals.of(step).clock(Clock::Service))
 }
 
 #[test]
@@ -58,7 +59,8 @@ fn pieces_and_requests_ns(config: &Value) -> (f64, f64) {
     assert!(request < (connect + exchange) * 1.2, "{connect} + {exchange} of {request}");
     for phase in PHASES {
         let total = totals.of(phase);
-        assert!(total.overlaps && total.bytes_in + total.bytes_out + total.processing_ns == 0);
+        let none = [Counter::BytesIn, Counter::BytesOut, Counter::Processing];
+        assert!(total.overlaps && none.iter().all(|&counter| total.counter(counter) == 0));
     }
     totals.assert_accounted();
     // Connecting ends where the request is sent, but for the time it takes to encode that over TLS.
@@ -96,7 +98,7 @@ fn what_fails_is_a_failed_request_and_a_first_byte_counts_where_it_came() {
     let [first_byte, request] = ["first byte", "request"].map(|step| totals.of(step));
     assert_eq!(totals.kinds(), ["closed", "status:500", "truncated"]);
     assert_eq!((request.count, &request.failures), (image.count, &image.failures));
-    assert_eq!(request.censored.len(), image.censored.len());
+    assert_eq!(request.clock(Clock::Censored).len(), image.clock(Clock::Censored).len());
     assert!(first_byte.failures.is_empty());
     // A connection that is closed at once brings none, half a head is closed like it and brings one.
     let silent = image.count - first_byte.count;
@@ -119,8 +121,8 @@ fn so_is_what_never_connected_and_a_handshake_that_failed_has_begun() {
         let totals = run(&config, 1, "connect", 3);
         let (connect, request) = (totals.of("connect"), totals.of("request"));
         assert_eq!((request.count, &request.failures), (connect.count, &connect.failures));
-        assert_eq!(connect.censored.len(), connect.count);
-        let handshakes = totals.steps.get("handshake").map(|total| total.censored.len());
+        assert_eq!(connect.clock(Clock::Censored).len(), connect.count);
+        let handshakes = totals.steps.get("handshake").map(|total| total.clock(Clock::Censored).len());
         assert_eq!(handshakes, begun.then_some(connect.count), "{totals:?}");
         assert!(!totals.steps.contains_key("first byte") && totals.lane_counts == [0], "{totals:?}");
     }

@@ -1,0 +1,128 @@
+//! What is measured of each step: the one declaration of every clock and counter.
+//!
+//! Recorders, merges, snapshots and the engine module go through these tables. A new row is recorded in
+//! [`crate::record::recorder`], and everything else takes it along.
+
+/// Makes an enum of a table whose rows are its variants, each with a name, a unit and a meaning.
+macro_rules! table {
+    ($(#[$doc:meta])* $table:ident { $($metric:ident: $name:literal, $unit:literal, $meaning:literal;)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $table {
+            $(#[doc = $meaning] $metric,)+
+        }
+
+        impl $table {
+            /// All of them, in the order of the table.
+            pub const ALL: [Self; Self::COUNT] = [$(Self::$metric),+];
+
+            /// How many there are.
+            pub const COUNT: usize = [$($name),+].len();
+
+            /// Its place in [`Self::ALL`].
+            #[inline]
+            pub const fn index(self) -> usize {
+                self as usize
+            }
+
+            /// Its name in results.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$metric => $name,)+ }
+            }
+
+            /// The unit of its values.
+            pub const fn unit(self) -> &'static str {
+                match self { $(Self::$metric => $unit,)+ }
+            }
+
+            /// What it measures, in one sentence.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$metric => $meaning,)+ }
+            }
+        }
+    };
+}
+
+table! {
+    /// Durations of operations, each in a histogram. The drawing in [`crate::record::recorder`] shows where
+    /// they start and end.
+    Clock {
+        Service: "service", "ns", "Sent to answered, of right answers.";
+        Latency: "latency", "ns", "Intended start to answered, of right answers.";
+        Lag: "lag", "ns", "Intended start to sent, of answered operations: how late the tester was.";
+        Unread: "unread", "ns", "Upper bound of the time that right answers lay unread, which service includes.";
+        Wrong: "wrong", "ns", "Intended start to answered, of wrong answers.";
+        Censored: "censored", "ns", "Intended start to given up: a lower bound of the latency without an answer.";
+        Abandoned: "abandoned", "ns", "Sent to given up: a lower bound of the service time without an answer.";
+    }
+}
+
+table! {
+    /// Sums over operations.
+    Counter {
+        BytesOut: "bytes_out", "bytes", "Bytes sent.";
+        BytesIn: "bytes_in", "bytes", "Bytes received.";
+        Processing: "processing", "ns", "The tester's own time before requests were sent.";
+        Failed: "failed", "ns", "Sent to answered wrongly or given up: the lanes' time for failed operations.";
+    }
+}
+
+impl Clock {
+    /// The clock that has the same times on a closed schedule, where the intended start is the actual one;
+    /// `None` for lag, which does not exist there.
+    pub const fn closed(self) -> Option<Self> {
+        match self {
+            Self::Latency => Some(Self::Service),
+            Self::Lag => None,
+            Self::Abandoned => Some(Self::Censored),
+            Self::Service | Self::Unread | Self::Wrong | Self::Censored => Some(self),
+        }
+    }
+
+    /// The clock that is recorded for this one on an open or a closed schedule, if any is.
+    pub const fn recorded(self, open: bool) -> Option<Self> {
+        if open { Some(self) } else { self.closed() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_the_keys_of_results_and_each_is_given_once() {
+        let clocks = Clock::ALL.map(Clock::name);
+        let counters = Counter::ALL.map(Counter::name);
+        // Run files and JSON results have these as keys.
+        assert_eq!(clocks, ["service", "latency", "lag", "unread", "wrong", "censored", "abandoned"]);
+        assert_eq!(counters, ["bytes_out", "bytes_in", "processing", "failed"]);
+        let names: BTreeSet<_> = clocks.into_iter().chain(counters).collect();
+        assert_eq!(names.len(), Clock::COUNT + Counter::COUNT);
+    }
+
+    #[test]
+    fn each_has_its_place_and_says_what_it_is() {
+        for (place, clock) in Clock::ALL.into_iter().enumerate() {
+            assert_eq!((clock.index(), clock.unit()), (place, "ns"));
+            assert!(clock.meaning().ends_with('.'));
+        }
+        for (place, counter) in Counter::ALL.into_iter().enumerate() {
+            assert_eq!(counter.index(), place);
+            assert!(["ns", "bytes"].contains(&counter.unit()) && counter.meaning().ends_with('.'));
+        }
+    }
+
+    #[test]
+    fn what_stands_for_a_clock_on_a_closed_schedule_is_recorded_there() {
+        for clock in Clock::ALL {
+            assert_eq!(clock.recorded(true), Some(clock));
+            let closed = clock.recorded(false);
+            assert_eq!(closed.and_then(Clock::closed), closed);
+        }
+        assert_eq!(Clock::Latency.recorded(false), Some(Clock::Service));
+        assert_eq!(Clock::Abandoned.recorded(false), Some(Clock::Censored));
+        assert_eq!(Clock::Lag.recorded(false), None);
+    }
+}
