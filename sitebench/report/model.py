@@ -31,7 +31,7 @@ _MOST_SLOTS, _LEAST_SLOTS = 120, 12
 _LARGEST_DOWNLOAD = 500_000
 """Characters of one file in the page: its histograms do not shrink further."""
 
-Lane = list[tuple[int, float]]
+Track = list[tuple[int, float]]
 """Values of one figure over time: (t_ns, value); of a counter, its rate."""
 
 
@@ -47,7 +47,7 @@ class Point:
     censored: Histogram
     """Over the measured window, of the operations that count."""
     slots: Sequence[Slot]
-    lanes: Mapping[tuple[str, str], Lane]
+    tracks: Mapping[tuple[str, str], Track]
 
     @property
     def spec(self) -> PointSpec:

@@ -1,7 +1,7 @@
 """One point over time: heat map of latencies, operations per second, and what was used meanwhile.
 
 Everything stands on one axis of time, warm-up shaded. The heat map's cells hold counts of merged
-histograms; the lanes are means of the monitor's rates.
+histograms; the tracks are means of the monitor's rates.
 """
 
 from __future__ import annotations
@@ -32,12 +32,14 @@ def section(report: Report) -> Section | None:
         (run.label, [(p.id, _name(report, run, p)) for p in run.points]) for run in report.runs
     ]
     choices = {point.id: _datasets(point) for point in report.points}
-    present = {name for sets in choices.values() for name in sets["lanes"]["lane"].get("names", ())}
+    present = {
+        name for sets in choices.values() for name in sets["tracks"]["track"].get("names", ())
+    }
     chart = Chart(
         id="over-time",
         title="One point over time",
         description=(
-            "Latencies as a heat map, operations per second, and lanes of CPU, run queue, "
+            "Latencies as a heat map, operations per second, and tracks of CPU, run queue, "
             "pressure, disk, network and memory, on one axis of seconds; warm-up is shaded."
         ),
         spec=_spec([strip for strip in STRIPS if strip.id in present]),
@@ -91,7 +93,7 @@ def _datasets(point: Point) -> dict[str, Columns]:
             "p99": [short(slot.percentile(99.0)) for slot in slots],
         },
         "shade": _shade(point, origin),
-        "lanes": _lanes(point, origin),
+        "tracks": _tracks(point, origin),
     }
 
 
@@ -112,16 +114,16 @@ def _shade(point: Point, origin: int) -> Columns:
     }
 
 
-def _lanes(point: Point, origin: int) -> Columns:
+def _tracks(point: Point, origin: int) -> Columns:
     rows = [
         (strip.id, called, short((t_ns - origin) / 1e9, 4), strip.shown(value))
         for strip in STRIPS
-        for called, lane in strip.take(point.lanes).items()
-        for t_ns, value in thinned(lane)
+        for called, track in strip.take(point.tracks).items()
+        for t_ns, value in thinned(track)
     ]
     columns = transposed(rows, 4)
     return {
-        "lane": names(columns[0]),
+        "track": names(columns[0]),
         "series": names(columns[1]),
         "t": list(columns[2]),
         "v": list(columns[3]),
@@ -151,11 +153,11 @@ def _x(*, title: bool = False) -> Spec:
 
 
 def _spec(strips: Sequence[Strip]) -> Spec:
-    lanes = [_strip(strip, last=strip is strips[-1]) for strip in strips]
+    tracks = [_strip(strip, last=strip is strips[-1]) for strip in strips]
     return {
         "spacing": 6,
         "resolve": {"scale": {"color": "independent", "strokeDash": "independent"}},
-        "vconcat": [_heat(), _throughput(last=not lanes), *lanes],
+        "vconcat": [_heat(), _throughput(last=not tracks), *tracks],
     }
 
 
@@ -264,8 +266,8 @@ def _strip(strip: Strip, *, last: bool) -> Spec:
         "layer": [
             _shaded(),
             {
-                "data": {"name": "lanes"},
-                "transform": [{"filter": f"datum.lane === '{strip.id}'"}],
+                "data": {"name": "tracks"},
+                "transform": [{"filter": f"datum.track === '{strip.id}'"}],
                 "mark": {"type": "line", "strokeWidth": 1.5, "clip": True, "point": {"size": 8}},
                 "encoding": {
                     "x": _x(title=last),

@@ -1,4 +1,4 @@
-"""Lanes of the monitor's samples: perfmon's of 1997, and what newer systems report."""
+"""Tracks of the monitor's samples: perfmon's of 1997, and what newer systems report."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sitebench.report.charts import short
-from sitebench.report.model import Lane
+from sitebench.report.model import Track
 
 _MOST = 120
-"""Values of a lane: more than a screen has room for."""
+"""Values of a track: more than a screen has room for."""
 
-_Lanes = Mapping[tuple[str, str], Lane]
-_Drawn = dict[str, Lane]
+_Tracks = Mapping[tuple[str, str], Track]
+_Drawn = dict[str, Track]
 """Values over time by the name of the line."""
 
 
 @dataclass(frozen=True)
 class Strip:
-    """One lane of resources: its title and axis, and how to take it from the samples."""
+    """One track of resources: its title and axis, and how to take it from the samples."""
 
     id: str
     title: str
     format: str
-    take: Callable[[_Lanes], _Drawn]
+    take: Callable[[_Tracks], _Drawn]
     most: float | None = None
 
     def shown(self, value: float) -> float | None:
@@ -32,27 +32,27 @@ class Strip:
         return short(value if self.most is None else min(value, self.most), 3)
 
 
-def _one(called: str, who: str, what: str) -> Callable[[_Lanes], _Drawn]:
-    return lambda lanes: {called: lanes[who, what]} if (who, what) in lanes else {}
+def _one(called: str, who: str, what: str) -> Callable[[_Tracks], _Drawn]:
+    return lambda tracks: {called: tracks[who, what]} if (who, what) in tracks else {}
 
 
-def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[_Lanes], _Drawn]:
-    """Take every lane of a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
+def _each(stem: str, who: str = "machine", title: str = "{}") -> Callable[[_Tracks], _Drawn]:
+    """Take every track of a stem: `core_busy_s.0`, `core_busy_s.1`, ..."""
 
-    def take(lanes: _Lanes) -> _Drawn:
+    def take(tracks: _Tracks) -> _Drawn:
         start = f"{stem}."
-        found = [w for (of, w) in lanes if of == who and w.startswith(start)]
-        return {title.format(w.removeprefix(start)): lanes[who, w] for w in found}
+        found = [w for (of, w) in tracks if of == who and w.startswith(start)]
+        return {title.format(w.removeprefix(start)): tracks[who, w] for w in found}
 
     return take
 
 
-def _sum(called: str, stem: str, who: str = "machine") -> Callable[[_Lanes], _Drawn]:
-    """Add up every lane of a stem."""
+def _sum(called: str, stem: str, who: str = "machine") -> Callable[[_Tracks], _Drawn]:
+    """Add up every track of a stem."""
 
-    def take(lanes: _Lanes) -> _Drawn:
+    def take(tracks: _Tracks) -> _Drawn:
         totals: dict[int, float] = {}
-        for each in _each(stem, who)(lanes).values():
+        for each in _each(stem, who)(tracks).values():
             for t_ns, value in each:
                 totals[t_ns] = totals.get(t_ns, 0.0) + value
         return {called: sorted(totals.items())} if totals else {}
@@ -60,11 +60,11 @@ def _sum(called: str, stem: str, who: str = "machine") -> Callable[[_Lanes], _Dr
     return take
 
 
-def _all(*takers: Callable[[_Lanes], _Drawn]) -> Callable[[_Lanes], _Drawn]:
-    def take(lanes: _Lanes) -> _Drawn:
+def _all(*takers: Callable[[_Tracks], _Drawn]) -> Callable[[_Tracks], _Drawn]:
+    def take(tracks: _Tracks) -> _Drawn:
         found: _Drawn = {}
         for taker in takers:
-            found |= taker(lanes)
+            found |= taker(tracks)
         return found
 
     return take
@@ -73,14 +73,14 @@ def _all(*takers: Callable[[_Lanes], _Drawn]) -> Callable[[_Lanes], _Drawn]:
 _CORES_SHOWN = 8
 
 
-def _cores(lanes: _Lanes) -> _Drawn:
+def _cores(tracks: _Tracks) -> _Drawn:
     """Take every core; of many, the busiest and the idlest at each instant, and their mean."""
-    each = _each("core_busy_s", title="core {}")(lanes)
+    each = _each("core_busy_s", title="core {}")(tracks)
     if len(each) <= _CORES_SHOWN:
         return each
     at: dict[int, list[float]] = {}
-    for lane in each.values():
-        for t_ns, value in lane:
+    for track in each.values():
+        for t_ns, value in track:
             at.setdefault(t_ns, []).append(value)
     moments = sorted(at.items())
     return {
@@ -135,12 +135,12 @@ STRIPS = (
 """From what the papers monitored to what only newer systems report, top to bottom."""
 
 
-def thinned(lane: Lane, most: int = _MOST) -> Lane:
+def thinned(track: Track, most: int = _MOST) -> Track:
     """Return at most `most` values: means of as many neighbours each."""
-    each = -(-len(lane) // most)
+    each = -(-len(track) // most)
     if each <= 1:
-        return lane
-    parts = [lane[n : n + each] for n in range(0, len(lane), each)]
+        return track
+    parts = [track[n : n + each] for n in range(0, len(track), each)]
     return [
         (part[len(part) // 2][0], statistics.fmean(value for _, value in part)) for part in parts
     ]
