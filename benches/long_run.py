@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sitebench._engine import Histogram
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, SERVICE, WRONG
 from sitebench.counts.source import Drain, StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.measure.summarise import summarise
@@ -32,15 +33,15 @@ _SHAPES = 12
 
 
 def step(
-    program: str,
-    name: str,
-    count: int,
-    service: Histogram,
-    failures: Mapping[str, int] | None = None,
+    program: str, name: str, service: Histogram, failures: Mapping[str, int] | None = None
 ) -> StepTotals:
     """Return one step in a closed schedule: a request has 104 bytes, its answer 1,283."""
-    sizes = (104 * count, 1_283 * count)
-    return StepTotals(program, name, count, Counter(failures), *sizes, service, service)
+    made = StepTotals(program, name, failures=Counter(failures))
+    made.clocks[WRONG].record(round(service.mean), made.failed)
+    made.count = count = service.count + made.failed
+    made.counters |= {BYTES_OUT: 104 * count, BYTES_IN: 1_283 * count}
+    made.clocks |= {SERVICE: service, LATENCY: service}
+    return made
 
 
 def drained(t0_ns: int, steps: Sequence[StepTotals], cpu_ns: int) -> Drain:
@@ -106,9 +107,9 @@ def _point(store: RunStore, spec: PointSpec, shapes: list[Histogram], n: int) ->
 
 def _drain(spec: PointSpec, t0_ns: int, shapes: list[Histogram], n: int) -> Drain:
     name = spec.operation
-    steps = [step(name, name, shapes[n % _SHAPES].count, shapes[n % _SHAPES])]
+    steps = [step(name, name, shapes[n % _SHAPES])]
     steps += [
-        step(name, other, shapes[(n + k) % _SHAPES].count // 100, shapes[(n + k) % _SHAPES])
+        step(name, other, shapes[(n + k) % _SHAPES])
         for k, other in enumerate(("sequence", "dial", "bind", "unbind"))
     ]
     return drained(t0_ns, steps, DRAIN_NS // 2)

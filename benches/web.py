@@ -310,7 +310,7 @@ def engine_alone(
         "asked": asked,
         "right": right,
         "ops_per_s": right / took,
-        "bytes_per_s": sum(step.bytes_in for step in steps) / took,
+        "bytes_per_s": sum(step.counters["bytes_in"] for step in steps) / took,
         "cpu_us": cpu_ns / max(right, 1) / 1e3,
     }
 

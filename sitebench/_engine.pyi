@@ -109,13 +109,26 @@ class StepStats:
         """Whether its time and its failures are those of other steps too: a pass, or a phase."""
     @property
     def count(self) -> int:
-        """Operations that ended, answered or not: `service`, `wrong` and `censored`."""
+        """Operations that ended, answered or not: those on `service`, `wrong` and `censored`."""
     @property
     def failures(self) -> dict[str, int]:
         """Failed operations by kind."""
     @property
     def examples(self) -> dict[str, str]:
         """Of each kind of failure the first request since the last drain, and its answer."""
+    @property
+    def clocks(self) -> dict[str, Histogram]:
+        """Histograms by the names of all clocks in `metrics`, in their order.
+
+        On a closed schedule, where the intended start is the actual one, `latency` is the very
+        object `service`, `abandoned` the very object `censored`, and `lag` is empty.
+        """
+    @property
+    def counters(self) -> dict[str, int]:
+        """Sums by the names of all counters in `metrics`, in their order."""
+
+    # Until all of Python reads `clocks` and `counters`: their entries under the former names.
+
     @property
     def bytes_out(self) -> int:
         """Bytes sent."""
@@ -155,6 +168,12 @@ class StepStats:
     @property
     def failed_ns(self) -> int:
         """Sent to ended, summed: the lanes' time for what is in `wrong` and `censored`."""
+
+def metrics() -> list[tuple[str, str, str, str]]:
+    """Return what is measured of each step: kind, name, unit and meaning.
+
+    The kind is "clock" or "counter". Clocks come first.
+    """
 
 @final
 class Snapshot:

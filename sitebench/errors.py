@@ -118,6 +118,10 @@ class BadRunFile(BadInput):
     """The file is not a run file, or one from a newer version."""
 
 
+class OtherBuild(BadInput):
+    """A master and a worker that are not the same build."""
+
+
 class ObjectiveMissed(SitebenchError):
     """The measurement misses the objective."""
 
@@ -168,6 +172,10 @@ class CannotRecord(MeasurementFailed):
 
 class WorkersMissing(MeasurementFailed):
     """Fewer workers connected than the test needs."""
+
+
+class BadMessage(MeasurementFailed):
+    """A message of a worker, or of a master, that this build does not send."""
 
 
 class PointFailed(MeasurementFailed):

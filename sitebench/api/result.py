@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import percentile_ns, with_censored
+from sitebench.counts.metrics import CENSORED, LATENCY
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.timeline import MEASURED, Slot, counted_steps, slots
@@ -40,9 +41,9 @@ class Result:
             assert stored.result is not None
             counted = counted_steps(stored.result)
             latency = Histogram()
-            for step in file.histograms(stored.id):
+            for step in file.steps(stored.id):
                 if (step.program, step.step) in counted:
-                    latency.add(with_censored(step.latency, step.censored))
+                    latency.add(with_censored(step.clocks[LATENCY], step.clocks[CENSORED]))
             timeline = slots(file.timeline(stored.id), counted, _MOST_SLOTS)
             return cls(stored.result, latency, timeline)
 
@@ -79,7 +80,7 @@ class Result:
         return ">= " if self.point.verdict.grade == Quoted.AT_LEAST else ""
 
     def _mark(self, name: str) -> str:
-        latency = self.point.latency
+        latency = self.point.clocks[LATENCY]
         found: float | None = getattr(latency, name)
         if found is None:
             return f"n/a (n={latency.n:,})"

@@ -25,6 +25,7 @@ from functools import partial
 from sitebench.compare.effect import Effect, effect, null
 from sitebench.compare.matching import Matched, title
 from sitebench.compare.statistics import least_pairs
+from sitebench.counts.metrics import LATENCY
 from sitebench.measure.objective import METRICS
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.verdict.verdict import Quoted
@@ -73,7 +74,7 @@ class Measure:
 
 
 def _latency(name: str, result: PointResult) -> float | None:
-    return result.latency.percentiles[name]
+    return result.clocks[LATENCY].percentiles[name]
 
 
 def _succeeded(result: PointResult) -> float | None:
@@ -310,7 +311,8 @@ def _values(
         if len(mine) == len(a) and len(theirs) == len(b):
             # A lower bound of B's can show that B is slower. Any other would flatter B.
             bounded = [
-                [measure.key in r.latency.at_least for r in s] for s in (results_a, results_b)
+                [measure.key in r.clocks[LATENCY].at_least for r in s]
+                for s in (results_a, results_b)
             ]
             if statistics.median(theirs) > statistics.median(mine):
                 bounded[1] = []

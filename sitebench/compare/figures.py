@@ -8,6 +8,7 @@ from typing import Any
 from sitebench._engine import Histogram
 from sitebench.compare.comparison import Compared, Row
 from sitebench.compare.runs import Comparison, Run
+from sitebench.counts.metrics import LATENCY
 from sitebench.report.charts import (
     Chart,
     Columns,
@@ -260,9 +261,9 @@ def _merged(run: Run, file: RunFile, keys: set[str]) -> Histogram:
         if result is None or point.spec.key not in keys or not result.verdict.valid:
             continue
         counted = counted_steps(result)
-        for step in file.histograms(point.id):
+        for step in file.steps(point.id):
             if (step.program, step.step) in counted:
-                latency.add(step.latency)
+                latency.add(step.clocks[LATENCY])
     return latency
 
 

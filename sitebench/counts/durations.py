@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sitebench._engine import Histogram
+from sitebench.counts import metrics
 
 LEAST_BEYOND = 100
 """A percentile needs this many samples beyond it; with fewer it is None."""
@@ -79,3 +80,16 @@ class Durations:
     def percentiles(self) -> Mapping[str, float | None]:
         """Every percentile by its name."""
         return {name: getattr(self, name) for name in PERCENTILES}
+
+
+def clocks(**known: Durations) -> dict[str, Durations]:
+    """Return the durations of every clock: those that are known, and none of the others."""
+    return {each: known.get(each, Durations()) for each in metrics.CLOCKS}
+
+
+def summarised(times: Mapping[str, Histogram]) -> dict[str, Durations]:
+    """Summarise every clock; what was never answered ranks in it where the table says so."""
+    return {
+        each: Durations.of(times[each], None if each.bound is None else times[each.bound])
+        for each in metrics.CLOCKS
+    }

@@ -6,12 +6,13 @@ the same as plain values, with which all that only passes numbers on can be test
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from sitebench._engine import Histogram, Snapshot, StepStats
+from sitebench.counts import metrics
 
 SEQUENCE = "sequence"
 """Step name under which a whole pass of a program is recorded."""
@@ -25,21 +26,21 @@ class StepTotals:
     step: str
     count: int = 0
     failures: Counter[str] = field(default_factory=Counter)
-    bytes_out: int = 0
-    bytes_in: int = 0
-    service: Histogram = field(default_factory=Histogram)
-    latency: Histogram = field(default_factory=Histogram)
-    lag: Histogram = field(default_factory=Histogram)
-    censored: Histogram = field(default_factory=Histogram)
-    unread: Histogram = field(default_factory=Histogram)
-    wrong: Histogram = field(default_factory=Histogram)
-    in_vain: Histogram = field(default_factory=Histogram)
-    processing_ns: int = 0
-    failed_ns: int = 0
+    clocks: dict[str, Histogram] = field(default_factory=lambda: defaultdict(Histogram))
+    counters: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     overlaps: bool = False
     """Whether its time and its failures are those of other steps too."""
     examples: dict[str, str] = field(default_factory=dict)
     """Of each kind of failure the first request, and its answer, in words."""
+
+    @classmethod
+    def closed(cls, program: str, step: str, *, overlaps: bool = False) -> StepTotals:
+        """Begin a step of a closed schedule: some clocks are one histogram then."""
+        clocks: dict[str, Histogram] = {
+            each: Histogram() for each in metrics.CLOCKS if each.closed is None
+        }
+        clocks |= {each: clocks[each.closed] for each in metrics.CLOCKS if each.closed is not None}
+        return cls(program, step, clocks=defaultdict(Histogram, clocks), overlaps=overlaps)
 
     @property
     def failed(self) -> int:
@@ -49,7 +50,8 @@ class StepTotals:
     @property
     def clock_ns(self) -> int:
         """Time that lanes spent on this step, answered or not, the engine's own included."""
-        return self.service.sum + self.failed_ns + self.processing_ns
+        own = self.counters[metrics.FAILED] + self.counters[metrics.PROCESSING]
+        return self.clocks[metrics.SERVICE].sum + own
 
     def add(self, record: StepRecord) -> None:
         """Merge one drain's worth, or several."""
@@ -57,17 +59,10 @@ class StepTotals:
         self.count += record.count
         self.failures.update(record.failures)
         self.examples = {**record.examples, **self.examples}
-        self.bytes_out += record.bytes_out
-        self.bytes_in += record.bytes_in
-        self.processing_ns += record.processing_ns
-        self.failed_ns += record.failed_ns
-        self.service.add(record.service)
-        self.latency.add(record.latency)
-        self.lag.add(record.lag)
-        self.censored.add(record.censored)
-        self.unread.add(record.unread)
-        self.wrong.add(record.wrong)
-        self.in_vain.add(record.in_vain)
+        for clock, times in record.clocks.items():
+            self.clocks[clock].add(times)
+        for counter, n in record.counters.items():
+            self.counters[counter] += n
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import repeat, zip_longest
 from typing import Any
 
+from sitebench.counts.metrics import PROCESSING
 from sitebench.counts.queue import NO_QUEUE, Queue
 from sitebench.counts.source import Drained, StepRecord, StepTotals, ended
 
@@ -105,7 +106,8 @@ class Tally:
     def target_s(self) -> float:
         """Lane-seconds spent waiting for the target: connects, binds and requests of every step."""
         steps = (each for each in self.steps.values() if not each.overlaps)
-        return self.clock_s - (self.waiting_ns + sum(each.processing_ns for each in steps)) / 1e9
+        own = sum(each.counters[PROCESSING] for each in steps)
+        return self.clock_s - (self.waiting_ns + own) / 1e9
 
     @property
     def waits(self) -> bool:

@@ -15,7 +15,15 @@ from typing import Any
 
 import gevent  # type: ignore[import-untyped]
 
-from sitebench._engine import Histogram
+from sitebench.counts.metrics import (
+    BYTES_IN,
+    BYTES_OUT,
+    CENSORED,
+    FAILED,
+    PROCESSING,
+    SERVICE,
+    WRONG,
+)
 from sitebench.counts.source import SEQUENCE, Drain, StepTotals
 from sitebench.errors import BadInput
 
@@ -205,27 +213,17 @@ class PortableLanes:
             else:
                 records = self._late if ended.began_ns in self._over_ns else self._older
             if (record := records.get((program, step))) is None:
-                # In a closed schedule an operation starts when it was meant to.
-                service, censored = Histogram(), Histogram()
-                record = StepTotals(
-                    program,
-                    step,
-                    service=service,
-                    latency=service,
-                    censored=censored,
-                    in_vain=censored,
-                    overlaps=step == SEQUENCE,
-                )
+                record = StepTotals.closed(program, step, overlaps=step == SEQUENCE)
                 records[program, step] = record
             record.count += 1
-            record.bytes_out += ended.bytes_out
-            record.bytes_in += ended.bytes_in
-            record.processing_ns += ended.processing_ns
+            record.counters[BYTES_OUT] += ended.bytes_out
+            record.counters[BYTES_IN] += ended.bytes_in
+            record.counters[PROCESSING] += ended.processing_ns
             if ended.kind is None:
-                record.service.record(ended.ns)
+                record.clocks[SERVICE].record(ended.ns)
             else:
-                (record.wrong if ended.answered else record.censored).record(ended.ns)
-                record.failed_ns += ended.ns
+                record.clocks[WRONG if ended.answered else CENSORED].record(ended.ns)
+                record.counters[FAILED] += ended.ns
                 record.failures[ended.kind] += 1
 
     def drain(self) -> Drain:

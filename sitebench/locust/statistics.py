@@ -16,6 +16,7 @@ from typing import Any
 import gevent  # type: ignore[import-untyped]
 from locust.stats import CSV_STATS_INTERVAL_SEC, RequestStats, StatsEntry, StatsError
 
+from sitebench.counts.metrics import BYTES_IN, SERVICE
 from sitebench.counts.source import Drained, StepRecord, ended
 
 _SECONDS_KEPT = 20
@@ -53,7 +54,7 @@ def entry_dict(step: StepRecord, start: float, end: float) -> Any:
 
     Locust keeps durations of answered requests only; the rest counts as requests without one.
     """
-    service = step.service
+    service = step.clocks[SERVICE]
     timed = service.count
     failed = sum(step.failures.values())
     return {
@@ -67,7 +68,7 @@ def entry_dict(step: StepRecord, start: float, end: float) -> Any:
         "total_response_time": service.sum / 1e6,
         "max_response_time": service.max / 1e6,
         "min_response_time": service.min / 1e6 if timed else None,
-        "total_content_length": step.bytes_in,
+        "total_content_length": step.counters[BYTES_IN],
         "response_times": service.millis(),
         "num_reqs_per_sec": spread(step.count, start, end),
         "num_fail_per_sec": spread(failed, start, end),

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from xml.etree import ElementTree as ET
 
+from sitebench.counts.metrics import LATENCY
 from sitebench.measure.outcomes import Judged, Outcome
 from sitebench.runs.point import PointResult
 from sitebench.tables.tables import point_name
@@ -87,7 +88,7 @@ def _figures(each: Judged) -> list[tuple[str, str]]:
 
 
 def _measured(result: PointResult) -> list[tuple[str, str]]:
-    latency, verdict = result.latency, result.verdict
+    latency, verdict = result.clocks[LATENCY], result.verdict
     micros = {**latency.percentiles, "mean": latency.mean, "max": latency.max}
     most = verdict.at_most_per_s
     return [

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitebench import units
 from sitebench.counts.durations import LEAST_BEYOND
+from sitebench.counts.metrics import LATENCY
 from sitebench.errors import UnknownValue
 from sitebench.suite import suites
 
@@ -65,11 +66,11 @@ def _share(text: str) -> float:
 
 def _latency(name: str, missing: str = "nothing was measured", rank: float = 0.0) -> _Metric:
     def seconds(result: PointResult) -> Number:
-        micros: Number = getattr(result.latency, name)
+        micros: Number = getattr(result.clocks[LATENCY], name)
         return None if micros is None else micros / 1e6
 
     def at_least(result: PointResult) -> bool:
-        return name in result.latency.at_least
+        return name in result.clocks[LATENCY].at_least
 
     def show(value: float) -> str:
         return units.format_ns(value * 1e9)

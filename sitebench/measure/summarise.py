@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sitebench.counts.durations import Durations
+from sitebench.counts import metrics
+from sitebench.counts.durations import summarised
 from sitebench.counts.littles_law import littles_law
 from sitebench.counts.source import StepTotals
 from sitebench.counts.steady import settle
@@ -19,6 +20,7 @@ from sitebench.system.network import local_ports
 from sitebench.verdict.evidence import Evidence, OtherLoad
 from sitebench.verdict.verdict import judge
 from sitebench.verdict.warning import PointWarning
+from sitebench.verdict.window import Window
 from sitebench.verdict.workers import judged, use_of_all
 
 
@@ -45,79 +47,49 @@ def summarise(
     counted, due = tally.counted(counts), tally.counted(counts, due=True)
     steps = [totals for totals in tally.steps.values() if not totals.overlaps]
     failures = (totals.failures for totals in tally.due.values() if not totals.overlaps)
-    latency = Durations.of(due.latency, due.censored)
-    service = Durations.of(due.service, due.in_vain)
-    lag, censored = Durations.of(due.lag), Durations.of(due.censored)
-    unread = Durations.of(due.unread)
-    wrong = Durations.of(due.wrong)
     settled = settle(tally.operations(counts), tally.queue if spec.rate is not None else ())
-    law = littles_law(tally.lane_s, tally.clock_s, tally.seconds)
-    evidence = Evidence(
+    totals_of = {each: sum(t.counters[each] for t in steps) for each in metrics.COUNTERS}
+    window = Window(
         seconds=tally.seconds,
         operations=counted.count - counted.failed,
-        failures=_printable(sum(failures, Counter[str]())),
+        failures_by_kind=_printable(sum(failures, Counter[str]())),
         examples={
             printable(kind): printable(f"{totals.step}: {text}")
             for totals in reversed(tally.due.values())
             if not totals.overlaps
             for kind, text in totals.examples.items()
         },
+        clocks=summarised(due.clocks),
+        counters={c: c.figure(total, counted.count) for c, total in totals_of.items()},
+        queue_start=tally.queue_start,
+        queue_end=tally.queue_end,
+        busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
         # The portable client is the whole process; the engine is its threads alone.
         generator_cpu_s=tally.thread_cpu_s if native or workers else (use.generator.cpu_s,),
         use=use,
+        settled=settled,
+        little=littles_law(tally.lane_s, tally.clock_s, tally.seconds),
+    )
+    evidence = Evidence(
+        **vars(window),
         target_cores=target_cores,
         rate=spec.rate,
         arrivals=spec.arrivals,
         users=spec.users,
         rate_at_half=rate_at_half,
         other_loads=tuple(other_loads),
-        queue_start=tally.queue_start,
-        queue_end=tally.queue_end,
-        busy_lanes=tally.target_s / tally.seconds if tally.seconds else 0.0,
         thinks=spec.rate is None and tally.waits,
-        bytes_in=sum(totals.bytes_in for totals in steps),
-        bytes_out=sum(totals.bytes_out for totals in steps),
-        latency=latency,
-        service=service,
-        lag=lag,
-        censored=censored,
-        unread=unread,
-        wrong=wrong,
-        settled=settled,
-        little=law,
         longest_drain_s=tally.longest_drain_s,
         local_ports=local_ports(),
     )
     expected_workers = int(spec.settings.get("workers", 0))
-    verdict = judged(judge(evidence, warnings), evidence, workers, expected_workers)
-    processing_ns = sum(totals.processing_ns for totals in steps)
     return PointResult(
+        **vars(window),
         spec=spec,
-        seconds=evidence.seconds,
-        operations=evidence.operations,
-        failures_by_kind=evidence.failures,
-        examples=evidence.examples,
-        bytes_out=evidence.bytes_out,
-        bytes_in=evidence.bytes_in,
+        verdict=judged(judge(evidence, warnings), evidence, workers, expected_workers),
         steps=tuple(_step(tally, key, counted=key in counts) for key in tally.due),
         figures=figures or {},
-        latency=latency,
-        service=service,
-        lag=lag,
-        censored=censored,
-        unread=unread,
-        wrong=wrong,
-        queue_start=tally.queue_start,
-        queue_end=tally.queue_end,
-        processing_us=processing_ns / counted.count / 1e3 if counted.count else None,
-        preparing_us=evidence.preparing_us,
-        busy_lanes=evidence.busy_lanes,
-        engine_cpu_s=evidence.generator_cpu_s,
-        use=use,
         workers=tuple(workers),
-        settled=settled,
-        little=law,
-        verdict=verdict,
     )
 
 
@@ -135,10 +107,8 @@ def _step(tally: Tally, key: tuple[str, str], *, counted: bool) -> StepResult:
         count=totals.count,
         failures=totals.failed,
         per_s=(ended.count - ended.failed) / tally.seconds if tally.seconds else 0.0,
-        service=Durations.of(totals.service, totals.in_vain),
-        processing_us=totals.processing_ns / totals.count / 1e3 if totals.count else None,
-        censored=Durations.of(totals.censored),
-        wrong=Durations.of(totals.wrong),
+        clocks=summarised(totals.clocks),
+        counters={c: c.figure(totals.counters[c], totals.count) for c in metrics.COUNTERS},
         counted=counted,
         overlaps=totals.overlaps,
     )

@@ -112,7 +112,7 @@ def _next(spec: PointSpec, tries: Sequence[PointResult], store: RunStore) -> Poi
 
 def second_try(result: PointResult) -> PointSpec | None:
     """Return the same point with one engine thread more, where that may show more."""
-    spec, threads = result.spec, len(result.engine_cpu_s)
+    spec, threads = result.spec, len(result.generator_cpu_s)
     machine = result.use.target_machine or result.use.machine
     chosen = spec.threads is not None or "threads" in spec.settings
     if chosen or result.workers or spec.client != "native" or threads >= usable_cores():

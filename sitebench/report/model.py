@@ -12,6 +12,7 @@ from pkgutil import resolve_name
 from typing import Any, cast
 
 from sitebench._engine import Histogram
+from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE
 from sitebench.errors import BadRunFile
 from sitebench.monitor.figures import rates
 from sitebench.report.suite import ReportSuite
@@ -177,11 +178,11 @@ def _point(file: RunFile, run: str, stored: StoredPoint, most: int) -> Point:
     assert stored.result is not None
     counted = counted_steps(stored.result)
     service, latency, censored = Histogram(), Histogram(), Histogram()
-    for step in file.histograms(stored.id):
+    for step in file.steps(stored.id):
         if (step.program, step.step) in counted:
-            service.add(step.service)
-            latency.add(step.latency)
-            censored.add(step.censored)
+            service.add(step.clocks[SERVICE])
+            latency.add(step.clocks[LATENCY])
+            censored.add(step.clocks[CENSORED])
     return Point(
         f"{run}p{stored.id}",
         run,

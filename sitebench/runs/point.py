@@ -12,16 +12,15 @@ from typing import Any
 import msgspec
 
 from sitebench import units
-from sitebench.counts.durations import Durations
-from sitebench.counts.littles_law import LittlesLaw
-from sitebench.counts.queue import Queue
+from sitebench.counts import metrics
+from sitebench.counts.durations import Durations, clocks
 from sitebench.counts.steady import Settled
 from sitebench.counts.until import Until
 from sitebench.counts.worker_seen import WorkerSeen
 from sitebench.errors import printable
-from sitebench.monitor import Use
 from sitebench.units import format_size
 from sitebench.verdict.verdict import Verdict
+from sitebench.verdict.window import Window
 
 SUITE_KEY = "half"
 """The key of a suite's name in JSON; run files had it before there were suites."""
@@ -66,15 +65,23 @@ class PointSpec:
     """Of a second try, because the tester was the limit of the first: its engine threads."""
 
     def canonical(self) -> str:
-        """Return the specification as JSON: equal specifications give equal text."""
+        """Return the text that the key is a hash of: equal specifications give equal text."""
         found = self.to_json()
         if not self.repeat:
             del found["repeat"]  # Points measured before there were repeats keep their keys.
         return json.dumps(found, sort_keys=True, separators=(",", ":"))
 
+    def stored(self) -> str:
+        """Return the specification as a run file keeps it."""
+        return json.dumps(self._fields(), sort_keys=True, separators=(",", ":"))
+
     def to_json(self) -> dict[str, Any]:
+        """Return what `--json` prints, and what the key is a hash of."""
+        return with_suite_key(self._fields())
+
+    def _fields(self) -> dict[str, Any]:
         """Return every field; `threads` only of a second try, so that other keys stay."""
-        found = with_suite_key(asdict(self))
+        found = asdict(self)
         if self.threads is None:
             del found["threads"]
         return found
@@ -122,7 +129,7 @@ class PointSpec:
 
     @classmethod
     def read(cls, text: str) -> PointSpec:
-        """Read what `canonical` wrote; keys of a newer version are ignored."""
+        """Read what `stored` wrote, or schema 2; keys of a newer version are ignored."""
         found = cls.of(msgspec.json.decode(text, type=dict[str, Any]))
         for name in (found.suite, found.operation):
             if not is_name(name):
@@ -152,104 +159,63 @@ class Demand:
 
 @dataclass(frozen=True)
 class StepResult:
-    """One step of the sequence within the window."""
+    """One step of a program within the window."""
 
     program: str
     step: str
     count: int
     failures: int
     per_s: float
-    service: Durations
-    processing_us: float | None
-    censored: Durations
     counted: bool
     """Whether this step stands for an operation."""
-    wrong: Durations = field(default_factory=Durations)
-    """Latency of wrong answers; the other durations are of right ones."""
+    clocks: Mapping[str, Durations] = field(default_factory=clocks)
+    counters: Mapping[str, int | float | None] = field(default_factory=dict)
     overlaps: bool = False
     """Whether its time is that of other steps too: a whole pass, or a phase of a request."""
 
     def to_json(self) -> dict[str, Any]:
         """Return what the run file keeps; results written before there were phases stay as read."""
-        clocks = {"service": self.service.to_json(), "censored": self.censored.to_json()}
-        if self.wrong.n:
-            clocks["wrong"] = self.wrong.to_json()
-        found = asdict(self) | clocks
-        if not self.wrong.n:
-            del found["wrong"]
-        if not self.overlaps:
-            del found["overlaps"]
-        return found
+        return {
+            "program": self.program,
+            "step": self.step,
+            "count": self.count,
+            "failures": self.failures,
+            "per_s": self.per_s,
+            **{
+                str(clock): self.clocks[clock].to_json()
+                for clock in metrics.CLOCKS
+                if self.clocks[clock].n or metrics.STEP in clock.always
+            },
+            **{counter.key: self.counters.get(counter) for counter in metrics.COUNTERS},
+            "counted": self.counted,
+            **({"overlaps": True} if self.overlaps else {}),
+        }
 
-
-_JSON_NAMES = {
-    "seconds": "measure_s",
-    "latency": "latency_us",
-    "service": "service_us",
-    "lag": "lag_us",
-    "censored": "censored_us",
-    "unread": "unread_us",
-    "use": "resources",
-}
-"""Fields of a result that have another name in its JSON."""
+    @staticmethod
+    def fields(found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of what `to_json` wrote, unchecked."""
+        return {
+            **found,
+            "clocks": {str(clock): found.get(clock, {}) for clock in metrics.CLOCKS},
+            "counters": {str(each): found.get(each.key) for each in metrics.COUNTERS},
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointResult:
+class PointResult(Window):
     """What one point gave: every figure that a table or a report shows of it is in here.
 
     `measure.summarise` makes it of a measured window.
     """
 
     spec: PointSpec
-
-    seconds: float
-    operations: int
-    """Those that ended in the window, and succeeded; durations and failures are of those that were
-    due in it, also where they ended later."""
-    failures_by_kind: Mapping[str, int]
-    examples: Mapping[str, str] = field(default_factory=dict)
-    """Of each kind of failure the step, the first request, and its answer."""
-    bytes_out: int
-    bytes_in: int
+    verdict: Verdict
+    settled: Settled
     steps: tuple[StepResult, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
     """What only this suite's tables know, such as pages per second."""
-
-    latency: Durations
-    service: Durations
-    lag: Durations
-    censored: Durations
-    """Of operations that were given up, from when they were due; no other clock counts them."""
-    unread: Durations | None = None
-    """How long answers lay unread at most: what of the service time may be the tester's."""
-    wrong: Durations = field(default_factory=Durations)
-    """Latency of wrong answers: a target that fails fast is not the faster for it."""
-    queue_start: Queue | None = None
-    queue_end: Queue | None = None
-    """What was due and not answered at both edges of the window; older run files do not say."""
-    processing_us: float | None = None
-    """The engine's own time per operation: from what let a lane go on to its next request."""
-
-    preparing_us: float | None = None
-    """What an operation cost its lane before: its share of connects, binds and other steps."""
-    busy_lanes: float | None = None
-    """How many lanes waited for the target on average; older run files say neither."""
-
-    engine_cpu_s: tuple[float, ...]
-    """CPU seconds of each thread that makes load."""
-    use: Use
     workers: tuple[WorkerSeen, ...] = ()
     """The processes that made the load, where it was not this one alone."""
-
-    settled: Settled
-    little: LittlesLaw | None = None
-    verdict: Verdict
-
-    @property
-    def failures(self) -> int:
-        """Failed steps of every kind, whichever step of the sequence they were."""
-        return sum(self.failures_by_kind.values())
 
     @property
     def attempts(self) -> int:
@@ -272,8 +238,8 @@ class PointResult:
             None if target is None else target.cpu_s / n * 1e6,
             None if target is None or target.read_bytes is None else target.read_bytes / n,
             None if target is None or target.written_bytes is None else target.written_bytes / n,
-            self.bytes_out / n,
-            self.bytes_in / n,
+            (self.counters[metrics.BYTES_OUT] or 0) / n,
+            (self.counters[metrics.BYTES_IN] or 0) / n,
         )
 
     @property
@@ -281,19 +247,18 @@ class PointResult:
         """CPU of the threads that made the load, per operation."""
         if not self.operations:
             return None
-        return sum(self.engine_cpu_s) / self.operations * 1e6
+        return sum(self.generator_cpu_s) / self.operations * 1e6
 
     @property
     def headroom(self) -> float | None:
         """Share of its time that the busiest of those threads was free: the rest of the ceiling."""
-        if not self.engine_cpu_s or not self.seconds:
+        if not self.generator_cpu_s or not self.seconds:
             return None
-        return max(0.0, 1.0 - max(self.engine_cpu_s) / self.seconds)
+        return max(0.0, 1.0 - max(self.generator_cpu_s) / self.seconds)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints and the run file keeps."""
         spec, use = self.spec, self.use
-        wrong = {"wrong_us": self.wrong.to_json()} if self.wrong.n else {}
         lanes = {"preparing_us": self.preparing_us, "busy_lanes": self.busy_lanes}
         queues = {"queue_start": self.queue_start, "queue_end": self.queue_end}
         return {
@@ -304,26 +269,26 @@ class PointResult:
             "failures": self.failures,
             "failures_by_kind": dict(self.failures_by_kind),
             **({"examples": dict(self.examples)} if self.examples else {}),
-            "latency_us": self.latency.to_json(),
-            "service_us": self.service.to_json(),
-            "lag_us": self.lag.to_json(),
-            "censored_us": self.censored.to_json(),
-            **({} if self.unread is None else {"unread_us": self.unread.to_json()}),
-            **wrong,
+            **{
+                clock.key: self.clocks[clock].to_json()
+                for clock in metrics.CLOCKS
+                if self.clocks[clock].n or metrics.RESULT in clock.always
+            },
             **{name: asdict(queue) for name, queue in queues.items() if queue is not None},
-            "processing_us": self.processing_us,
+            **{counter.key: self.counters.get(counter) for counter in metrics.COUNTERS},
+            **{
+                f"{counter}_per_s": self.per_second(self.counters.get(counter)) or 0.0
+                for counter in metrics.COUNTERS
+                if counter.unit == "bytes"
+            },
             **{name: value for name, value in lanes.items() if value is not None},
             "settled": asdict(self.settled),
             "little": None if self.little is None else asdict(self.little),
-            "bytes_in_per_s": self.bytes_in / self.seconds if self.seconds else 0.0,
-            "bytes_out_per_s": self.bytes_out / self.seconds if self.seconds else 0.0,
-            "bytes_in": self.bytes_in,
-            "bytes_out": self.bytes_out,
             "generator": {
                 "client": spec.client,
                 "cpu_us_per_op": self.cpu_us_per_op,
                 "headroom": self.headroom,
-                "cpu_s_per_thread": list(self.engine_cpu_s),
+                "cpu_s_per_thread": list(self.generator_cpu_s),
                 "process_cpu_s": use.generator.cpu_s,
             },
             "target": {
@@ -351,9 +316,14 @@ class PointResult:
     @classmethod
     def read(cls, found: Mapping[str, Any]) -> PointResult:
         """Read what `to_json` wrote; keys of a newer version are ignored."""
-        renamed = {own: found[name] for own, name in _JSON_NAMES.items() if name in found}
-        engine_cpu_s = found["generator"]["cpu_s_per_thread"]
-        own = {**renamed, "engine_cpu_s": engine_cpu_s, "verdict": Verdict.read(found)}
-        own["wrong"] = found.get("wrong_us", {})
-        own["spec"] = PointSpec.of(found["spec"])
+        own = {
+            "seconds": found["measure_s"],
+            "use": found["resources"],
+            "generator_cpu_s": found["generator"]["cpu_s_per_thread"],
+            "verdict": Verdict.read(found),
+            "spec": PointSpec.of(found["spec"]),
+            "clocks": {str(clock): found.get(clock.key, {}) for clock in metrics.CLOCKS},
+            "counters": {str(each): found.get(each.key) for each in metrics.COUNTERS},
+            "steps": [StepResult.fields(step) for step in found.get("steps", ())],
+        }
         return msgspec.convert({**found, **own}, cls)

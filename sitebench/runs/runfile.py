@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sitebench._engine import Histogram
+from sitebench.counts.source import StepTotals
 from sitebench.errors import BadRunFile, printable
-from sitebench.runs import schema
+from sitebench.runs import schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 from sitebench.system.scratch import scratch
@@ -87,20 +87,6 @@ class SampleRow(NamedTuple):
     value: float
 
 
-@dataclass(frozen=True)
-class _StepHistograms:
-    """Every clock of one step over a phase."""
-
-    program: str
-    step: str
-    count: int
-    failures: dict[str, int]
-    service: Histogram
-    latency: Histogram
-    lag: Histogram
-    censored: Histogram
-
-
 class RunFile(Closing):
     """One run file, open for reading."""
 
@@ -155,8 +141,9 @@ class RunFile(Closing):
         self._rows(_BEGIN)
         marks = [self._rows(f"PRAGMA {name}")[0][0] for name in ("application_id", "user_version")]
         self._rows("SELECT count(*) FROM sqlite_schema")
-        if refused := schema.foreign(*marks):
+        if refused := schema.foreign(*marks, continued=False):
             raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
+        self._version = marks[1]
         if active := self._rows(schema.ACTIVE):
             raise BadRunFile(
                 f"{self.path} has a view or trigger {active[0][0]!r}", schema.OTHER_FILE
@@ -251,34 +238,18 @@ class RunFile(Closing):
         query = _select(SampleRow, "samples")
         return list(map(SampleRow._make, self._rows(query, point_id)))
 
-    def histograms(self, point_id: int, phase: str = "measure") -> list[_StepHistograms]:
-        """Return every step's histograms over a phase."""
-        rows = self._rows(
-            "SELECT program, step, count, failures, service, latency, lag, censored FROM steps"
-            " WHERE point = ? AND phase = ? ORDER BY program, step",
-            point_id,
-            phase,
-        )
-        return [
-            _StepHistograms(
-                program,
-                step,
-                count,
-                self._json(failures),
-                *map(self._histogram, clocks),
-            )
-            for program, step, count, failures, *clocks in rows
-        ]
+    def steps(self, point_id: int, phase: str = "measure") -> list[StepTotals]:
+        """Return every step's totals over a phase."""
+        old = self._version == 2
+        rows = self._rows(steps.SELECT_2 if old else steps.SELECT, point_id, phase)
+        with self.reading(f"a step of point {point_id}"):
+            return list(steps.read_2(rows) if old else steps.read(rows))
 
     def _json(self, text: str) -> Any:
         try:
             return json.loads(text)
         except _NOT_AS_WRITTEN as error:
             raise self._damaged(f"{str(text)[:40]!r} is not JSON") from error
-
-    def _histogram(self, encoded: bytes) -> Histogram:
-        with self.reading("a histogram"):
-            return Histogram.from_bytes(encoded)
 
 
 @contextlib.contextmanager

@@ -4,10 +4,10 @@
     points   (id, key, spec, status, result, error, started, finished)
                                     status: pending, running, measured, done, failed;
                                     spec, result and error (kind, message, remedy) are JSON
-    steps    (point, phase, program, step, count, failures, bytes_out, bytes_in,
-              service, latency, lag, processing_ns, censored)
-                                    totals of a phase; failures is JSON by kind; the clocks are
-                                    HdrHistogram V2 (deflated) of nanoseconds
+    steps    (point, phase, program, step, metric, kind, value, histogram)
+                                    totals of a phase, a row per metric (`counts.metrics`);
+                                    kind is that of failures; a clock's value is its samples,
+                                    and its histogram HdrHistogram V2 (deflated), nanoseconds
     timeline (point, t_ns, phase, program, step, seconds, lanes, count, failures,
               bytes_out, bytes_in, latency)
                                     one row per step and drain, twice a second
@@ -25,7 +25,9 @@ from __future__ import annotations
 _APPLICATION_ID = 0x53424E52
 """`PRAGMA application_id`: "SBNR"."""
 
-VERSION = 2
+VERSION = 3
+READABLE = (2, VERSION)
+"""Of schema 2, reports, exports, comparisons and plans are made; no run goes on in it."""
 
 CREATE = f"""
 CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -40,11 +42,8 @@ CREATE TABLE points (
 CREATE TABLE steps (
     point INTEGER NOT NULL REFERENCES points (id) ON DELETE CASCADE,
     phase TEXT NOT NULL, program TEXT NOT NULL, step TEXT NOT NULL,
-    count INTEGER NOT NULL, failures TEXT NOT NULL,
-    bytes_out INTEGER NOT NULL, bytes_in INTEGER NOT NULL,
-    service BLOB NOT NULL, latency BLOB NOT NULL, lag BLOB NOT NULL,
-    processing_ns INTEGER, censored BLOB,
-    PRIMARY KEY (point, phase, program, step)
+    metric TEXT NOT NULL, kind TEXT NOT NULL, value INTEGER NOT NULL, histogram BLOB,
+    PRIMARY KEY (point, phase, program, step, metric, kind)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE timeline (
     point INTEGER NOT NULL REFERENCES points (id) ON DELETE CASCADE,
@@ -72,11 +71,14 @@ ACTIVE = (
 OTHER_FILE = "name a run file that sitebench wrote"
 
 
-def foreign(application: int, version: int) -> tuple[str, str] | None:
-    """Return why a database with these two marks cannot be read, and the remedy; or None."""
+def foreign(application: int, version: int, *, continued: bool) -> tuple[str, str] | None:
+    """Return why a database with these two marks cannot be read, or continued, and the remedy."""
     if application != _APPLICATION_ID:
         return "is a database of another program", OTHER_FILE
-    if version != VERSION:
+    if continued and version != VERSION and version in READABLE:
+        message = f"has schema {version}, which this sitebench reads and does not continue"
+        return message, "measure into another file (--out)"
+    if version not in READABLE:
         newer = "use the newer sitebench that wrote it"
         older = "measure again: no release wrote that schema"
         message = f"has schema {version}, this sitebench reads schema {VERSION}"

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from sitebench._engine import Histogram
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
 from sitebench.errors import BadRunFile, CannotRecord, SitebenchError
 from sitebench.monitor import Row
-from sitebench.runs import schema
+from sitebench.runs import schema, steps
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.system.closing import Closing
 
@@ -73,7 +74,7 @@ class RunStore(Closing):
                 for statement in filter(str.strip, schema.CREATE.split(";\n")):
                     self._db.execute(statement)
             marks = [self._rows(f"PRAGMA {m}")[0][0] for m in ("application_id", "user_version")]
-            if refused := schema.foreign(*marks):
+            if refused := schema.foreign(*marks, continued=True):
                 raise BadRunFile(f"{self.path} {refused[0]}", refused[1])
             if active := self._rows(schema.ACTIVE):
                 raise BadRunFile(
@@ -137,7 +138,7 @@ class RunStore(Closing):
 
     def plan(self, specs: Iterable[PointSpec]) -> None:
         """Enter points that are not in the file yet."""
-        rows = [(spec.key, spec.canonical()) for spec in specs]
+        rows = [(spec.key, spec.stored()) for spec in specs]
         with self._transaction():
             self._db.executemany("INSERT OR IGNORE INTO points (key, spec) VALUES (?, ?)", rows)
 
@@ -234,9 +235,9 @@ class RunStore(Closing):
                 when.lanes,
                 step.count,
                 sum(step.failures.values()),
-                step.bytes_out,
-                step.bytes_in,
-                step.latency.to_bytes(),
+                step.counters[BYTES_OUT],
+                step.counters[BYTES_IN],
+                step.clocks[LATENCY].to_bytes(),
             )
             for name, when, steps in ((phase, drained, drained.steps), (due_in, cut, drained.late))
             for step in steps
@@ -266,7 +267,7 @@ class RunStore(Closing):
         with self._transaction():
             self._db.execute(
                 "UPDATE points SET key = ?, spec = ? WHERE key = ?",
-                (now.key, now.canonical(), before.key),
+                (now.key, now.stored(), before.key),
             )
 
     def latencies(self, point: int, phase: str, steps: Set[tuple[str, str]]) -> list[Histogram]:
@@ -285,28 +286,13 @@ class RunStore(Closing):
     def complete(self, point: int, tallies: Mapping[str, Tally], result: PointResult) -> None:
         """Write a point's totals and its result, all or nothing; status becomes `measured`."""
         rows = [
-            (
-                point,
-                phase,
-                totals.program,
-                totals.step,
-                totals.count,
-                json.dumps(dict(totals.failures)),
-                totals.bytes_out,
-                totals.bytes_in,
-                totals.service.to_bytes(),
-                totals.latency.to_bytes(),
-                totals.lag.to_bytes(),
-                totals.processing_ns,
-                totals.censored.to_bytes(),
-            )
+            (point, phase, totals.program, totals.step, *row)
             for phase, tally in tallies.items()
             for totals in tally.due.values()
+            for row in steps.rows(totals)
         ]
         with self._recording(point):
-            self._db.executemany(
-                "INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-            )
+            self._db.executemany("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
             self._db.execute(
                 "UPDATE points SET status = 'measured', result = ? WHERE id = ?",
                 (json.dumps(result.to_json()), point),

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from sitebench.counts.metrics import CENSORED, LATENCY
 from sitebench.counts.percentile_interval import Bounds, percentile_intervals
 from sitebench.counts.source import Drained
 from sitebench.counts.tally import Tally
@@ -129,7 +130,9 @@ class Windows:
         if self._file is None or self.measured is None:
             return {}
         latencies = self._file.store.latencies(self._file.point, Phase.MEASURE, steps)
-        return percentile_intervals(latencies, self.measured.counted(steps, due=True).censored)
+        return percentile_intervals(
+            latencies, self.measured.counted(steps, due=True).clocks[CENSORED]
+        )
 
     def close(self) -> None:
         """Stop the monitor."""
@@ -140,5 +143,8 @@ class Windows:
         if self._file is None:
             return
         store, point = self._file.store, self._file.point
-        latency = replace(result.latency, intervals=self.intervals(counted_steps(result)))
-        store.complete(point, self.tallies, replace(result, latency=latency))
+        intervals = self.intervals(counted_steps(result))
+        latency = replace(result.clocks[LATENCY], intervals=intervals)
+        store.complete(
+            point, self.tallies, replace(result, clocks={**result.clocks, LATENCY: latency})
+        )

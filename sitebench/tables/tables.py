@@ -11,6 +11,7 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY, UNREAD, WRONG, Counter
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.repeats import Of, Series, counted, least_repeats, series
 from sitebench.units import format_bytes, format_ns, format_rate, format_size
@@ -85,10 +86,14 @@ def measurement_rows(found: Sequence[Series], rate_name: str) -> dict[str, list[
             found, lambda r: r.use.target_cpu_percent, lambda value: f"{value:.1f}%"
         ),
         rate_name: [rate_mark(each) for each in found],
-        "Bytes sent/sec": medians(found, lambda r: r.bytes_in / r.seconds, format_bytes),
-        "Bytes received/sec": medians(found, lambda r: r.bytes_out / r.seconds, format_bytes),
+        "Bytes sent/sec": medians(found, _per_second(BYTES_IN), format_bytes),
+        "Bytes received/sec": medians(found, _per_second(BYTES_OUT), format_bytes),
         "Available memory": medians(found, lambda r: r.use.available, format_bytes),
     }
+
+
+def _per_second(counter: Counter) -> Of:
+    return lambda result: result.per_second(result.counters.get(counter))
 
 
 def medians(found: Sequence[Series], of: Of, show: Callable[[float], str]) -> list[str]:
@@ -143,7 +148,7 @@ def latency_table(results: Sequence[PointResult]) -> Group:
         called = f"{each.spec.operation} {format_size(each.spec.size)}"
         table.add_row(
             called,
-            f"{sum(result.latency.n for result in each.results):,}",
+            f"{sum(result.clocks[LATENCY].n for result in each.results):,}",
             *(latency_mark(each, name) for name in ("p50", "p99", "p99_9")),
             f"{each.failures:,}",
         )
@@ -165,11 +170,11 @@ def latency_table(results: Sequence[PointResult]) -> Group:
 
 def unread_p99(result: PointResult) -> float | None:
     """Return how long answers lay unread at most, in microseconds."""
-    return None if result.unread is None else result.unread.p99
+    return result.clocks[UNREAD].p99
 
 
 def _wrong(each: Series) -> str:
-    wrong = [result.wrong for result in each.results if result.wrong.n]
+    wrong = [found for result in each.results if (found := result.clocks[WRONG]).n]
     if not wrong:
         return ""
     most = max(found.max or 0.0 for found in wrong)
@@ -203,7 +208,7 @@ def tries(results: Sequence[PointResult]) -> list[str]:
         pair = [*(each for each in results if each.spec == spec), second]
         said = [
             f"{each.verdict.grade} {format_rate(each.ops_per_s)}/s with "
-            f"--threads {len(each.engine_cpu_s)}{', which counts' if id(each) in chosen else ''}"
+            f"--threads {len(each.generator_cpu_s)}{', which counts' if id(each) in chosen else ''}"
             for each in pair
         ]
         lines.append(f"{point_name(spec)}: {'; '.join(said)}.")
@@ -230,7 +235,7 @@ def point_name(spec: PointSpec) -> str:
 
 def percentile(name: str) -> Of:
     """Return a getter for a percentile of the latency, in microseconds."""
-    return lambda result: result.latency.percentiles[name]
+    return lambda result: result.clocks[LATENCY].percentiles[name]
 
 
 def latency_mark(each: Series, name: str) -> str:
@@ -239,10 +244,10 @@ def latency_mark(each: Series, name: str) -> str:
     Where it is not the target's alone, as the tester was the limit or the rate was not steady, a
     `*` leads to the footnote.
     """
-    (text,) = medians([each], lambda result: getattr(result.latency, name), show_micros)
+    (text,) = medians([each], lambda result: getattr(result.clocks[LATENCY], name), show_micros)
     if text == _NOTHING:
         return text
-    bound = any(name in result.latency.at_least for result in each.results)
+    bound = any(name in result.clocks[LATENCY].at_least for result in each.results)
     return f"{'>= ' if bound else ''}{text}{'' if each.valid else ' *'}"
 
 
@@ -255,7 +260,7 @@ def rate_mark(each: Series, of: Of = rate_of) -> str:
 def _p99_interval(each: Series) -> str:
     """Return `p99 1.26 ms (1.19-1.34 ms)`: by half seconds or, of six repeats, by their median."""
     if each.n == 1:
-        low, high = each.results[0].latency.intervals.get("p99", (None, None))
+        low, high = each.results[0].clocks[LATENCY].intervals.get("p99", (None, None))
     else:
         among = each.interval(percentile("p99"))
         low, high = (None, None) if among is None else (among.low, among.high)

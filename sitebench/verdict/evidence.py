@@ -6,19 +6,13 @@ None, never zero, where the machine does not say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from sitebench.counts.durations import Durations
-from sitebench.counts.queue import Queue
-from sitebench.monitor import InterfaceUse, MachineUse, Use
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT
+from sitebench.monitor import InterfaceUse, MachineUse
 from sitebench.monitor.reached import LOOPBACK
 from sitebench.verdict.rules.thresholds import USED_UP
-
-if TYPE_CHECKING:
-    from sitebench.counts.littles_law import LittlesLaw
-    from sitebench.counts.steady import Settled
+from sitebench.verdict.window import Window
 
 
 @dataclass(frozen=True)
@@ -30,17 +24,10 @@ class OtherLoad:
     """CPU of an operation."""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """Counts, durations and resource use of one measured window."""
+@dataclass(frozen=True, kw_only=True)
+class Evidence(Window):
+    """A measured window, and under what conditions it was measured."""
 
-    seconds: float
-    operations: int
-    failures: Mapping[str, int]
-    """How many, by kind."""
-    generator_cpu_s: tuple[float, ...]
-    """CPU seconds of each thread that makes the load."""
-    use: Use
     target_cores: int | None = None
     rate: float | None = None
     arrivals: str | None = None
@@ -50,49 +37,11 @@ class Evidence:
     """What half as many users did in the same run, where they were measured."""
     other_loads: tuple[OtherLoad, ...] = ()
     """Other loads of the same target in the same run, as far as they were measured before."""
-    queue_start: Queue | None = None
-    queue_end: Queue | None = None
-    busy_lanes: float = 0.0
-    """How many lanes waited for the target on average: to connect, to bind, or for an answer."""
     thinks: bool = False
-    bytes_in: int = 0
-    bytes_out: int = 0
-    latency: Durations | None = None
-    service: Durations | None = None
-    lag: Durations | None = None
-    censored: Durations | None = None
-    unread: Durations | None = None
-    wrong: Durations | None = None
-    settled: Settled | None = None
-    little: LittlesLaw | None = None
     longest_drain_s: float | None = None
     """The longest time between two drains: how late the tester's own timer was."""
-    examples: Mapping[str, str] = field(default_factory=dict)
-    """Of each kind of failure the step, the first request, and its answer."""
     local_ports: int | None = None
     """Ports that this machine may open connections from, per address."""
-
-    @property
-    def failed(self) -> int:
-        """Failed operations of every kind."""
-        return sum(self.failures.values())
-
-    @property
-    def preparing_us(self) -> float:
-        """What an operation cost its lane before: its share of connects, binds and other steps."""
-        own = (each for each in (self.service, self.wrong) if each is not None)
-        own_s = sum(each.n * (each.mean or 0.0) for each in own) / 1e6
-        return max(0.0, self.busy_lanes * self.seconds - own_s) / (self.operations or 1) * 1e6
-
-    @property
-    def late_us(self) -> float | None:
-        """How late operations began on average.
-
-        Connecting and binding begin when an operation is due: they are the target's.
-        """
-        if self.lag is None or self.lag.mean is None:
-            return None
-        return max(0.0, self.lag.mean - self.preparing_us)
 
     @property
     def target_machine(self) -> MachineUse | None:
@@ -194,7 +143,7 @@ class Evidence:
             return max(each.bytes_in, each.bytes_out) / (each.speed_bits_s or 1)
 
         def carried(each: InterfaceUse) -> bool:
-            least, most = sorted((self.bytes_in, self.bytes_out))
+            least, most = sorted(self.counters[each] or 0 for each in (BYTES_IN, BYTES_OUT))
             low, high = sorted((each.bytes_in, each.bytes_out))
             return 2 * low >= least and 2 * high >= most
 
@@ -216,10 +165,6 @@ class Evidence:
         own = self.use.directory or {}
         looked = own.get("pool_looked_total")
         return own["pool_full_total"] / looked if looked else None
-
-    def per_second(self, amount: float | None) -> float | None:
-        """Spread an amount over the window."""
-        return None if amount is None or not self.seconds else amount / self.seconds
 
     def stolen_share(self, machine: MachineUse) -> float:
         """Return the share of a machine's cores that the hypervisor gave to other guests."""

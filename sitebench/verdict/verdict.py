@@ -104,10 +104,10 @@ class Verdict:
 
 def judge(window: Evidence, known: Sequence[PointWarning] = ()) -> Verdict:
     """Judge one window; `known` are warnings that only the suite can know of."""
-    if leaks := window.failures.get(LEAK):
+    if leaks := window.failures_by_kind.get(LEAK):
         return Verdict(Bound.LEAK, False, f"{leaks:,} pages showed another user's data")
     if window.operations == 0:
-        kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(window.failures.items()))
+        kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(window.failures_by_kind.items()))
         nothing = f"succeeded: {kinds}" if kinds else "finished within the window"
         return Verdict(Bound.FAILED, False, f"no operation {nothing}")
     tester = generator(window)
@@ -142,7 +142,7 @@ def _bound(window: Evidence, tester: Generator, findings: Sequence[Finding]) -> 
     """Weigh the generator against the target's resources."""
     evidence = {finding.resource: finding.evidence for finding in findings}
     used_up = [finding.resource for finding in findings if finding.grade == Grade.PRIMARY]
-    failed = f"; {window.failed:,} operations failed" if window.failed else ""
+    failed = f"; {window.failures:,} operations failed" if window.failures else ""
     both = f"{evidence[Resource.CPU]}; {tester.message}{failed}"
     if tester.starved:
         others = f"other programs used {window.others_cores:.2f} cores of this machine"

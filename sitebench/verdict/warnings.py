@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sitebench.counts.metrics import CENSORED, LATENCY, SERVICE, UNREAD
 from sitebench.counts.steady import Steadiness
 from sitebench.counts.until import Until
 from sitebench.units import format_duration, format_ns, format_percent
@@ -93,9 +94,7 @@ def _generator_starved(window: Evidence) -> PointWarning | None:
 
 def _answers_unread(window: Evidence) -> PointWarning | None:
     """Warn that a large part of the service time may be the tester's own waiting."""
-    if window.unread is None or window.service is None:
-        return None
-    unread, service = window.unread.percentiles, window.service.percentiles
+    unread, service = (window.clocks[each].percentiles for each in (UNREAD, SERVICE))
     # Of few samples the highest percentile that there is.
     name = next((name for name in ("p99", "p90", "p50") if unread[name] is not None), "p99")
     waited, took = unread[name], service[name]
@@ -144,7 +143,7 @@ def _shared_cores(window: Evidence) -> PointWarning | None:
 
 def _timeouts(window: Evidence) -> PointWarning | None:
     """Warn that percentiles miss the longest samples."""
-    n = max(window.failures.get(_TIMEOUT, 0), window.censored.n if window.censored else 0)
+    n = max(window.failures_by_kind.get(_TIMEOUT, 0), window.clocks[CENSORED].n)
     if not n:
         return None
     return PointWarning(
@@ -157,7 +156,7 @@ def _timeouts(window: Evidence) -> PointWarning | None:
 
 def _failures(window: Evidence) -> PointWarning | None:
     """Warn that operations failed."""
-    others = {kind: n for kind, n in window.failures.items() if kind != _TIMEOUT and n}
+    others = {kind: n for kind, n in window.failures_by_kind.items() if kind != _TIMEOUT and n}
     if not others:
         return None
     kinds = ", ".join(f"{kind} x {n:,}" for kind, n in sorted(others.items()))
@@ -172,18 +171,16 @@ def _failures(window: Evidence) -> PointWarning | None:
 
 def _schedule_lag(window: Evidence) -> PointWarning | None:
     """Warn that a large part of an open schedule's latency is a late start."""
-    late, latency = window.late_us, window.latency
-    if window.rate is None or late is None or latency is None:
-        return None
-    if not latency.mean or late < STALLED_SOME * latency.mean:
+    late, mean = window.late_us, window.clocks[LATENCY].mean
+    if window.rate is None or late is None or not mean or late < STALLED_SOME * mean:
         return None
     asked = "" if schedule_kept(window) else f", and {window.rate:,.0f}/s were not reached"
     return PointWarning(
         WarningKind.SCHEDULE_LAG,
         f"operations began {format_ns(late * 1e3)} late on average, "
-        f"{share(late / latency.mean)} of their latency{asked}",
+        f"{share(late / mean)} of their latency{asked}",
         "use more users, so that one is free when an operation is due, or a lower --rate"
-        if window.busy_lanes >= STALLED_MOST * window.users
+        if (window.busy_lanes or 0.0) >= STALLED_MOST * window.users
         else WOKE_LATE,
     )
 
@@ -242,8 +239,8 @@ def _too_short(window: Evidence) -> PointWarning | None:
 
 def _too_few_samples(window: Evidence) -> PointWarning | None:
     """Warn that the tail was not sampled."""
-    latency = window.latency
-    if latency is None or latency.percentiles.get("p99") is not None:
+    latency = window.clocks[LATENCY]
+    if latency.p99 is not None:
         return None
     takes = ""
     if latency.n:

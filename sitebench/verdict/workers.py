@@ -84,11 +84,11 @@ def _judge_one_worker(worker: WorkerSeen) -> Generator:
         return Generator(False, "it reported no figures")
     return generator(
         Evidence(
-            worker.seconds,
-            worker.operations,
-            {},
-            worker.cpu_s,
-            replace(worker.use, target_is_local=False),
+            seconds=worker.seconds,
+            operations=worker.operations,
+            failures_by_kind={},
+            generator_cpu_s=worker.cpu_s,
+            use=replace(worker.use, target_is_local=False),
         )
     )
 

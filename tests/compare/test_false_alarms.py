@@ -21,6 +21,7 @@ from sitebench.monitor import ProcessUse
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series
 from tests.compare.made import a_repeat
+from tests.support.evidence import changed
 from tests.support.points import a_spec
 
 COMPARISONS, REPEATS = 200, 12
@@ -79,10 +80,10 @@ def repeat_of(repeat: int, rate: float, p99: float, cpu: float) -> PointResult:
     """Return a repeat whose figures are off by these logarithms."""
     base = a_result()
     slower = exp(-rate)
-    latency = replace(base.latency, p50=4_200 * slower, p99=5_900 * slower * exp(p99))
+    latency = replace(base.clocks["latency"], p50=4_200 * slower, p99=5_900 * slower * exp(p99))
     use = replace(base.use, target=ProcessUse(1.9 * exp(cpu), 50_000_000))
     spec, seconds = replace(base.spec, repeat=repeat), base.seconds * slower
-    return replace(base, spec=spec, seconds=seconds, latency=latency, use=use)
+    return changed(base, spec=spec, seconds=seconds, latency=latency, use=use)
 
 
 def a_comparison(design: Design, noise: str, seed: int, *, instance: float, b: float) -> Analysis:

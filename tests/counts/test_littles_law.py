@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from sitebench._engine import Directory, Histogram, Snapshot
+from sitebench._engine import Directory, Histogram, Snapshot, StepStats
 from sitebench.counts.littles_law import TOLERANCE, LittlesLaw, littles_law
-from sitebench.counts.source import Drained
+from sitebench.counts.source import Drain as PlainDrain
+from sitebench.counts.source import StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.locust.portable import LaneClock, PortableLanes
 from tests.engine.test_freeze import engine
-from tests.support.drains import Drain, Step
+from tests.support.drains import Drain
 from tests.support.frozen import PEOPLE
 from tests.support.people import small_population
 
@@ -90,14 +91,16 @@ def test_it_holds_of_healthy_lanes(snapshots: list[Snapshot]) -> None:
     assert abs(law.off) < TOLERANCE / 10
 
 
-def rewritten(snapshot: Drained, change: Callable[[Step], Step]) -> Drain:
-    """Return a copy of a drain, its steps changed."""
+def rewritten(snapshot: Snapshot, change: Callable[[StepTotals], StepTotals]) -> PlainDrain:
+    """Return a snapshot as plain values, each step of the present window changed."""
 
-    def plain(kind: type, found: object) -> dict[str, Any]:
-        return {each.name: getattr(found, each.name) for each in dataclasses.fields(kind)}
+    def copied(step: StepStats) -> StepTotals:
+        made = StepTotals(step.program, step.step, overlaps=step.overlaps)
+        made.add(step)
+        return made
 
-    steps = tuple(change(Step(**plain(Step, each))) for each in snapshot.steps)
-    return Drain(**plain(Drain, snapshot) | {"steps": steps})
+    plain = {each.name: getattr(snapshot, each.name) for each in dataclasses.fields(PlainDrain)}
+    return PlainDrain(**plain | {"steps": tuple(change(copied(each)) for each in snapshot.steps)})
 
 
 def scaled(histogram: Histogram, factor: float) -> Histogram:
@@ -109,11 +112,10 @@ def scaled(histogram: Histogram, factor: float) -> Histogram:
 
 
 def test_a_clock_that_runs_wrong_breaks_it(snapshots: list[Snapshot]) -> None:
-    def fast(step: Step) -> Step:
-        processing = round(step.processing_ns * 1.1)
-        return dataclasses.replace(
-            step, service=scaled(step.service, 1.1), processing_ns=processing
-        )
+    def fast(step: StepTotals) -> StepTotals:
+        step.clocks["service"] = scaled(step.clocks["service"], 1.1)
+        step.counters["processing"] = round(step.counters["processing"] * 1.1)
+        return step
 
     start, *window = snapshots
     assert law_of([start, *(rewritten(each, lambda step: step) for each in window)]).holds
@@ -157,7 +159,7 @@ def test_it_holds_of_portable_lanes_too() -> None:
             clock.rest(0.003)
         drained.append(lanes.drain())
     totals = sum(record.count for each in drained for record in each.steps)
-    censored = sum(record.censored.count for each in drained for record in each.steps)
+    censored = sum(record.clocks["censored"].count for each in drained for record in each.steps)
     assert (totals, censored) == (12, 2)
     law = law_of(drained)
     assert abs(law.off) < TOLERANCE / 10, law

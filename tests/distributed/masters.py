@@ -67,12 +67,18 @@ def _children(pid: int) -> list[int]:
 
 @contextlib.contextmanager
 def worker(
-    folder: Path, master: str, host: Host | None, *more: str, before: Sequence[str] = ()
+    folder: Path,
+    master: str,
+    host: Host | None,
+    *more: str,
+    before: Sequence[str] = (),
+    path: Path | None = None,
 ) -> Iterator[Worker]:
-    """Have a worker wait on a host; `before` is put before the command."""
+    """Have a worker wait on a host; `before` is put before the command, `path` before modules."""
     prefix = (*(() if host is None else host.prefix), *before)
     # One that is killed leaves its temporary folder: here, and not on this machine.
-    environment = {FOLDER: str(folder), "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
+    modules = ":".join(map(str, filter(None, (path, ROOT))))
+    environment = {FOLDER: str(folder), "PYTHONPATH": modules, "TMPDIR": str(folder)}
     process = subprocess.Popen(
         [*prefix, *SITEBENCH, "worker", "--master", master, *more],
         env={**os.environ, **environment},

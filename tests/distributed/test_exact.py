@@ -202,7 +202,7 @@ def test_ended_by_its_measured_window(ground: Ground, directory: Directory, tmp_
     exact(run, shown, ground, directory)
     with RunFile(run.folder / "run") as file:
         (point,) = file.points()
-        (whole,) = (each for each in file.histograms(point.id) if each.step == "add")
+        (whole,) = (each for each in file.steps(point.id) if each.step == "add")
     assert point.result is not None
     result = point.result
     assert len(result.workers) == 4
@@ -211,7 +211,7 @@ def test_ended_by_its_measured_window(ground: Ground, directory: Directory, tmp_
     assert {each.address for each in result.workers} == {host.address for host in ground.net.hosts}
     assert sum(each.missing for each in result.workers) == 0
     (add,) = (step for step in result.steps if step.step == "add")
-    assert whole.count == add.count == whole.service.count
+    assert whole.count == add.count == whole.clocks["service"].count
     rates = sum(each.operations / each.seconds for each in result.workers)
     total = sum(step.per_s for step in result.steps if step.step != SEQUENCE)
     assert total == pytest.approx(rates)

@@ -32,8 +32,9 @@ def lookups(merged: source.Drain) -> int:
 
 def test_a_drain_survives_the_way() -> None:
     step = Step("p", "s", 4, {"timeout": 1}, 10, 20, processing_ns=30, overlaps=True)
-    step.service = step.latency = histogram(1, 2, 3_000_000)
-    step.lag, step.censored, step.in_vain = histogram(7), histogram(9), histogram(8)
+    service, given_up = histogram(1, 2, 3_000_000), histogram(9)
+    step.clocks |= {"service": service, "latency": service, "censored": given_up}
+    step.clocks |= {"lag": histogram(7), "abandoned": histogram(8)}
     step.examples = {"timeout": 'look up "cn=a"'}
     late, older = (Step("p", "t", 2),), (Step("p", "u", 3),)
     drained = Drain(1, 2, (step,), 3, (4, 5), 6, 7, 8, late=late, older=older)
@@ -42,10 +43,22 @@ def test_a_drain_survives_the_way() -> None:
     (read,) = found.steps
     assert (found.t0_ns, found.t1_ns, found.lanes, found.cpu_ns) == (1, 2, 3, (4, 5))
     assert (found.lane_ns, found.waiting_ns, found.underway_ns) == (6, 7, 8)
-    assert (read.count, read.failures, read.bytes_out, read.bytes_in) == (4, {"timeout": 1}, 10, 20)
-    assert (read.service, read.latency) == (step.service, step.service)
-    assert (read.lag, read.censored, read.processing_ns) == (step.lag, step.censored, 30)
-    assert read.in_vain == step.in_vain
+    assert (read.count, read.failures, read.counters["bytes_out"], read.counters["bytes_in"]) == (
+        4,
+        {"timeout": 1},
+        10,
+        20,
+    )
+    assert (read.clocks["service"], read.clocks["latency"]) == (
+        step.clocks["service"],
+        step.clocks["service"],
+    )
+    assert (read.clocks["lag"], read.clocks["censored"], read.counters["processing"]) == (
+        step.clocks["lag"],
+        step.clocks["censored"],
+        30,
+    )
+    assert read.clocks["abandoned"] == step.clocks["abandoned"]
     assert read.overlaps
     assert read.examples == step.examples
 

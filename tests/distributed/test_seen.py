@@ -28,7 +28,14 @@ def a_worker(index: int, cpu_s: float = 0.5, **other: Any) -> WorkerSeen:
 
 
 def evidence() -> Evidence:
-    return Evidence(2.0, 20_000, {}, (0.5, 0.5), a_use(target_cpu_s=0.4), target_cores=1)
+    return Evidence(
+        seconds=2.0,
+        operations=20_000,
+        failures_by_kind={},
+        generator_cpu_s=(0.5, 0.5),
+        use=a_use(target_cpu_s=0.4),
+        target_cores=1,
+    )
 
 
 def verdict(*workers: WorkerSeen, expected: int = 2) -> Verdict:

@@ -93,9 +93,9 @@ def test_bytes_are_those_the_directory_saw(directory: Directory) -> None:
     stats = settled(directory)
     own = [step for snapshot in snapshots for step in snapshot.steps if step.step != "sequence"]
     # Lanes that are stopped say goodbye, 7 bytes that belong to no operation.
-    goodbyes = stats["bytes_in"] - sum(step.bytes_out for step in own)
+    goodbyes = stats["bytes_in"] - sum(step.counters["bytes_out"] for step in own)
     assert goodbyes in (0, 7, 14)
-    assert sum(step.bytes_in for step in own) == stats["bytes_out"]
+    assert sum(step.counters["bytes_in"] for step in own) == stats["bytes_out"]
 
 
 def test_adds_stay_within_their_ring(directory: Directory) -> None:
@@ -126,14 +126,14 @@ def test_windows_follow_one_another(directory: Directory) -> None:
 def test_a_closed_schedule_has_one_clock_and_an_open_one_three(directory: Directory) -> None:
     closed = run(Engine(config(directory.port), PEOPLE), "lookup", 1, 0.3)
     lookup = next(step for one in closed for step in one.steps if step.step == "lookup")
-    assert lookup.latency is lookup.service
-    assert lookup.service.count + lookup.censored.count == lookup.count
-    assert lookup.lag.count == 0
+    assert lookup.clocks["latency"] is lookup.clocks["service"]
+    assert lookup.clocks["service"].count + lookup.clocks["censored"].count == lookup.count
+    assert lookup.clocks["lag"].count == 0
 
     schedule = {"kind": "open", "rate": 1_000.0}
     opened = run(Engine(config(directory.port, schedule=schedule), PEOPLE), "lookup", 4, 0.5)
     lookups = [step for one in opened for step in one.steps if step.step == "lookup"]
-    assert sum(step.lag.count for step in lookups) == counted(opened, "lookup")
+    assert sum(step.clocks["lag"].count for step in lookups) == counted(opened, "lookup")
     # Between the first drain and the last: what was due then has ended or is in the queue.
     begin, *between = opened[:-1]
     queues = [one.backlog + one.in_flight for one in (begin, between[-1])]

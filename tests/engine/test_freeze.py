@@ -1,8 +1,8 @@
 """A real server that is stopped for a second: what its histograms must then hold.
 
-native/tester/load/tests holds every sample to its own closed form with a target that keeps a log. Here the
-whole server stands still, as a stopped machine does, and the distribution is held to what the rate
-and the instants of the stop leave possible.
+native/tester/load/tests holds every sample to its own closed form with a target that keeps a log.
+Here the whole server stands still, as a stopped machine does, and the distribution is held to what
+the rate and the instants of the stop leave possible.
 """
 
 import json

@@ -61,9 +61,12 @@ def test_a_request_has_its_phases_and_they_overlap_the_steps(measured: Tally) ->
     assert not any(step.failures for step in steps.values())
     assert steps["request"].count == steps["clear"].count + steps["secret"].count
     assert abs(steps["handshake"].count - steps["secret"].count) <= LANES
-    assert 0 < steps["handshake"].service.sum < steps["connect"].service.sum
-    assert 0 < steps["first byte"].service.sum < steps["request"].service.sum
-    assert all(steps[phase].bytes_in == steps[phase].bytes_out == 0 for phase in PHASES)
+    assert 0 < steps["handshake"].clocks["service"].sum < steps["connect"].clocks["service"].sum
+    assert 0 < steps["first byte"].clocks["service"].sum < steps["request"].clocks["service"].sum
+    assert all(
+        steps[phase].counters["bytes_in"] == steps[phase].counters["bytes_out"] == 0
+        for phase in PHASES
+    )
 
 
 def test_each_lane_is_counted(measured: Tally) -> None:

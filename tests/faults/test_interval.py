@@ -96,7 +96,7 @@ def test_where_the_tester_was_the_limit_a_thread_more_is_tried_and_the_better_co
     with RunFile(run) as file:
         first, second = file.results()
     assert (first.verdict.grade, first.spec.threads) == ("at least", None)
-    assert second.spec.threads == len(second.engine_cpu_s) == len(first.engine_cpu_s) + 1
+    assert second.spec.threads == len(second.generator_cpu_s) == len(first.generator_cpu_s) + 1
     assert second.ops_per_s > first.ops_per_s
     assert point["ops_per_s"] == second.ops_per_s
     assert point["spec"]["threads"] == second.spec.threads

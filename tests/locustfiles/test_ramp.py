@@ -31,14 +31,14 @@ def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
     with RunFile(tmp_path / "run") as run:
         (found,) = run.points()
         rows = run.timeline(found.id)
-        (lookup,) = [step for step in run.histograms(found.id) if step.step == "lookup"]
+        (lookup,) = [step for step in run.steps(found.id) if step.step == "lookup"]
     phases = ("ramp", "warmup", "measure")
     lanes = {phase: [row.lanes for row in rows if row.phase == phase] for phase in phases}
     assert lanes["ramp"][0] < 4
     assert sum(row.count for row in rows if row.phase == "ramp") > 0
     assert set(lanes["warmup"]) == set(lanes["measure"]) == {4}
     measured = sum(r.count for r in rows if r.phase == "measure" and r.step == "lookup")
-    assert lookup.latency.count == measured
+    assert lookup.clocks["latency"].count == measured
     # A rate is of what ended in the window, and a lane may have one under way at each edge.
     assert result.operations == pytest.approx(measured, abs=4)
     assert result.little is not None

@@ -21,6 +21,7 @@ from sitebench.measure.outcomes import (
 from sitebench.runs.point import PointResult
 from sitebench.runs.store import RunStore
 from tests.support.drains import histogram
+from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_tally
 from tests.tables.test_screen import shown
 
@@ -162,7 +163,7 @@ def test_a_percentile_among_what_never_came_is_judged_and_written_as_a_lower_bou
     answered, never_came = histogram(), histogram()
     answered.record(50_000, 19_600)
     never_came.record(3_000_000_000, 400)
-    seen = replace(a_result(), latency=Durations.of(answered, never_came))
+    seen = changed(a_result(), latency=Durations.of(answered, never_came))
     found = figures(seen)
     assert float(found["latency_p50_us"]) == pytest.approx(50, rel=0.001)
     assert float(found["latency_p90_us"]) == pytest.approx(50, rel=0.001)

@@ -59,8 +59,8 @@ def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
     with RunFile(out) as run:
         (point,) = run.points()
         drains = [row for row in run.timeline(point.id) if row.phase == "measure"]
-        (lookup,) = [each for each in run.histograms(point.id) if each.step == "lookup"]
-    assert lookup.latency.count == pytest.approx(found["measure_s"] * RATE, abs=3)
+        (lookup,) = [each for each in run.steps(point.id) if each.step == "lookup"]
+    assert lookup.clocks["latency"].count == pytest.approx(found["measure_s"] * RATE, abs=3)
     # A drain without an answer has no row, so the window is known by the end without the stall.
     if start_s < MEASURE_S / 2:
         begun_ns = max(row.t_ns for row in drains) - length_ns
@@ -68,7 +68,8 @@ def stalled(out: Path, pid: int, port: int, start_s: float) -> None:
         begun_ns = min(row.t_ns - row.seconds * 1e9 for row in drains)
     # The point's own result has no percentile with fewer than 100 samples beyond it.
     seen = {
-        name: lookup.latency.percentile(100 * (1 - share)) / 1e3 for name, share in SHARES.items()
+        name: lookup.clocks["latency"].percentile(100 * (1 - share)) / 1e3
+        for name, share in SHARES.items()
     }
     for name, share in SHARES.items():
         waited_ns = goes_on_ns - max(stopped_ns, begun_ns) - share * length_ns

@@ -54,7 +54,7 @@ def test_the_key_of_a_first_try_is_what_it_was() -> None:
         limited(a_spec(threads=2)),
         limited(a_spec(settings={"threads": "1"})),
         limited(a_spec(client="ldap3")),
-        limited(engine_cpu_s=(1.0,) * usable_cores()),
+        limited(generator_cpu_s=(1.0,) * usable_cores()),
         limited(
             use=replace(
                 a_result().use, machine=replace(a_result().use.machine, busy_per_core=(1, 1))

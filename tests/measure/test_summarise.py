@@ -11,11 +11,18 @@ def test_service_time_ranks_what_was_never_answered_by_its_wait_since_it_was_sen
     # It waited a minute for a lane, and 10 s for its answer.
     tally = a_tally(count=100)
     (step,) = tally.due.values()
-    step.censored, step.in_vain = histogram(70 * SECOND), histogram(10 * SECOND)
+    step.clocks["censored"], step.clocks["abandoned"] = (
+        histogram(70 * SECOND),
+        histogram(10 * SECOND),
+    )
     counts = [("lookup", "lookup")]
     result = summarise(a_spec(rate=10), tally, counts, a_use(), target_cores=1, native=True)
     (lookup,) = result.steps
-    for clock, seconds in ((result.latency, 70), (result.service, 10), (lookup.service, 10)):
+    for clock, seconds in (
+        (result.clocks["latency"], 70),
+        (result.clocks["service"], 10),
+        (lookup.clocks["service"], 10),
+    ):
         assert clock.max is not None
         assert abs(clock.max / 1e6 - seconds) < 0.1
         assert "max" in clock.at_least

@@ -130,14 +130,14 @@ def test_whatever_never_comes_the_figures_are_those_of_the_closed_form(
         measure(out, port, way)
     with RunFile(out) as run:
         (result,), (point,) = run.results(), run.points()
-        (lookup,) = [each for each in run.histograms(point.id) if each.step == "lookup"]
+        (lookup,) = [each for each in run.steps(point.id) if each.step == "lookup"]
         drains = [row for row in run.timeline(point.id) if row.phase == "measure"]
     start_ns = min(row.t_ns - row.seconds * 1e9 for row in drains)
-    n, k = result.latency.n, way.lost_between(start_ns, start_ns + result.seconds * 1e9)
+    n, k = result.clocks["latency"].n, way.lost_between(start_ns, start_ns + result.seconds * 1e9)
     assert n == pytest.approx(result.seconds * RATE, abs=NEAR)
-    assert result.censored.n == pytest.approx(k, abs=NEAR)
+    assert result.clocks["censored"].n == pytest.approx(k, abs=NEAR)
     # The point's own result has no percentile with fewer than 100 samples beyond it.
-    of_all = with_censored(lookup.latency, lookup.censored)
+    of_all = with_censored(lookup.clocks["latency"], lookup.clocks["censored"])
     latency = {each: of_all.percentile(100 * (1 - share)) / 1e9 for each, share in BEYOND.items()}
     for each, share in BEYOND.items():
         if share * n - NEAR <= k <= share * n + NEAR and k:
@@ -145,12 +145,12 @@ def test_whatever_never_comes_the_figures_are_those_of_the_closed_form(
         never_came = k > share * n
         least_s, most_s = (TIMEOUT_S, TIMEOUT_S + LATE_S) if never_came else (0.0, LATE_S)
         assert least_s * 0.999 <= latency[each] <= most_s
-        printed_us = getattr(result.latency, each)
+        printed_us = getattr(result.clocks["latency"], each)
         assert (printed_us is None) == (each == "p99_9")
         if printed_us is not None:
             assert printed_us / 1e6 == pytest.approx(latency[each], rel=1e-9)
-            assert (each in result.latency.at_least) == never_came
+            assert (each in result.clocks["latency"].at_least) == never_came
             asked = Objective.parse(f"{each}<{LATE_S}s").judge(result).state
             assert asked == (ObjectiveState.BROKEN if never_came else ObjectiveState.MET)
-    mean_s = (result.latency.mean or 0.0) / 1e6
+    mean_s = (result.clocks["latency"].mean or 0.0) / 1e6
     assert k / n * TIMEOUT_S * 0.97 <= mean_s <= k / n * TIMEOUT_S + LATE_S / 10

@@ -79,7 +79,7 @@ def test_a_directory_that_stops_at_the_end_of_the_window_shows_in_its_latencies(
         with RunFile(out) as run:
             (point,) = run.points()
             rows = [row for row in run.timeline(point.id) if row.phase == "measure"]
-            (lookup,) = [step for step in run.histograms(point.id) if step.step == "lookup"]
+            (lookup,) = [step for step in run.steps(point.id) if step.step == "lookup"]
         start_ns = min(row.t_ns - row.seconds * 1e9 for row in rows)
         end_ns = start_ns + found["measure_s"] * 1e9
         waited = (end_ns - stopped_ns) / 1e9
@@ -91,13 +91,13 @@ def test_a_directory_that_stops_at_the_end_of_the_window_shows_in_its_latencies(
         raise AssertionError("the stall was never over the edge of a window that began well")
     assert sum(row.count for row in rows if row.step == "lookup") == lookup.count
     # All that was due in the window is there: nobody was left out for being late.
-    n, due = lookup.latency.count, found["measure_s"] * RATE
-    assert found["failures"] == lookup.censored.count == 0
+    n, due = lookup.clocks["latency"].count, found["measure_s"] * RATE
+    assert found["failures"] == lookup.clocks["censored"].count == 0
     assert n == pytest.approx(due, abs=3 + 2 * workers)
     # What was due at d waited until the directory went on at least.
     for share in (0.1, 0.5, 0.9):
         x_ns = goes_on_ns - stopped_ns - share * (end_ns - stopped_ns)
-        longer = sum(k for ns, k in lookup.latency.buckets() if ns > x_ns * 0.999)
+        longer = sum(k for ns, k in lookup.clocks["latency"].buckets() if ns > x_ns * 0.999)
         assert longer >= share * waited * RATE - 3 - 2 * workers
     assert found["latency_us"]["max"] >= (goes_on_ns - stopped_ns) / 1e3 * 0.99
     assert found["latency_us"]["p90"] >= (goes_on_ns - end_ns) / 1e3 * 0.99

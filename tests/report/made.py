@@ -48,9 +48,9 @@ def took(median_ns: int, count: int = 10_000) -> Histogram:
 def drains(asked: PointSpec, clock: Histogram, failures: dict[str, int]) -> list[Drain]:
     """Return what a point's lanes recorded: a tenth as many sequences as operations."""
     name = asked.operation
-    counted = step(name, name, clock.count, clock, failures)
+    counted = step(name, name, clock, failures)
     counted.examples = {kind: f"look up <{kind}>" for kind in failures}
-    passes = step(name, "sequence", clock.count // 10, took(10**6, clock.count // 10))
+    passes = step(name, "sequence", took(10**6, clock.count // 10))
     return [
         drained(n * DRAIN_NS, (counted, passes), n * DRAIN_NS // 2)
         for n in range(WARMUP + MEASURED)

@@ -18,7 +18,7 @@ def test_a_report_has_every_finished_point_and_knows_which_are_missing(report: R
 
 def test_the_clocks_are_those_of_the_operations_that_count(report: Report) -> None:
     for point in report.points:
-        assert point.latency.count == point.result.latency.n
+        assert point.latency.count == point.result.clocks["latency"].n
         assert {slot.phase for slot in point.slots} == {"warm-up", "measured"}
 
 

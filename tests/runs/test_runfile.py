@@ -39,8 +39,12 @@ def test_a_file_of_a_run_that_ended_is_read_and_nothing_is_left_beside_it(path: 
         assert run.results() == [a_result()]
         (point,) = run.points()
         assert (point.spec, point.status, point.error) == (a_spec(), "done", None)
-        (lookup,) = run.histograms(point.id)
-        assert (lookup.step, lookup.count, lookup.service.count) == ("lookup", 20_000, 20_000)
+        (lookup,) = run.steps(point.id)
+        assert (lookup.step, lookup.count, lookup.clocks["service"].count) == (
+            "lookup",
+            20_000,
+            20_000,
+        )
         assert contents(path.parent) == before
     assert contents(path.parent) == before
 
@@ -125,7 +129,7 @@ def test_what_a_newer_version_adds_without_a_new_schema_is_passed_over(path: Pat
         store.begin(a_spec("add"))
         store.fail(a_spec("add").key, {"kind": "PointFailed", "message": "m", "remedy": "r"})
     with RunFile(path) as run:
-        known = (run.points(), run.histograms(1), run.timeline(1), run.samples(1))
+        known = (run.points(), run.steps(1), run.timeline(1), run.samples(1))
     with contextlib.closing(sqlite3.connect(path)) as db, db:
         for column in ("spec", "result"):
             for n, text in db.execute(f"SELECT id, {column} FROM points").fetchall():
@@ -135,7 +139,7 @@ def test_what_a_newer_version_adds_without_a_new_schema_is_passed_over(path: Pat
             db.execute(f"ALTER TABLE {table} ADD COLUMN added_later TEXT")
         db.execute("CREATE TABLE added_later (x INTEGER)")
     with RunFile(path) as run:
-        assert (run.points(), run.histograms(1), run.timeline(1), run.samples(1)) == known
+        assert (run.points(), run.steps(1), run.timeline(1), run.samples(1)) == known
         assert run.manifest() == {}
     with RunStore(path) as store:
         assert store.results() == [a_result()]
@@ -188,7 +192,10 @@ def test_the_documentation_names_every_column_and_the_schema(path: Path) -> None
         "UPDATE points SET spec = 5",
         "UPDATE points SET result = '[]'",
         f"UPDATE points SET result = '{'[' * 100_000}'",
-        "UPDATE steps SET service = x'00'",
+        "UPDATE steps SET histogram = x'00' WHERE metric = 'service'",
+        "UPDATE steps SET value = value + 1 WHERE metric = 'service'",
+        "UPDATE steps SET value = value + 1 WHERE metric = 'count'",
+        "DELETE FROM steps WHERE metric = 'service'",
     ],
     ids=lambda damage: damage[:45],
 )
@@ -201,4 +208,4 @@ def test_values_that_no_run_has_written_are_named_as_damage(path: Path, damage: 
         database.execute(damage)
         database.commit()
     with RunFile(path) as run, pytest.raises(BadRunFile, match="damaged"):
-        run.histograms(run.points()[0].id)
+        run.steps(run.points()[0].id)

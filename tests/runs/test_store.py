@@ -67,7 +67,11 @@ def test_why_a_point_failed_is_kept(path: Path) -> None:
 def test_totals_keep_their_histograms_to_the_nanosecond_bucket(path: Path) -> None:
     with RunStore(path) as store:
         finish(store)
-    row = sqlite3.connect(path).execute("SELECT count, service FROM steps").fetchone()
+    row = (
+        sqlite3.connect(path)
+        .execute("SELECT value, histogram FROM steps WHERE metric = 'service'")
+        .fetchone()
+    )
     expected = histogram()
     expected.record(50_000, 20_000)
     assert row[0] == 20_000

@@ -50,8 +50,8 @@ def test_a_window_that_begins_anew_makes_ramp_of_what_was_before(tmp_path: Path)
             counts[row.phase] = counts.get(row.phase, 0) + row.count
         assert counts == {"ramp": 1_111, "measure": 5_000, "after": 4_000}
         for phase, count in counts.items():
-            (step,) = run.histograms(kept.id, phase)
-            assert step.count == count == step.latency.count
+            (step,) = run.steps(kept.id, phase)
+            assert step.count == count == step.clocks["latency"].count
 
 
 @pytest.mark.parametrize("last", [0, 100])
@@ -118,10 +118,10 @@ def test_the_interval_of_a_percentile_comes_from_the_half_seconds_of_the_measure
         monitor.close()
     with RunFile(tmp_path / "run") as run:
         (result,) = run.results()
-    assert result.latency.p99 is not None
-    low, high = result.latency.intervals["p99"]
+    assert result.clocks["latency"].p99 is not None
+    low, high = result.clocks["latency"].intervals["p99"]
     assert (low, high) == pytest.approx((1_000, 20_000), rel=2e-3) or high is None
-    assert result.latency.intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
+    assert result.clocks["latency"].intervals["p50"] == pytest.approx((1_000, 1_000), rel=2e-3)
 
 
 def test_an_interval_holds_its_percentile_also_where_operations_were_given_up(
@@ -146,11 +146,11 @@ def test_an_interval_holds_its_percentile_also_where_operations_were_given_up(
         store.confirm(spec)
         windows.close()
         (kept,) = store.results()
-    assert kept.latency.intervals == found
-    assert "p99_9" in kept.latency.at_least
+    assert kept.clocks["latency"].intervals == found
+    assert "p99_9" in kept.clocks["latency"].at_least
     assert "p99_9" not in found
     for name, (low, high) in found.items():
-        value = kept.latency.percentiles[name]
+        value = kept.clocks["latency"].percentiles[name]
         assert value is not None
         assert low <= value
         assert high is None or value <= high

@@ -119,7 +119,7 @@ class Ground:
                         point,
                         run.timeline(point.id),
                         run.samples(point.id),
-                        *(run.histograms(point.id, phase) for phase in Phase),
+                        *(run.steps(point.id, phase) for phase in Phase),
                     ]
                     for point in run.points()
                     if point.status == "done"
@@ -150,7 +150,7 @@ class Ground:
             for point in run.points():
                 if point.status == "done":
                     rows = [row for row in run.timeline(point.id) if row.phase == "measure"]
-                    steps = run.histograms(point.id)
+                    steps = run.steps(point.id)
                     failed = sum(sum(step.failures.values()) for step in steps)
                     assert sum(row.count for row in rows) == sum(step.count for step in steps)
                     assert sum(row.failures for row in rows) == failed

@@ -1,12 +1,11 @@
 """What a source of lanes hands out, made by hand: plain values, for the pure parts."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sitebench._engine import Histogram
-from sitebench.counts import source
+from sitebench.counts import metrics, source
 
 
 def histogram(*values_ns: int) -> Histogram:
@@ -17,17 +16,44 @@ def histogram(*values_ns: int) -> Histogram:
     return made
 
 
-@dataclass
 class Step(source.StepTotals):
-    """What one step did in a closed schedule."""
+    """What one step did in a closed schedule, unless it is given a latency of its own."""
 
-    failures: Any = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.failures = Counter(self.failures)
-        self.latency = self.service
-        self.in_vain = self.censored
-        self.overlaps = self.overlaps or self.step == source.SEQUENCE
+    def __init__(  # noqa: PLR0917 -- in the order in which a drain is read
+        self,
+        program: str,
+        step: str,
+        count: int = 0,
+        failures: Mapping[str, int] | None = None,
+        bytes_out: int = 0,
+        bytes_in: int = 0,
+        service: Histogram | None = None,
+        *,
+        processing_ns: int = 0,
+        failed_ns: int = 0,
+        overlaps: bool = False,
+        **clocks: Histogram,
+    ) -> None:
+        known = clocks | ({} if service is None else {"service": service})
+        own: dict[str, Histogram] = {
+            each: known.get(each, Histogram())
+            for each in metrics.CLOCKS
+            if each in known or each.closed is None
+        }
+        for clock in metrics.CLOCKS:
+            if clock.closed is not None:
+                own.setdefault(clock, own[clock.closed])
+        counters = {"bytes_out": bytes_out, "bytes_in": bytes_in}
+        counters |= {"processing": processing_ns, "failed": failed_ns}
+        super().__init__(
+            program,
+            step,
+            count,
+            Counter(failures or {}),
+            defaultdict(Histogram, own),
+            defaultdict(int, counters),
+            overlaps or step == source.SEQUENCE,
+        )
 
 
 @dataclass(frozen=True)

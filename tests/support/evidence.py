@@ -1,11 +1,15 @@
 """Windows made by hand, for the rules of the verdict."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
-from sitebench.counts.durations import Durations
+from sitebench.counts import metrics
+from sitebench.counts.durations import Durations, clocks
 from sitebench.monitor import MachineUse, ProcessUse, Use
 from sitebench.verdict.evidence import Evidence
+from sitebench.verdict.window import Window
+
+_W = TypeVar("_W", bound=Window)
 
 MACHINE = MachineUse(
     busy_per_core=(0.5, 0.4),
@@ -45,18 +49,21 @@ def evidence(**other: Any) -> Evidence:
     quiet = Evidence(
         seconds=10.0,
         operations=100_000,
-        failures={},
+        failures_by_kind={},
         generator_cpu_s=(3.0, 2.0),
         use=use,
         target_cores=1,
         users=64,
-        bytes_in=1_283_000,
-        bytes_out=104_000,
-        service=durations(600.0),
-        latency=durations(600.0),
-        lag=durations(0.0),
+        counters={"bytes_in": 1_283_000, "bytes_out": 104_000},
+        clocks=clocks(service=durations(600.0), latency=durations(600.0), lag=durations(0.0)),
     )
     return replace(quiet, **other)
+
+
+def changed(seen: _W, **other: Any) -> _W:
+    """Change any field of a window; clocks by their names, the others stay."""
+    times = {str(name): other.pop(name) for name in metrics.CLOCKS if name in other}
+    return replace(seen, clocks={**seen.clocks, **times}, **other)
 
 
 def with_target(seen: Evidence, **other: Any) -> Evidence:

@@ -131,7 +131,7 @@ def read_everything(path: Path) -> None:
                 list(as_text(run, form, what))
         for point in run.points():
             readers: tuple[Callable[[int], object], ...]
-            readers = (run.timeline, run.histograms, run.samples)
+            readers = (run.timeline, run.steps, run.samples)
             for of_point in readers:
                 with contextlib.suppress(SitebenchError):
                     of_point(point.id)

@@ -16,6 +16,7 @@ from sitebench.verdict.rules.operating_system import operating_system
 from sitebench.verdict.rules.software import software
 from tests.support.evidence import (
     MACHINE,
+    changed,
     durations,
     evidence,
     with_generator,
@@ -43,12 +44,12 @@ def test_cpu_is_graded_by_the_share_of_the_cores_that_the_target_may_use(
     cpu_s: float, grade: Grade
 ) -> None:
     assert cpu(with_target(QUIET, cpu_s=cpu_s)).grade == grade
-    two = with_target(replace(QUIET, target_cores=2), cpu_s=2 * cpu_s)
+    two = with_target(changed(QUIET, target_cores=2), cpu_s=2 * cpu_s)
     assert cpu(two).grade == grade
 
 
 def test_a_quota_is_all_the_cpu_there_is() -> None:
-    seen = with_target(replace(QUIET, target_cores=2), cpu_s=2.4, quota_cores=0.25)
+    seen = with_target(changed(QUIET, target_cores=2), cpu_s=2.4, quota_cores=0.25)
     assert cpu(seen) == Finding(
         Resource.CPU, Grade.PRIMARY, "the target used 96% of the 0.25 cores that its quota allows"
     )
@@ -69,8 +70,8 @@ def test_a_target_that_waits_for_cores_lacks_cpu() -> None:
 
 
 def test_a_target_has_no_more_cores_than_it_may_run_on() -> None:
-    assert replace(QUIET, target_cores=None).ceiling == 1
-    pinned = with_target(replace(QUIET, target_cores=4), allowed_cores=(2, 3))
+    assert changed(QUIET, target_cores=None).ceiling == 1
+    pinned = with_target(changed(QUIET, target_cores=4), allowed_cores=(2, 3))
     assert pinned.ceiling == 2
     assert replace(pinned, target_cores=None).ceiling == 2
     assert replace(pinned, target_cores=1).ceiling == 1
@@ -232,7 +233,7 @@ def test_software_that_waits_for_a_resource_is_not_to_blame() -> None:
 
 
 def test_one_full_thread_among_many_cores_is_the_programs_limit() -> None:
-    seen = with_target(replace(QUIET, target_cores=4), cpu_s=11.0, busiest_thread_s=9.8)
+    seen = with_target(changed(QUIET, target_cores=4), cpu_s=11.0, busiest_thread_s=9.8)
     found = software(seen, others(seen), pressed=True)
     assert found.grade == Grade.PRIMARY
     assert "one of the target's threads was on a core 98%" in found.evidence
@@ -243,14 +244,14 @@ def test_one_full_thread_among_many_cores_is_the_programs_limit() -> None:
 
 
 def test_a_target_that_turns_people_away_says_so_itself() -> None:
-    seen = replace(QUIET, failures={"status:503": 7, "wrong-answer": 1})
+    seen = changed(QUIET, failures_by_kind={"status:503": 7, "wrong-answer": 1})
     found = software(seen, others(seen), pressed=True)
     assert (found.grade, found.evidence) == (Grade.POSSIBLE, "the target rejected 7 operations")
 
 
 def test_a_generator_is_used_up_on_a_core_waiting_for_one_or_by_its_quota() -> None:
     assert not generator(QUIET).used_up
-    assert generator(replace(QUIET, generator_cpu_s=(1.0, 9.0))).used_up
+    assert generator(changed(QUIET, generator_cpu_s=(1.0, 9.0))).used_up
     # Two threads that want a core 3 + 2 + 13.5 of 20 seconds.
     assert generator(with_generator(QUIET, waited_s=13.5)).used_up
     assert not generator(with_generator(QUIET, waited_s=12.0)).used_up
@@ -260,7 +261,7 @@ def test_a_generator_is_used_up_on_a_core_waiting_for_one_or_by_its_quota() -> N
 
 
 def test_a_late_start_with_free_lanes_is_the_generators() -> None:
-    late = replace(
+    late = changed(
         QUIET,
         rate=20_000.0,
         lag=durations(5_000.0),
@@ -270,11 +271,11 @@ def test_a_late_start_with_free_lanes_is_the_generators() -> None:
     assert generator(late).used_up
     assert "6.0 of 64 lanes were in use" in generator(late).message
     # With all lanes waiting for the target, it is the target that is late.
-    assert not generator(replace(late, users=8)).used_up
-    assert not generator(replace(late, busy_lanes=32.0)).used_up
-    assert not generator(replace(late, rate=10_000.0)).used_up
+    assert not generator(changed(late, users=8)).used_up
+    assert not generator(changed(late, busy_lanes=32.0)).used_up
+    assert not generator(changed(late, rate=10_000.0)).used_up
     # Connecting is not being late: 10,000 times a second 600 us, after 5 ms of that.
-    connecting = replace(late, users=640, busy_lanes=56.0)
+    connecting = changed(late, users=640, busy_lanes=56.0)
     assert not generator(connecting).used_up
 
 

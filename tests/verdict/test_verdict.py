@@ -13,6 +13,7 @@ from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.workers import judged
 from tests.support.evidence import (
+    changed,
     evidence,
     with_generator,
     with_machine,
@@ -35,7 +36,7 @@ QUIET = evidence()
 def test_who_was_on_a_core_all_the_time_was_the_bottleneck(
     target_cpu_s: float, generator_cpu_s: tuple[float, ...], bound: Bound, valid: bool
 ) -> None:
-    seen = with_target(replace(QUIET, generator_cpu_s=generator_cpu_s), cpu_s=target_cpu_s)
+    seen = with_target(changed(QUIET, generator_cpu_s=generator_cpu_s), cpu_s=target_cpu_s)
     verdict = judge(seen)
     assert (verdict.bound, verdict.valid) == (bound, valid)
 
@@ -55,13 +56,13 @@ def test_of_an_unobserved_target_only_the_tester_is_known(
 
 
 def test_a_target_is_full_when_all_its_cores_are() -> None:
-    seen = with_target(replace(QUIET, target_cores=4), cpu_s=19.0)
+    seen = with_target(changed(QUIET, target_cores=4), cpu_s=19.0)
     assert judge(seen).bound == Bound.UNDECIDED
     assert judge(replace(seen, target_cores=2)).bound == Bound.TARGET_CPU
 
 
 def test_one_full_thread_is_enough_to_doubt_the_number() -> None:
-    assert not judge(replace(QUIET, generator_cpu_s=(1.0, 9.8))).valid
+    assert not judge(changed(QUIET, generator_cpu_s=(1.0, 9.8))).valid
 
 
 def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> None:
@@ -78,26 +79,26 @@ def test_a_tester_that_other_programs_starved_has_no_number_of_the_targets() -> 
 
 
 def test_a_disk_that_others_keep_busy_makes_no_used_up_tester_good() -> None:
-    seen = with_target(replace(QUIET, generator_cpu_s=(9.9,)), written_bytes=1_000_000)
+    seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), written_bytes=1_000_000)
     verdict = judge(with_machine(seen, disks=(DiskUse("sda", 0, 10**9, 1.0, 8),)))
     assert (verdict.bound, verdict.valid) == (Bound.GENERATOR, False)
 
 
 def test_a_kept_rate_is_what_held_the_rate() -> None:
-    assert judge(replace(QUIET, rate=10_000.0)).bound == Bound.SCHEDULE
-    assert judge(replace(QUIET, rate=20_000.0)).bound == Bound.UNDECIDED
+    assert judge(changed(QUIET, rate=10_000.0)).bound == Bound.SCHEDULE
+    assert judge(changed(QUIET, rate=20_000.0)).bound == Bound.UNDECIDED
 
 
 def test_random_arrivals_may_be_fewer_than_on_average_but_not_by_much() -> None:
     # A thousand are due on average, with a standard deviation of 32.
-    few = replace(QUIET, rate=1_000.0 / QUIET.seconds, operations=920)
+    few = changed(QUIET, rate=1_000.0 / QUIET.seconds, operations=920)
     assert judge(few).bound == Bound.UNDECIDED
     assert judge(replace(few, arrivals="poisson")).bound == Bound.SCHEDULE
     assert judge(replace(few, arrivals="poisson", operations=850)).bound == Bound.UNDECIDED
 
 
 def test_where_nothing_succeeded_there_is_no_number() -> None:
-    verdict = judge(replace(QUIET, operations=0, failures={"timeout": 7}))
+    verdict = judge(changed(QUIET, operations=0, failures_by_kind={"timeout": 7}))
     assert (verdict.bound, verdict.valid) == (Bound.FAILED, False)
     assert "timeout x 7" in verdict.evidence
 
@@ -109,14 +110,14 @@ def test_the_evidence_names_both_sides() -> None:
 
 
 def test_nothing_makes_up_for_a_leak() -> None:
-    verdict = judge(with_target(replace(QUIET, failures={"leak": 1}), cpu_s=9.9))
+    verdict = judge(with_target(changed(QUIET, failures_by_kind={"leak": 1}), cpu_s=9.9))
     assert (verdict.bound, verdict.valid) == (Bound.LEAK, False)
     assert "another user's data" in verdict.evidence
 
 
 def test_a_rate_that_never_settled_is_no_rate() -> None:
     drifting = Settled(Steadiness.UNSETTLED, "not steady: throughput changed by +20%", 20.0)
-    verdict = judge(with_target(replace(QUIET, settled=drifting), cpu_s=9.9))
+    verdict = judge(with_target(changed(QUIET, settled=drifting), cpu_s=9.9))
     assert (verdict.bound, verdict.valid) == (Bound.UNSETTLED, False)
     assert "+20%" in verdict.evidence
     assert verdict.findings[0].grade == Grade.PRIMARY
@@ -145,7 +146,7 @@ def test_two_resources_used_up_decide_nothing() -> None:
 
 def test_a_verdict_survives_being_written() -> None:
     law = LittlesLaw(64.0, 60.0, -0.06, False, "time is missing")
-    verdict = judge(with_target(replace(QUIET, little=law), cpu_s=9.9))
+    verdict = judge(with_target(changed(QUIET, little=law), cpu_s=9.9))
     assert verdict.warnings
     assert Verdict.read(json.loads(json.dumps(verdict.to_json()))) == verdict
 
@@ -158,7 +159,7 @@ def test_a_word_of_a_newer_version_stays_a_word() -> None:
 
 def test_a_testers_limit_is_a_lower_bound_and_the_targets_cpu_an_upper_one() -> None:
     # 10,000/s at 90 us each: a tenth of its core is idle, so it may take 90 / 1.24 = 72.6 us.
-    seen = with_target(replace(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0 - 1e-9)
+    seen = with_target(changed(QUIET, generator_cpu_s=(9.9,)), cpu_s=9.0 - 1e-9)
     verdict = judge(seen)
     assert (verdict.bound, verdict.grade) == (Bound.GENERATOR, Quoted.AT_LEAST)
     assert verdict.at_most_per_s == pytest.approx(1e6 / 90 * 1.24)
@@ -228,8 +229,8 @@ def test_a_cost_that_falls_faster_than_is_known_needs_two_loads() -> None:
     "seen",
     [
         with_use(QUIET, target=None, target_is_local=False),
-        replace(QUIET, target_cores=None),
-        replace(QUIET, failures={"wrong-answer": 1}),
+        changed(QUIET, target_cores=None),
+        changed(QUIET, failures_by_kind={"wrong-answer": 1}),
         with_target(QUIET, cpu_s=0.9),
     ],
 )
@@ -242,9 +243,9 @@ def test_without_the_cost_of_an_operation_there_is_no_upper_bound(seen: Evidence
 @pytest.mark.parametrize(
     ("seen", "known"),
     [
-        (replace(QUIET, failures={"leak": 1}), ()),
-        (replace(QUIET, operations=0), ()),
-        (replace(QUIET, settled=Settled(Steadiness.UNSETTLED, "it drifts", 20.0)), ()),
+        (changed(QUIET, failures_by_kind={"leak": 1}), ()),
+        (changed(QUIET, operations=0), ()),
+        (changed(QUIET, settled=Settled(Steadiness.UNSETTLED, "it drifts", 20.0)), ()),
         (QUIET, (PointWarning("other-files", "other files", "take these", spoils=True),)),
     ],
 )
@@ -256,7 +257,7 @@ def test_a_rate_that_is_none_is_no_lower_bound_either(
 
 
 def test_what_workers_that_were_lost_did_is_no_lower_bound() -> None:
-    seen = replace(QUIET, generator_cpu_s=(9.9,))
+    seen = changed(QUIET, generator_cpu_s=(9.9,))
     lost = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, ended="lost")
     verdict = judged(judge(seen), seen, [lost], 1)
     assert (verdict.grade, verdict.at_most_per_s) == (Quoted.NOT_USABLE, None)
@@ -269,7 +270,7 @@ FULL = {"pool_looked_total": 10.0, "pool_full_total": 9.0, "threads_max": 16.0}
     ("seen", "words"),
     [
         (with_use(QUIET, directory=FULL), "all 16 threads of its pool were busy"),
-        (replace(QUIET, rate_at_half=9_600.0), "64 users did 10,000/s, where 32 did 9,600/s"),
+        (changed(QUIET, rate_at_half=9_600.0), "64 users did 10,000/s, where 32 did 9,600/s"),
     ],
 )
 def test_operations_that_wait_for_each_other_are_a_verdict_of_their_own(
@@ -291,7 +292,7 @@ def test_operations_that_wait_for_each_other_are_a_verdict_of_their_own(
     "seen",
     [
         with_use(QUIET, directory={**FULL, "pool_full_total": 4.0}),
-        replace(QUIET, rate_at_half=9_500.0),
+        changed(QUIET, rate_at_half=9_500.0),
         with_target(with_use(QUIET, directory=FULL), cpu_s=7.1),
         replace(with_use(QUIET, directory=FULL), thinks=True),
     ],

@@ -11,6 +11,7 @@ from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.warning import WarningKind
 from sitebench.verdict.warnings import find_warnings
 from tests.support.evidence import (
+    changed,
     durations,
     evidence,
     with_generator,
@@ -28,7 +29,7 @@ def kinds(seen: Evidence) -> set[str]:
 
 SIGNS: dict[str, tuple[Evidence, str]] = {
     WarningKind.GENERATOR_NEAR_CEILING: (
-        replace(QUIET, generator_cpu_s=(7.5, 1.0)),
+        changed(QUIET, generator_cpu_s=(7.5, 1.0)),
         "on a core 75% of the time",
     ),
     WarningKind.GENERATOR_STARVED: (with_generator(QUIET, waited_s=4.0), "waited 15% of the time"),
@@ -43,34 +44,37 @@ SIGNS: dict[str, tuple[Evidence, str]] = {
         "everything else 1.30",
     ),
     WarningKind.TOO_SHORT: (
-        replace(QUIET, settled=Settled(Steadiness.TOO_SHORT, "4 half seconds are too few")),
+        changed(QUIET, settled=Settled(Steadiness.TOO_SHORT, "4 half seconds are too few")),
         "4 half seconds",
     ),
     WarningKind.TOO_FEW_SAMPLES: (
-        replace(QUIET, latency=durations(600.0, n=500)),
+        changed(QUIET, latency=durations(600.0, n=500)),
         "500 samples are too few for a p99, which needs 10,000: 200 s at this rate",
     ),
     WarningKind.UNSETTLED: (
-        replace(QUIET, settled=Settled(Steadiness.UNSETTLED, "it rose by 30%", 30.0)),
+        changed(QUIET, settled=Settled(Steadiness.UNSETTLED, "it rose by 30%", 30.0)),
         "rose by 30%",
     ),
     WarningKind.ANSWERS_UNREAD: (
-        replace(QUIET, service=durations(600.0), unread=durations(90.0)),
+        changed(QUIET, service=durations(600.0), unread=durations(90.0)),
         "lay unread for up to 90 us (p99), and that is 15% of the p99 of the service time",
     ),
     WarningKind.LITTLES_LAW: (
-        replace(QUIET, little=LittlesLaw(64, 60, -0.0625, False, "64 lanes ran")),
+        changed(QUIET, little=LittlesLaw(64, 60, -0.0625, False, "64 lanes ran")),
         "64 lanes ran",
     ),
     WarningKind.SCHEDULE_LAG: (
-        replace(QUIET, rate=12_000.0, lag=durations(300.0)),
+        changed(QUIET, rate=12_000.0, lag=durations(300.0)),
         "300 us late on average, 50% of their latency, and 12,000/s were not reached",
     ),
-    WarningKind.TIMEOUTS: (replace(QUIET, failures={"timeout": 3}), "3 operations timed out"),
+    WarningKind.TIMEOUTS: (
+        changed(QUIET, failures_by_kind={"timeout": 3}),
+        "3 operations timed out",
+    ),
     WarningKind.FAILURES: (
-        replace(
+        changed(
             QUIET,
-            failures={"wrong-answer": 2, "status:404": 1, "timeout": 1},
+            failures_by_kind={"wrong-answer": 2, "status:404": 1, "timeout": 1},
             examples={"status:404": "page: GET /a: 404", "wrong-answer": "page: GET /b: 200 OK"},
         ),
         "3 operations failed: status:404 x 1, wrong-answer x 2; "
@@ -126,7 +130,7 @@ def test_a_quota_is_named_as_what_held_the_tester_back() -> None:
 def test_a_longer_window_than_the_one_measured_is_proposed(seconds: float, longer: str) -> None:
     """A window of 10 s that was extended to 30 s was told to last 30 s."""
     settled = Settled(Steadiness.TOO_SHORT, "too few half seconds")
-    seen = find_warnings(replace(QUIET, settled=settled, seconds=seconds))
+    seen = find_warnings(changed(QUIET, settled=settled, seconds=seconds))
     (warning,) = [each for each in seen if each.kind == WarningKind.TOO_SHORT]
     assert warning.remedy == f"measure longer, such as --measure {longer}"
 
@@ -147,22 +151,22 @@ def test_ports_last_on_loopback_where_each_lane_has_an_address_of_its_own() -> N
 
 def test_connecting_and_binding_are_not_waiting_for_a_lane() -> None:
     # 10,000/s with 600 us of each operation's own, and 300 us to connect.
-    connecting = replace(QUIET, rate=10_000.0, lag=durations(310.0), latency=durations(910.0))
+    connecting = changed(QUIET, rate=10_000.0, lag=durations(310.0), latency=durations(910.0))
     assert kinds(connecting) == {WarningKind.SCHEDULE_LAG}
-    assert kinds(replace(connecting, busy_lanes=9.0)) == set()
+    assert kinds(changed(connecting, busy_lanes=9.0)) == set()
 
 
 def test_more_users_are_recommended_where_none_was_free() -> None:
-    late = replace(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
+    late = changed(QUIET, rate=10_000.0, lag=durations(3_000.0), service=durations(6_000.0))
     for users, remedy in ((60, "more users"), (600, "cores of its own")):
-        (warning,) = find_warnings(replace(late, users=users, busy_lanes=60.0))
+        (warning,) = find_warnings(changed(late, users=users, busy_lanes=60.0))
         assert remedy in warning.remedy
 
 
 def test_a_clockwork_that_stood_still_is_a_gap() -> None:
-    assert kinds(replace(QUIET, longest_drain_s=1.9)) == set()
-    assert kinds(replace(QUIET, longest_drain_s=2.5)) == {WarningKind.MONITOR_GAPS}
+    assert kinds(changed(QUIET, longest_drain_s=1.9)) == set()
+    assert kinds(changed(QUIET, longest_drain_s=2.5)) == {WarningKind.MONITOR_GAPS}
 
 
 def test_timeouts_of_the_recorder_count_too() -> None:
-    assert kinds(replace(QUIET, censored=durations(5e6, n=2))) == {WarningKind.TIMEOUTS}
+    assert kinds(changed(QUIET, censored=durations(5e6, n=2))) == {WarningKind.TIMEOUTS}

@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sitebench.counts.metrics import BYTES_IN, LATENCY, SERVICE, WRONG
 from sitebench.counts.source import SEQUENCE, StepTotals
 from sitebench.counts.tally import Tally
 from sitebench.runs.point import PointResult
@@ -46,13 +47,15 @@ def figures(measured: Tally, workloads: Sequence[Workload]) -> dict[str, Any]:
         measured.counted((workload.name, step) for workload in workloads)
         for step in ("connect", "handshake", "first byte", "request")
     )
-    bytes_in = sum(each.bytes_in for each in measured.steps.values() if each.step != SEQUENCE)
+    bytes_in = sum(
+        each.counters[BYTES_IN] for each in measured.steps.values() if each.step != SEQUENCE
+    )
     latency_s = _mean_s(whole)
     return {
         "requests_per_s": requests / seconds,
         "connects_per_s": (connects.count - connects.failed) / seconds,
         "mbit_per_s": 8 * bytes_in / seconds / MBIT,
-        "bytes_per_request": classes.bytes_in / classes.count if classes.count else None,
+        "bytes_per_request": classes.counters[BYTES_IN] / classes.count if classes.count else None,
         "mean_bytes": _mean_bytes(measured, workloads),
         "load_factor": None if latency_s is None else load_factor(whole.count / seconds, latency_s),
         "latency_s": latency_s,
@@ -74,17 +77,19 @@ def wrong(classes: StepTotals) -> dict[str, int]:
 
 
 def _mean_s(totals: StepTotals) -> float | None:
-    return totals.service.mean / 1e9 if totals.service.count else None
+    took = totals.clocks[SERVICE]
+    return took.mean / 1e9 if took.count else None
 
 
 def _rest_s(whole: StepTotals, connects: StepTotals, first_bytes: StepTotals) -> float | None:
     """Return a request's mean time from the first byte of its answer to the last."""
     # Wrong answers have a first byte and a connection, too.
-    answered = whole.service.count + whole.wrong.count
-    if not answered or not first_bytes.service.count:
+    right, wrong, first = whole.clocks[SERVICE], whole.clocks[WRONG], first_bytes.clocks[SERVICE]
+    answered = right.count + wrong.count
+    if not answered or not first.count:
         return None
-    before_ns = connects.service.sum + first_bytes.service.sum
-    return max(0.0, whole.service.sum + whole.wrong.sum - before_ns) / answered / 1e9
+    before_ns = connects.clocks[SERVICE].sum + first.sum
+    return max(0.0, right.sum + wrong.sum - before_ns) / answered / 1e9
 
 
 def _split_s(
@@ -98,11 +103,13 @@ def _split_s(
     rest_s = _rest_s(whole, connects, first_bytes)
     if rest_s is None:
         return None
-    each_ns = (whole.service.count + whole.wrong.count) * 1e9
+    each_ns = (whole.clocks[SERVICE].count + whole.clocks[WRONG].count) * 1e9
+    phases = (each.clocks[SERVICE].sum for each in (connects, handshakes, first_bytes))
+    connect_ns, tls_ns, first_ns = phases
     return {
-        "connect": max(0.0, connects.service.sum - handshakes.service.sum) / each_ns,
-        "tls": handshakes.service.sum / each_ns,
-        "first_byte": first_bytes.service.sum / each_ns,
+        "connect": max(0.0, connect_ns - tls_ns) / each_ns,
+        "tls": tls_ns / each_ns,
+        "first_byte": first_ns / each_ns,
         "rest": rest_s,
     }
 
@@ -175,7 +182,7 @@ def figure_of(name: str) -> Of:
 def latency_s(result: PointResult) -> float | None:
     """Return the mean time of a request; of an engine without phases, that of an operation."""
     found = figure_of("latency_s")(result)
-    mean_us = result.latency.mean
+    mean_us = result.clocks[LATENCY].mean
     return found if found is not None or mean_us is None else mean_us / 1e6
 
 

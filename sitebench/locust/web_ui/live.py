@@ -9,6 +9,7 @@ from typing import Any
 
 from sitebench._engine import Histogram
 from sitebench.counts.durations import PERCENTILES, Durations, percentile_ns
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, LATENCY
 from sitebench.counts.source import SEQUENCE, Drained, ended
 from sitebench.counts.tally import Tally
 from sitebench.monitor import MachineSample, Sample
@@ -107,11 +108,11 @@ class LiveView:
         for record in ended(drained):
             if record.overlaps:
                 continue
-            moved = [moved[0] + record.bytes_in, moved[1] + record.bytes_out]
+            moved = [moved[0] + record.counters[BYTES_IN], moved[1] + record.counters[BYTES_OUT]]
             failed += sum(record.failures.values())
             if (record.program, record.step) in self._counts:
                 count += record.count - sum(record.failures.values())
-                latency.add(record.latency)
+                latency.add(record.clocks[LATENCY])
         recent = self._recent(at_s, latency)
         self.moments.append(
             Interval(
@@ -165,7 +166,7 @@ class LiveView:
                 "step": totals.step,
                 "count": totals.count,
                 "failed": totals.failed,
-                **_micros(Durations.of(totals.latency)),
+                **_micros(Durations.of(totals.clocks[LATENCY])),
             }
             for totals in tally.due.values()
             if totals.step != SEQUENCE

@@ -18,10 +18,11 @@ import msgspec
 from locust.runners import STATE_MISSING, MasterRunner
 
 from sitebench.counts.worker_seen import WorkerSeen
-from sitebench.errors import SitebenchError, WorkersMissing
+from sitebench.errors import BadMessage, SitebenchError, WorkersMissing
 from sitebench.locust.lanes import LoadSource
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.workers import gathering, messages
+from sitebench.locust.workers.build import refuse_other, this_build
 from sitebench.locust.workers.clock import ENOUGH, Clock, Ping
 from sitebench.locust.workers.merge import Merger, Round, Share
 from sitebench.monitor import Use
@@ -44,7 +45,7 @@ class _RemoteWorker:
     """One worker of one test."""
 
     index: int
-    facts: Mapping[str, Any] | None = None
+    facts: messages.Opened | None = None
     """What it reported of itself when its lanes could begin."""
     clock: Clock = field(default_factory=Clock)
     received: float = field(default_factory=time.monotonic)
@@ -68,22 +69,20 @@ class _RemoteWorker:
         """Whether its lanes can begin and its clock is known."""
         return self.opened and self.clock.pings >= ENOUGH
 
-    def learn(self, data: Mapping[str, Any]) -> None:
+    def learn(self, sent_ns: int, answer: messages.Pong | messages.Report) -> None:
         """Take the times of an answer into account."""
         self.received = time.monotonic()
-        ping = Ping(data["sent"], data["received"], data["answered"], time.monotonic_ns())
-        self.clock.learn(ping, data["epoch"])
+        ping = Ping(sent_ns, answer.received, answer.answered, time.monotonic_ns())
+        self.clock.learn(ping, answer.epoch)
 
     def seen(self, share: Share | None, counted: int) -> WorkerSeen:
         """Return what a result says of it."""
-        facts, share = self.facts or {}, share or Share()
+        facts, share = self.facts, share or Share()
         return WorkerSeen(
             self.index,
-            facts.get("host", "?"),
-            facts.get("address", "?"),
-            facts.get("pid", 0),
-            facts.get("machine", "?"),
-            facts.get("client", "?"),
+            *("?", "?", 0, "?", "?")
+            if facts is None
+            else (facts.host, facts.address, facts.pid, facts.machine, facts.client),
             share.seconds,
             share.operations,
             share.failures,
@@ -108,46 +107,49 @@ class _DistributedLoad(LoadSource):
 
     # Messages of workers.
 
-    def opened(self, id_: str, facts: Mapping[str, Any]) -> None:
-        """Note that a worker's lanes may begin."""
+    def opened(self, id_: str, data: Any) -> None:
+        """Note that a worker's lanes may begin; raises OtherBuild where it is another."""
         if (worker := self._workers.get(id_)) is not None:
-            worker.facts, worker.received = facts, time.monotonic()
+            refuse_other(worker.name, data)
+            worker.facts, worker.received = messages.read(messages.Opened, data), time.monotonic()
             self._ping(id_)
 
     def _ping(self, id_: str) -> None:
-        self._runner.send_message(messages.PING, {"sent": time.monotonic_ns()}, id_)
+        messages.Ping(time.monotonic_ns()).send(self._runner, id_)
 
-    def pong(self, id_: str, data: Mapping[str, Any]) -> None:
+    def pong(self, id_: str, pong: messages.Pong) -> None:
         """Learn a worker's clock, and ping again until it is known well."""
         if (worker := self._workers.get(id_)) is not None:
-            worker.learn(data)
+            worker.learn(pong.sent, pong)
             if worker.clock.pings < ENOUGH:
                 self._ping(id_)
 
-    def report(self, id_: str, data: Mapping[str, Any]) -> None:
+    def report(self, id_: str, report: messages.Report) -> None:
         """Take one drain."""
         worker = self._workers.get(id_)
         if worker is None or self._merger is None or not self._merger.knows(id_):
             return
-        if data["number"] is not None:
-            worker.learn(data)
-        worker.did = data["did"]
-        if data["use"] is not None:
-            worker.use = msgspec.convert(data["use"], Use)
-        part = messages.unpack(data["drained"])
-        self._merger.answer(id_, data["number"], worker.clock.on_master(part))
-        if data["last"] and data["number"] is None:
+        if report.sent is not None:
+            worker.learn(report.sent, report)
+        worker.did = report.did
+        if report.use is not None:
+            worker.use = msgspec.convert(report.use, Use)
+        part = messages.unpack(report.drained)
+        self._merger.answer(id_, report.number, worker.clock.on_master(part))
+        if report.last and report.number is None:
             self._remove(id_, "left")
         self._settle()
 
-    def failed(self, id_: str, data: Mapping[str, str]) -> SitebenchError:
+    def failed(self, id_: str, failed: messages.Failed) -> SitebenchError:
         """Return the error that a worker sent, with its name; it makes no load any more."""
-        error = revive(data)
-        name = id_
-        if (worker := self._workers.get(id_)) is not None:
-            name = worker.name
+        error = revive(failed.error)
+        if id_ in self._workers:
             self._remove(id_, "left")
-        return type(error)(f"{name}: {error.message}", error.remedy)
+        return type(error)(f"{self.name(id_)}: {error.message}", error.remedy)
+
+    def name(self, id_: str) -> str:
+        """Return the name of a worker in messages."""
+        return self._workers[id_].name if id_ in self._workers else id_
 
     # Questions to workers.
 
@@ -173,7 +175,7 @@ class _DistributedLoad(LoadSource):
     def _cpu_at_start(self) -> dict[str, tuple[int, ...]]:
         """Return the workers that can be asked, and the CPU they had used when they began."""
         return {
-            id_: tuple(worker.facts["cpu"])
+            id_: tuple(worker.facts.cpu)
             for id_, worker in self._workers.items()
             if worker.facts is not None and not worker.ended
         }
@@ -205,14 +207,8 @@ class _DistributedLoad(LoadSource):
             return None
         asked = self._merger.ask(begins)
         for id_ in asked.waiting:
-            question = {
-                "number": asked.number,
-                "begins": begins,
-                "shown": shown,
-                "last": last,
-                "sent": time.monotonic_ns(),
-            }
-            self._runner.send_message(messages.DRAIN, question, id_)
+            question = messages.Ask(asked.number, begins, shown, last, time.monotonic_ns())
+            question.send(self._runner, id_)
         self._find_lost()
         self._settle()
         return asked
@@ -268,10 +264,10 @@ class MasterRole(LocalRole):
     """Divides a test among the workers that are there when it begins."""
 
     RECEIVES: ClassVar[tuple[str, ...]] = (
-        messages.OPENED,
-        messages.PONG,
-        messages.REPORT,
-        messages.FAILED,
+        messages.Opened.TYPE,
+        messages.Pong.TYPE,
+        messages.Report.TYPE,
+        messages.Failed.TYPE,
     )
     runner: MasterRunner
     _slots: dict[str, int] | None = None
@@ -282,6 +278,7 @@ class MasterRole(LocalRole):
         self._slots = slots = gathering.slots(self.runner)
         prepared = {
             **self.prepare(len(slots)),
+            "build": this_build().to_json(),
             "slots": slots,
             "loopback": this_loopback(),
             "user_classes": [each.__name__ for each in self.environment.user_classes],
@@ -300,16 +297,25 @@ class MasterRole(LocalRole):
         load = self._load
         if not isinstance(load, _DistributedLoad):
             return
-        if message == messages.OPENED:
-            load.opened(sender, data)
-        elif message == messages.PONG:
-            load.pong(sender, data)
-        elif message == messages.REPORT:
-            load.report(sender, data)
-        else:
-            error = load.failed(sender, data)
-            if not self.ending:
-                self.fail(error)
+        try:
+            if message == messages.Opened.TYPE:
+                load.opened(sender, data)
+            elif message == messages.Pong.TYPE:
+                load.pong(sender, messages.read(messages.Pong, data))
+            elif message == messages.Report.TYPE:
+                load.report(sender, messages.read(messages.Report, data))
+            else:
+                error = load.failed(sender, messages.read(messages.Failed, data))
+                if not self.ending:
+                    self.fail(error)
+        except SitebenchError:
+            raise
+        # Any program that reaches the port may send anything: it ends the test, in one line.
+        except Exception as error:
+            raise BadMessage(
+                f"{load.name(sender)} sent what makes no sense: {type(error).__name__}: {error}",
+                "run the same sitebench on the master's machine and on the workers'",
+            ) from error
 
     def finish(self) -> None:
         """Have all workers stop their lanes; from then on any worker may take part in the next."""

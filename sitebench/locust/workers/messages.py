@@ -1,110 +1,240 @@
-"""What a master and its workers send each other beside Locust's own messages: plain data.
+"""What a master and its workers send each other beside Locust's own messages: plain data, by name.
 
     master                                   worker
       slots, in the prepared test   ------->
-                                    <-------  OPENED   its facts; its lanes may begin
-      PING                          ------->
-                                    <-------  PONG     its clock
-      DRAIN  number, phase          ------->           twice a second, and at each boundary
-                                    <-------  REPORT   the same number, all counts since the last
-      DRAIN  last                   ------->           its lanes end
-                                    <-------  REPORT   last
-                                    <-------  FAILED   the error it ended with
+                                    <-------  Opened   who it is; its lanes may begin
+      Ping                          ------->
+                                    <-------  Pong     its clock
+      Ask    number, phase          ------->           twice a second, and at each boundary
+                                    <-------  Report   the same number, all counts since the last
+      Ask    last                   ------->           its lanes end
+                                    <-------  Report   last
+                                    <-------  Failed   the error it ended with
 
 A worker that ends by itself (Ctrl-C) sends its last report unasked. Messages of one worker
-arrive complete and in the order they were sent, or not at all.
+arrive complete and in the order they were sent, or not at all. One with a field too few or too many
+is refused: it comes from another build (`build`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
 
 from sitebench._engine import Histogram
+from sitebench.counts import metrics
 from sitebench.counts.source import Drain, Drained, StepRecord, StepTotals
+from sitebench.errors import BadMessage
 
-OPENED, PING, PONG = "sitebench-opened", "sitebench-ping", "sitebench-pong"
-DRAIN, REPORT, FAILED = "sitebench-drain", "sitebench-report", "sitebench-failed"
 PREPARED = "sitebench_shared"
 """Name among the parsed options under which a master hands its workers the prepared test."""
 
 
-_NUMBERS = (
-    "t0_ns",
-    "t1_ns",
-    "lanes",
-    "lane_ns",
-    "waiting_ns",
-    "underway_ns",
-    "backlog",
-    "in_flight",
-    "owed",
-)
-_STEPS = ("steps", "late", "older")
+class Message(msgspec.Struct, forbid_unknown_fields=True):
+    """A message, or a part of one; its fields are what is sent."""
+
+    TYPE: ClassVar[str] = ""
+    """Its name in Locust."""
+
+    def send(self, runner: Any, worker: str | None = None) -> None:
+        """Send it to the master, or to a worker."""
+        plain = msgspec.to_builtins(self, builtin_types=(bytes,))
+        to = () if worker is None else (worker,)
+        runner.send_message(self.TYPE, plain, *to)
 
 
-def pack(drained: Drained, cpu_ns: Sequence[int]) -> dict[str, Any]:
-    """Return a drain as plain data, with the CPU time of what made the load."""
-    found: dict[str, Any] = {name: getattr(drained, name) for name in _NUMBERS}
-    lists = {"cpu_ns": list(cpu_ns), "lane_counts": list(drained.lane_counts)}
-    steps = {name: [_pack_step(each) for each in getattr(drained, name)] for name in _STEPS}
-    return found | lists | steps
+_M = TypeVar("_M", bound=Message)
 
 
-def _pack_step(step: StepRecord) -> list[Any]:
-    # In a closed schedule both are one object, and travel once.
-    latency = None if step.latency is step.service else step.latency.to_bytes()
-    in_vain = None if step.in_vain is step.censored else step.in_vain.to_bytes()
-    others = (step.lag, step.censored, step.unread, step.wrong)
-    return [
+def read(kind: type[_M], data: Any) -> _M:
+    """Return a message; raises BadMessage."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise _unreadable(kind, str(error)) from error
+
+
+def _unreadable(kind: type[Message], why: str) -> BadMessage:
+    return BadMessage(
+        f"a message {kind.TYPE or kind.__name__} is not as this sitebench sends it: {why}",
+        "run the same sitebench on the master's machine and on the workers'",
+    )
+
+
+class Opened(Message):
+    """Who a worker is: its build first, by which it is refused (`build.refuse_other`)."""
+
+    TYPE: ClassVar[str] = "sitebench-opened"
+    version: str
+    schema: int
+    digest: str
+    host: str
+    address: str
+    pid: int
+    machine: str
+    client: str
+    cpu: list[int]
+    """Nanoseconds that each of its threads had used when its lanes began."""
+
+
+class Ping(Message):
+    TYPE: ClassVar[str] = "sitebench-ping"
+    sent: int
+
+
+class Pong(Message):
+    TYPE: ClassVar[str] = "sitebench-pong"
+    sent: int
+    received: int
+    answered: int
+    epoch: int
+
+
+class Ask(Message):
+    """A drain is asked for; `begins` is the phase that begins with it."""
+
+    TYPE: ClassVar[str] = "sitebench-drain"
+    number: int
+    begins: str | None
+    shown: bool
+    last: bool
+    sent: int
+
+
+class Step(Message):
+    """What one step of one program did."""
+
+    program: str
+    step: str
+    count: int
+    failures: dict[str, int]
+    examples: dict[str, str]
+    overlaps: bool
+    counters: dict[str, int]
+    clocks: dict[str, bytes | None]
+    """Encoded histograms; None for an empty one."""
+    same: dict[str, str]
+    """Clocks that are one histogram with another: on a closed schedule some are."""
+
+
+class Counts(Message):
+    """One drain."""
+
+    t0_ns: int
+    t1_ns: int
+    lanes: int
+    lane_ns: int
+    waiting_ns: int
+    underway_ns: int
+    backlog: int
+    in_flight: int
+    owed: int
+    cpu_ns: list[int]
+    lane_counts: list[int]
+    steps: list[Step]
+    late: list[Step]
+    older: list[Step]
+
+
+class Report(Message):
+    """A drain, and what it is the answer to, if it was asked for."""
+
+    TYPE: ClassVar[str] = "sitebench-report"
+    number: int | None
+    sent: int | None
+    received: int
+    answered: int
+    epoch: int
+    last: bool
+    did: int
+    use: dict[str, Any] | None
+    drained: Counts
+
+
+class Failed(Message):
+    TYPE: ClassVar[str] = "sitebench-failed"
+    error: dict[str, str]
+
+
+ALL: tuple[type[Message], ...] = (Opened, Ping, Pong, Ask, Step, Counts, Report, Failed)
+"""Every message, and every part of one."""
+
+_NUMBERS = tuple(each.name for each in msgspec.structs.fields(Counts) if each.type is int)
+
+
+def pack(drained: Drained, cpu_ns: Sequence[int]) -> Counts:
+    """Return a drain as it is sent, with the CPU time of what made the load."""
+    return Counts(
+        **{name: getattr(drained, name) for name in _NUMBERS},
+        cpu_ns=list(cpu_ns),
+        lane_counts=list(drained.lane_counts),
+        steps=[*map(_pack_step, drained.steps)],
+        late=[*map(_pack_step, drained.late)],
+        older=[*map(_pack_step, drained.older)],
+    )
+
+
+def _pack_step(step: StepRecord) -> Step:
+    same = {
+        str(clock): str(clock.closed)
+        for clock in metrics.CLOCKS
+        if clock.closed is not None and step.clocks[clock] is step.clocks[clock.closed]
+    }
+    own = ((clock, step.clocks[clock]) for clock in metrics.CLOCKS if clock not in same)
+    return Step(
         step.program,
         step.step,
         step.count,
         dict(step.failures),
         dict(step.examples),
-        step.bytes_out,
-        step.bytes_in,
-        step.processing_ns,
-        step.failed_ns,
         step.overlaps,
-        step.service.to_bytes(),
-        latency,
-        *(each.to_bytes() if each.count else None for each in others),
-        in_vain,
-    ]
-
-
-def unpack(found: Mapping[str, Any]) -> Drain:
-    """Return what `pack` was given."""
-    steps = {name: tuple(map(_unpack_step, found[name])) for name in _STEPS}
-    return Drain(**{**found, "cpu_ns": tuple(found["cpu_ns"]), **steps})
-
-
-def _unpack_step(found: Sequence[Any]) -> StepTotals:
-    program, step, count, failures, examples, bytes_out, bytes_in, *rest = found
-    processing_ns, failed_ns, overlaps, *clocks = rest
-    service, latency, lag, censored, unread, wrong, in_vain = (
-        None if each is None else Histogram.from_bytes(each) for each in clocks
+        {str(counter): step.counters[counter] for counter in metrics.COUNTERS},
+        {str(clock): times.to_bytes() if times.count else None for clock, times in own},
+        same,
     )
-    assert service is not None
-    censored = censored or Histogram()
+
+
+def unpack(found: Counts) -> Drain:
+    """Return what `pack` was given; raises BadMessage."""
+    try:
+        return Drain(
+            **{name: getattr(found, name) for name in _NUMBERS},
+            cpu_ns=tuple(found.cpu_ns),
+            lane_counts=found.lane_counts,
+            steps=tuple(map(_unpack_step, found.steps)),
+            late=tuple(map(_unpack_step, found.late)),
+            older=tuple(map(_unpack_step, found.older)),
+        )
+    except ValueError as error:
+        raise _unreadable(Step, str(error)) from error
+
+
+def _unpack_step(found: Step) -> StepTotals:
+    _same_names("clocks", {**found.clocks, **found.same}, metrics.CLOCKS)
+    _same_names("counters", found.counters, metrics.COUNTERS)
+    own = {
+        clock: Histogram() if encoded is None else Histogram.from_bytes(encoded)
+        for clock, encoded in found.clocks.items()
+    }
+    if others := found.same.values() - own.keys():
+        raise ValueError(f"its clocks are those of {', '.join(sorted(others))}")
+    own |= {clock: own[same] for clock, same in found.same.items()}
     return StepTotals(
-        program,
-        step,
-        count,
-        Counter(failures),
-        bytes_out,
-        bytes_in,
-        service,
-        latency or service,
-        lag or Histogram(),
-        censored,
-        unread or Histogram(),
-        wrong or Histogram(),
-        in_vain or censored,
-        processing_ns,
-        failed_ns,
-        overlaps,
-        examples,
+        found.program,
+        found.step,
+        found.count,
+        Counter(found.failures),
+        defaultdict(Histogram, own),
+        defaultdict(int, found.counters),
+        found.overlaps,
+        found.examples,
     )
+
+
+def _same_names(what: str, found: Mapping[str, Any], known: Sequence[str]) -> None:
+    if found.keys() != set(known):
+        others = sorted(found.keys() ^ set(known))
+        raise ValueError(f"its {what} differ in {', '.join(others)}")

@@ -19,6 +19,7 @@ from sitebench.errors import BadInput, SitebenchError
 from sitebench.locust.lanes import Lanes
 from sitebench.locust.role import TICK_S, Role
 from sitebench.locust.workers import messages
+from sitebench.locust.workers.build import refuse_other, this_build
 from sitebench.locust.workers.clock import epoch_ns
 from sitebench.monitor import Monitor, Sample, use_between
 from sitebench.runs.windows import Phase
@@ -52,31 +53,31 @@ class _WorkerLoad:
                 address = probe.getsockname()[0]
             except OSError:
                 address = "?"
-        facts = {
-            "host": socket.gethostname(),
-            "address": address,
-            "pid": os.getpid(),
-            "machine": this_machine(),
-            "client": lanes.session.client,
-            "cpu": self._cpu_ns(lanes.drain(shown=False)),
-        }
-        runner.send_message(messages.OPENED, facts)
+        messages.Opened(
+            **this_build().to_json(),
+            host=socket.gethostname(),
+            address=address,
+            pid=os.getpid(),
+            machine=this_machine(),
+            client=lanes.session.client,
+            cpu=self._cpu_ns(lanes.drain(shown=False)),
+        ).send(runner)
 
     def _cpu_ns(self, drained: Drained) -> list[int]:
         """Return the CPU time of the engine's threads; with a portable client, of this process."""
         return [time.process_time_ns()] if self.lanes.portable else list(drained.cpu_ns)
 
-    def answer(self, question: Mapping[str, Any]) -> None:
+    def answer(self, question: messages.Ask) -> None:
         """Report a drain."""
         received_ns = time.monotonic_ns()
         self._asked = time.monotonic()
-        if not question["shown"]:
+        if not question.shown:
             # What Locust has not sent yet is discarded too.
             self._runner.stats.clear_all()
-        drained = self.lanes.drain(shown=question["shown"], cut=question["begins"] is not None)
+        drained = self.lanes.drain(shown=question.shown, cut=question.begins is not None)
         self._report(drained, question, received_ns)
 
-    def leave(self, question: Mapping[str, Any] | None = None) -> None:
+    def leave(self, question: messages.Ask | None = None) -> None:
         """Stop the lanes and report their last counts, asked or not; later calls do nothing."""
         received_ns = time.monotonic_ns()
         if (drained := self.lanes.stop()) is not None:
@@ -89,7 +90,7 @@ class _WorkerLoad:
     def _report(
         self,
         drained: Drained,
-        question: Mapping[str, Any] | None,
+        question: messages.Ask | None,
         received_ns: int,
         *,
         last: bool = False,
@@ -97,18 +98,20 @@ class _WorkerLoad:
         self._did += sum(step.count for step in ended(drained))
         if self._phase == Phase.MEASURE:
             self._measured_s += (drained.t1_ns - drained.t0_ns) / 1e9
-        begins = None if question is None else question["begins"]
-        report = {
-            "number": None if question is None else question["number"],
-            "sent": None if question is None else question["sent"],
-            "received": received_ns,
-            "last": last,
-            "did": self._did,
-            "drained": messages.pack(drained, self._cpu_ns(drained)),
-            "use": self._use(begins, last=last),
-        }
-        now = {"answered": time.monotonic_ns(), "epoch": epoch_ns()}
-        self._runner.send_message(messages.REPORT, report | now)
+        begins = None if question is None else question.begins
+        counts = messages.pack(drained, self._cpu_ns(drained))
+        use = self._use(begins, last=last)
+        messages.Report(
+            number=None if question is None else question.number,
+            sent=None if question is None else question.sent,
+            received=received_ns,
+            last=last,
+            did=self._did,
+            drained=counts,
+            use=use,
+            answered=time.monotonic_ns(),
+            epoch=epoch_ns(),
+        ).send(self._runner)
 
     def _use(self, begins: str | None, *, last: bool) -> dict[str, Any] | None:
         """Return what the measured window used, once, when it is over."""
@@ -133,13 +136,14 @@ class _WorkerLoad:
 class WorkerRole(Role):
     """Takes its slot in a master's test; a worker that came after the start has none."""
 
-    RECEIVES: ClassVar[tuple[str, ...]] = (messages.PING, messages.DRAIN)
+    RECEIVES: ClassVar[tuple[str, ...]] = (messages.Ping.TYPE, messages.Ask.TYPE)
     runner: WorkerRunner
     _load: _WorkerLoad | None = None
 
     def begin(self) -> None:
         """Make ready to start lanes, and tell the master."""
         prepared = getattr(self.environment.parsed_options, messages.PREPARED)
+        refuse_other("the master", prepared.get("build", {}))
         index = prepared["slots"].get(self.runner.client_id)
         if index is None:
             return
@@ -174,25 +178,25 @@ class WorkerRole(Role):
 
     def receive(self, message: str, sender: str, data: Mapping[str, Any]) -> None:
         """Answer the master."""
-        if message == messages.PING:
-            received = time.monotonic_ns()
-            pong = {"sent": data["sent"], "received": received, "epoch": epoch_ns()}
-            pong["answered"] = time.monotonic_ns()
-            self.runner.send_message(messages.PONG, pong)
+        if message == messages.Ping.TYPE:
+            received, ping = time.monotonic_ns(), messages.read(messages.Ping, data)
+            pong = messages.Pong(ping.sent, received, time.monotonic_ns(), epoch_ns())
+            pong.send(self.runner)
             return
         load = self._load
         if load is None or self.ending:
             return
-        if not data["last"]:
-            load.answer(data)
+        question = messages.read(messages.Ask, data)
+        if not question.last:
+            load.answer(question)
             return
         self.ending = True
-        gevent.spawn(load.leave, data).link(lambda _: self._ended.set())
+        gevent.spawn(load.leave, question).link(lambda _: self._ended.set())
 
     def report_failure(self, error: SitebenchError) -> None:
         """Leave it to the master to end the test."""
         self.finish()
-        self.runner.send_message(messages.FAILED, dump(error))
+        messages.Failed(dump(error)).send(self.runner)
 
     def finish(self) -> None:
         """Stop the lanes and send their last batch; a second call waits for the first."""

@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from sitebench.counts.metrics import LATENCY
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.units import format_ns, format_rate
 
@@ -34,7 +35,7 @@ def spots(results: Iterable[PointResult], load_of: Callable[[PointSpec], float])
     """Return one spot per load, lowest first; points without a success have none."""
     groups: dict[float, list[PointResult]] = {}
     for result in results:
-        if result.latency.mean is not None and result.operations:
+        if result.clocks[LATENCY].mean is not None and result.operations:
             groups.setdefault(load_of(result.spec), []).append(result)
     return [_spot(load, found) for load, found in sorted(groups.items())]
 
@@ -43,7 +44,7 @@ def _spot(load: float, found: Sequence[PointResult]) -> Spot:
     return Spot(
         load,
         statistics.median(result.ops_per_s for result in found),
-        statistics.median(result.latency.mean or 0.0 for result in found),
+        statistics.median(result.clocks[LATENCY].mean or 0.0 for result in found),
         all(result.verdict.valid for result in found),
     )
 

@@ -29,6 +29,7 @@ from enum import StrEnum
 from math import floor, log10
 
 from sitebench.counts.durations import Durations
+from sitebench.counts.metrics import LAG, LATENCY, SERVICE
 from sitebench.measure.objective import Objective, ObjectiveState
 from sitebench.runs.point import PointResult
 from sitebench.verdict.rules.generator import rate_reached
@@ -264,14 +265,16 @@ def reply_of(result: PointResult, objective: Objective) -> Reply:
 
 def _serves_too_slowly(result: PointResult, objective: Objective) -> bool:
     """Return whether even the service time, from sending to answer, misses the objective."""
-    served = objective.judge(replace(result, latency=result.service))
+    served = objective.judge(
+        replace(result, clocks={**result.clocks, LATENCY: result.clocks[SERVICE]})
+    )
     return served.state is ObjectiveState.BROKEN
 
 
 def _late(result: PointResult) -> bool:
     """Return whether operations typically began late; a few after a stall are the target's."""
-    late_us = _typical(result.lag) - (result.preparing_us or 0.0)
-    return late_us > _LATE * _typical(result.service)
+    late_us = _typical(result.clocks[LAG]) - (result.preparing_us or 0.0)
+    return late_us > _LATE * _typical(result.clocks[SERVICE])
 
 
 def _typical(clock: Durations) -> float:

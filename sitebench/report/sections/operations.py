@@ -6,7 +6,10 @@ import shlex
 from dataclasses import replace
 from html import escape
 
-from sitebench.report.model import Report, Run, distinguishing_label, load_name
+from sitebench.counts import metrics
+from sitebench.counts.durations import Durations
+from sitebench.counts.metrics import LATENCY, SERVICE
+from sitebench.report.model import Point, Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
 from sitebench.report.sections import objectives, tail
@@ -40,7 +43,8 @@ def section(report: Report) -> Section | None:
         parts.append(_downloads(run))
         for title, table in (
             ("The tester's own cost", _cost(report, run)),
-            ("Every step of every sequence", _steps(report, run)),
+            ("Every step of every program", _steps(report, run)),
+            ("Every clock of every step", _clocks(report, run)),
         ):
             parts.append(f"<details><summary>{title}</summary>{table.to_html()}</details>")
     return Section("results", "Results", "".join(parts))
@@ -126,7 +130,7 @@ def _cost(report: Report, run: Run) -> ReportTable:
 def _latency(each: Series, name: str) -> str | Cell:
     text = latency_mark(each, name)
     if text == NOTHING:
-        n = min(result.latency.n for result in each.results)
+        n = min(result.clocks[LATENCY].n for result in each.results)
         return Cell(NOTHING, why=f"n={n:,}: fewer than 100 samples beyond it")
     return text
 
@@ -135,16 +139,41 @@ def _steps(report: Report, run: Run) -> ReportTable:
     columns = ("Point", "Program", "Step", "count", "failed", "per s", "service p50", "service p99")
     rows: list[Row] = []
     for point in run.points:
-        name = report.name(point.spec)
-        if point.spec.repeat:
-            name += f", repeat {point.spec.repeat + 1}"
         for step in point.result.steps:
-            took = replace(point.result, latency=step.service)
+            took = replace(point.result, clocks={LATENCY: step.clocks[SERVICE]})
             shown = [latency_mark(Series(point.spec, (took,)), name) for name in ("p50", "p99")]
             rows.append(
                 [
-                    *(name, step.program, step.step, f"{step.count:,}", f"{step.failures:,}"),
-                    *(format_rate(step.per_s), *shown),
+                    *(_repeat(report, point), step.program, step.step, f"{step.count:,}"),
+                    *(f"{step.failures:,}", format_rate(step.per_s), *shown),
                 ]
             )
     return ReportTable(report.titled("Steps", run), columns, rows, left=3)
+
+
+def _clocks(report: Report, run: Run) -> ReportTable:
+    columns = ("Point", "Step", "Clock", "n", "p50", "p99", "max", "mean")
+    rows: list[Row] = [
+        [
+            *(_repeat(report, point), f"{step.program}/{step.step}", clock.heading, f"{took.n:,}"),
+            *(_figure(took, name) for name in ("p50", "p99", "max", "mean")),
+        ]
+        for point in run.points
+        for step in point.result.steps
+        for clock in metrics.CLOCKS
+        if (took := step.clocks[clock]).n
+    ]
+    notes = [f"{clock.heading}: {clock.meaning}." for clock in metrics.CLOCKS]
+    return ReportTable(report.titled("Clocks", run), columns, rows, left=3, notes=notes)
+
+
+def _repeat(report: Report, point: Point) -> str:
+    repeat = f", repeat {point.spec.repeat + 1}" if point.spec.repeat else ""
+    return f"{report.name(point.spec)}{repeat}"
+
+
+def _figure(took: Durations, name: str) -> str:
+    value: float | None = getattr(took, name)
+    if value is None:
+        return NOTHING
+    return f"{'>= ' if name in took.at_least else ''}{format_ns(value * 1e3)}"

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from sitebench._engine import Histogram
+from sitebench.counts.metrics import LATENCY
 from sitebench.runs.runfile import RunFile, StoredPoint, TimelineRow
 
 _LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
@@ -49,10 +50,10 @@ def write(run: RunFile, *, merged: bool = False) -> Iterator[str]:
 def _windows(run: RunFile, point: StoredPoint, offset_s: float) -> Iterator[str]:
     if point.result is None:
         return
-    for step in run.histograms(point.id):
+    for step in run.steps(point.id):
         tag = _tag(point, "measure", step.program, step.step)
         begin_s = offset_s + point.spec.warmup_s
-        yield _line(tag, begin_s, point.result.seconds, step.latency.to_bytes())
+        yield _line(tag, begin_s, point.result.seconds, step.clocks[LATENCY].to_bytes())
 
 
 def _intervals(point: StoredPoint, rows: list[TimelineRow], offset_s: float) -> Iterator[str]:

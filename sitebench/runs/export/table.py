@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sitebench._engine import Histogram
+from sitebench.counts import metrics
 from sitebench.counts.durations import Durations
-from sitebench.runs.point import SUITE_KEY
 from sitebench.runs.runfile import RunFile, StoredPoint
 
 _Row = Mapping[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_CLOCKS = ("service", "latency", "lag", "censored")
 
 
 def _points(run: RunFile) -> Iterator[_Row]:
@@ -42,18 +41,18 @@ def _points(run: RunFile) -> Iterator[_Row]:
 
 
 def _steps(run: RunFile) -> Iterator[_Row]:
-    """Yield a row per step of each measured window, with all four clocks."""
+    """Yield a row per step of each measured window, with every counter and every clock."""
     for point in run.points():
-        for step in run.histograms(point.id):
-            clocks = {name: getattr(step, name) for name in _CLOCKS}
+        for step in run.steps(point.id):
             yield {
                 **_point_columns(point),
                 "program": step.program,
                 "step": step.step,
                 "count": step.count,
-                "failures": sum(step.failures.values()),
+                "failures": step.failed,
                 "failures_by_kind": json.dumps(step.failures),
-                **{k: v for name, clock in clocks.items() for k, v in _summary(name, clock)},
+                **{each.column: step.counters[each] for each in metrics.COUNTERS},
+                **{k: v for each in metrics.CLOCKS for k, v in _summary(each, step.clocks[each])},
             }
 
 
@@ -63,7 +62,7 @@ def _timeline(run: RunFile) -> Iterator[_Row]:
         for row in run.timeline(point.id):
             plain = row._asdict()
             took = Histogram.from_bytes(plain.pop("latency"))
-            yield _point_columns(point) | plain | dict(_summary("latency", took))
+            yield _point_columns(point) | plain | dict(_summary(metrics.LATENCY, took))
 
 
 def _samples(run: RunFile) -> Iterator[_Row]:
@@ -107,15 +106,15 @@ def _point_columns(point: StoredPoint) -> dict[str, Any]:
     spec = point.spec
     return {
         "point": point.id,
-        SUITE_KEY: spec.suite,
+        "suite": spec.suite,
         "operation": spec.operation,
         "entries": spec.entries,
         "repeat": spec.repeat,
     }
 
 
-def _summary(clock: str, took: Histogram) -> Iterator[tuple[str, Any]]:
-    return _flat(f"{clock}_us", Durations.of(took).to_json())
+def _summary(clock: metrics.Clock, took: Histogram) -> Iterator[tuple[str, Any]]:
+    return _flat(clock.key, Durations.of(took).to_json())
 
 
 def _flat(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:

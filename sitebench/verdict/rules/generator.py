@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sitebench.counts.metrics import SERVICE
 from sitebench.counts.queue import Queue, allowed_growth
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
@@ -64,14 +65,12 @@ def _late(window: Evidence) -> str:
     """Describe a late start with lanes free: only the tester can be the reason."""
     if window.rate is None or schedule_kept(window):
         return ""
-    late, service = window.late_us, window.service
-    if late is None or service is None or not service.mean:
-        return ""
-    if late < service.mean or window.busy_lanes >= STALLED_MOST * window.users:
+    late, service_us, busy = window.late_us, window.clocks[SERVICE].mean, window.busy_lanes or 0.0
+    if late is None or not service_us or late < service_us or busy >= STALLED_MOST * window.users:
         return ""
     return (
         f"operations began {format_ns(late * 1e3)} late on average although "
-        f"{window.busy_lanes:.1f} of {window.users} lanes were in use"
+        f"{busy:.1f} of {window.users} lanes were in use"
     )
 
 

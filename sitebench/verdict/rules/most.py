@@ -49,7 +49,7 @@ def most(window: Evidence) -> Most | None:
     """Return the most that the target can do; None where its cost per operation is not known."""
     used, cpu_s = window.target_share, window.use.target_cpu_s
     # The CPU of failed operations is in the sum, and without its cores there is no ceiling.
-    if used is None or not cpu_s or window.target_cores is None or window.failed:
+    if used is None or not cpu_s or window.target_cores is None or window.failures:
         return None
     if used < _LEAST_USED:
         return None

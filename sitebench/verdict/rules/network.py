@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from sitebench.counts.metrics import BYTES_IN, BYTES_OUT, SERVICE
 from sitebench.units import format_bytes, format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
@@ -21,7 +22,8 @@ _found = partial(Finding, Resource.NETWORK)
 
 def network(window: Evidence) -> Finding:
     """Return whether the path between tester and target is used up."""
-    text = f"{format_bytes((window.bytes_in + window.bytes_out) / window.seconds)}/s of operations"
+    moved = sum(window.counters.get(each) or 0 for each in (BYTES_IN, BYTES_OUT))
+    text = f"{format_bytes(moved / window.seconds)}/s of operations"
     signs = [
         sign for rule in (_bandwidth, _queueing, _losses) if (sign := rule(window)) is not None
     ]
@@ -50,7 +52,7 @@ def _bandwidth(window: Evidence) -> _Sign | None:
 def _queueing(window: Evidence) -> _Sign | None:
     """Compare what a round trip takes longer under load with what an operation takes."""
     loaded, idle = window.use.round_trip_s, window.use.idle_round_trip_s
-    took = window.service.mean if window.service else None
+    took = window.clocks[SERVICE].mean
     machine = window.target_machine
     if machine is not None and machine.listen_overflows:
         return None  # Its kernel did not answer handshakes for want of room, not the path.

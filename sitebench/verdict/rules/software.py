@@ -60,7 +60,7 @@ def serialised(window: Evidence) -> str | None:
 
 def software(window: Evidence, others: Sequence[Finding], *, pressed: bool) -> Finding:
     """Return whether the target's own program limits it, given the other findings."""
-    if away := sum(window.failures.get(kind, 0) for kind in _REJECTED):
+    if away := sum(window.failures_by_kind.get(kind, 0) for kind in _REJECTED):
         return _found(Grade.POSSIBLE, f"the target rejected {away:,} operations")
     if (busiest := _one_thread(window)) is not None:
         text = (

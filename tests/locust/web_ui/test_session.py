@@ -93,7 +93,7 @@ def test_users_that_change_begin_the_measured_window_anew(screen: Screen, tmp_pa
     assert point.result.little is not None
     assert point.result.little.lanes == pytest.approx(5, abs=0.5)
     with RunFile(copy) as run:
-        steps = {each.step: each.count for each in run.histograms(point.id, "ramp")}
+        steps = {each.step: each.count for each in run.steps(point.id, "ramp")}
     assert steps["lookup"] == found["lookup", "ramp"]
 
 

@@ -25,6 +25,7 @@ from sitebench.measure.peak.usl import fit
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import series
 from sitebench.verdict.verdict import Bound
+from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec
 
 P99 = Objective.parse("p99<5ms")
@@ -158,7 +159,7 @@ def test_the_testers_limit_is_never_said_to_be_the_targets() -> None:
 
 
 def test_the_best_rate_of_a_search_has_a_mark_of_its_own() -> None:
-    found = replace(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
+    found = changed(a_result(a_spec(rate=10_000)), latency=Durations(p50=50.0, p99=90.0, n=20_000))
     verdict = replace(found.verdict, bound=Bound.GENERATOR, valid=False)
     tried = [
         Probe(Trial(rate, 64, True, 0), a_spec(rate=rate), each, Reply(answer, rate, ""))

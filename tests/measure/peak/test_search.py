@@ -25,6 +25,7 @@ from sitebench.measure.peak.search import (
 from sitebench.measure.summarise import summarise
 from sitebench.verdict.verdict import Bound
 from tests.support.drains import histogram
+from tests.support.evidence import changed
 from tests.support.points import a_result, a_spec, a_tally, a_use
 
 Target = Callable[[Trial], Reply]
@@ -317,7 +318,7 @@ def test_a_percentile_among_operations_that_never_ended_does_not_hold() -> None:
     waited.record(10**9, 360)
     tally = a_tally(count=20_000)
     (step,) = tally.due.values()
-    step.censored.add(waited)
+    step.clocks["censored"].add(waited)
     counts, spec = [("lookup", "lookup")], a_spec(rate=10_000)
     result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
     reply = reply_of(result, OBJECTIVE)
@@ -350,16 +351,15 @@ def late(
         Durations(p50=value, p90=value, p99=value, p99_9=value, max=value, mean=value, n=20_000)
         for value in (service_us, lag_us, service_us + lag_us)
     )
-    changed = replace(
+    altered = changed(
         made,
         service=service,
         lag=lag,
         latency=latency,
         verdict=replace(made.verdict, bound=bound),
         busy_lanes=10_000 * (service_us + connecting_us) / 1e6,
-        preparing_us=connecting_us,
     )
-    return reply_of(changed, OBJECTIVE)
+    return reply_of(altered, OBJECTIVE)
 
 
 def test_late_operations_with_every_lane_busy_may_need_more_lanes() -> None:

@@ -48,9 +48,9 @@ def test_merged_it_has_the_measured_window_of_each_step(path: Path, made: bool) 
     with RunFile(path if made else STORED) as run:
         lines = list(hlog.write(run, merged=True))
         done = [point for point in run.points() if point.result is not None]
-        steps = [(point, step) for point in done for step in run.histograms(point.id)]
+        steps = [(point, step) for point in done for step in run.steps(point.id)]
     read = intervals(lines)
-    assert [each[4] for each in read] == [step.latency for _, step in steps]
+    assert [each[4] for each in read] == [step.clocks["latency"] for _, step in steps]
     lasted = [point.result.seconds for point, _ in steps if point.result is not None]
     assert [each[2] for each in read] == pytest.approx(lasted, abs=0.001)
 

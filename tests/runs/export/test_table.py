@@ -24,8 +24,8 @@ def test_every_figure_of_a_result_is_in_its_row(run: RunFile) -> None:
     (done, *_) = read(run, "points")
     result = a_result()
     assert float(done["ops_per_s"]) == result.ops_per_s
-    assert float(done["latency_us.p99"]) == result.latency.percentiles["p99"]
-    assert int(done["latency_us.n"]) == result.latency.n
+    assert float(done["latency_us.p99"]) == result.clocks["latency"].percentiles["p99"]
+    assert int(done["latency_us.n"]) == result.clocks["latency"].n
     assert done["verdict"] == result.verdict.bound
     assert done["settings.a"] == "b"
 

@@ -53,7 +53,7 @@ mod module {
     #[pymodule_export]
     use crate::site::Site;
     #[pymodule_export]
-    use crate::snapshot::{Snapshot, StepStats};
+    use crate::snapshot::{Snapshot, StepStats, metrics};
     #[pymodule_export]
     use crate::upd::{build_upd, copy_upd, inspect_upd};
     #[pymodule_export]

@@ -2,10 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram as Hdr;
 use load::{Clock, Counter, Snapshot as Drained, StepSnapshot};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::histogram::Histogram;
+
+/// A clock or a counter: which of both, name, unit, meaning.
+type Metric = (&'static str, &'static str, &'static str, &'static str);
+
+/// What is measured of each step: its clocks, then its counters.
+#[pyfunction]
+pub fn metrics() -> Vec<Metric> {
+    let clocks = Clock::ALL.iter().map(|each| ("clock", each.name(), each.unit(), each.meaning()));
+    let counters = Counter::ALL.iter().map(|each| ("counter", each.name(), each.unit(), each.meaning()));
+    clocks.chain(counters).collect()
+}
 
 /// Everything recorded between two drains, and the threads' CPU at its end.
 #[pyclass(frozen, get_all, module = "sitebench._engine")]
@@ -36,17 +49,8 @@ pub struct StepStats {
     count: u64,
     failures: BTreeMap<String, u64>,
     examples: BTreeMap<String, String>,
-    bytes_out: u64,
-    bytes_in: u64,
-    processing_ns: u64,
-    service: Py<Histogram>,
-    latency: Py<Histogram>,
-    lag: Py<Histogram>,
-    unread: Py<Histogram>,
-    censored: Py<Histogram>,
-    in_vain: Py<Histogram>,
-    wrong: Py<Histogram>,
-    failed_ns: u64,
+    clocks: Py<PyDict>,
+    counters: Py<PyDict>,
 }
 
 impl Snapshot {
@@ -79,14 +83,10 @@ fn step_stats(py: Python<'_>, steps: Vec<StepSnapshot>) -> PyResult<Vec<Py<StepS
 
 impl StepStats {
     fn new(py: Python<'_>, step: StepSnapshot) -> PyResult<Self> {
-        let counter = |counter: Counter| step.counters[counter.index()];
-        let recorded = step.clocks.into_iter().map(|times| Py::new(py, Histogram::from(times)));
-        let recorded = recorded.collect::<PyResult<Vec<_>>>()?;
-        let clock = |clock: Clock| match clock.recorded(step.open) {
-            // Where the intended start is the actual one, two names have the same object.
-            Some(recorded_as) => Ok(recorded[recorded_as.index()].clone_ref(py)),
-            None => Py::new(py, Histogram::empty()?),
-        };
+        let counters = PyDict::new(py);
+        for counter in Counter::ALL {
+            counters.set_item(counter.name(), step.counter(counter))?;
+        }
         Ok(Self {
             program: step.program.to_string(),
             step: step.step.to_string(),
@@ -94,19 +94,25 @@ impl StepStats {
             count: step.count,
             failures: step.failures.into_iter().collect(),
             examples: step.examples.into_iter().collect(),
-            bytes_out: counter(Counter::BytesOut),
-            bytes_in: counter(Counter::BytesIn),
-            processing_ns: counter(Counter::Processing),
-            service: clock(Clock::Service)?,
-            latency: clock(Clock::Latency)?,
-            lag: clock(Clock::Lag)?,
-            unread: clock(Clock::Unread)?,
-            censored: clock(Clock::Censored)?,
-            in_vain: clock(Clock::Abandoned)?,
-            wrong: clock(Clock::Wrong)?,
-            failed_ns: counter(Counter::Failed),
+            clocks: clocks(py, step.open, step.clocks)?.unbind(),
+            counters: counters.unbind(),
         })
     }
+}
+
+/// The histograms by the names of their clocks.
+fn clocks(py: Python<'_>, open: bool, recorded: [Hdr<u64>; Clock::COUNT]) -> PyResult<Bound<'_, PyDict>> {
+    let recorded = recorded.into_iter().map(|times| Py::new(py, Histogram::from(times)));
+    let recorded = recorded.collect::<PyResult<Vec<_>>>()?;
+    let clocks = PyDict::new(py);
+    for clock in Clock::ALL {
+        match clock.recorded(open) {
+            // Where the intended start is the actual one, two names have the same object.
+            Some(recorded_as) => clocks.set_item(clock.name(), &recorded[recorded_as.index()])?,
+            None => clocks.set_item(clock.name(), Py::new(py, Histogram::empty()?)?)?,
+        }
+    }
+    Ok(clocks)
 }
 
 #[pymethods]
@@ -122,5 +128,62 @@ impl StepStats {
     fn __repr__(&self) -> String {
         let failed: u64 = self.failures.values().sum();
         format!("<StepStats {}/{} n={} failed={failed}>", self.program, self.step, self.count)
+    }
+
+    // Until all of Python reads `clocks` and `counters`: their entries under the former names.
+
+    #[getter]
+    fn service<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Service.name())
+    }
+
+    #[getter]
+    fn latency<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Latency.name())
+    }
+
+    #[getter]
+    fn lag<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Lag.name())
+    }
+
+    #[getter]
+    fn unread<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Unread.name())
+    }
+
+    #[getter]
+    fn wrong<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Wrong.name())
+    }
+
+    #[getter]
+    fn censored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Censored.name())
+    }
+
+    #[getter]
+    fn in_vain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.clocks.bind(py).as_any().get_item(Clock::Abandoned.name())
+    }
+
+    #[getter]
+    fn bytes_out<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.counters.bind(py).as_any().get_item(Counter::BytesOut.name())
+    }
+
+    #[getter]
+    fn bytes_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.counters.bind(py).as_any().get_item(Counter::BytesIn.name())
+    }
+
+    #[getter]
+    fn processing_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.counters.bind(py).as_any().get_item(Counter::Processing.name())
+    }
+
+    #[getter]
+    fn failed_ns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.counters.bind(py).as_any().get_item(Counter::Failed.name())
     }
 }

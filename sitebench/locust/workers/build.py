@@ -1,0 +1,59 @@
+"""Which build of sitebench a process runs: whether a master and a worker measure the same.
+
+The version alone does not tell: it is the same at every commit. The digest is of everything by
+which one process could misunderstand the counts of another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from sitebench import _engine
+from sitebench.counts import metrics
+from sitebench.errors import OtherBuild
+from sitebench.locust.workers import messages
+from sitebench.runs import schema
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a worker's first message says, and a master's prepared test."""
+
+    version: str = "?"
+    schema: int = 0
+    digest: str = "?"
+    """Of the names, units and order of what is measured, and of the fields of every message."""
+
+    def __str__(self) -> str:
+        return f"sitebench {self.version} (build {self.digest})"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@cache
+def this_build() -> Build:
+    """Return the build of this process."""
+    measured = [[(str(each), each.unit) for each in metrics.CLOCKS]]
+    measured += [[(str(each), each.unit) for each in metrics.COUNTERS]]
+    recorded = [each[:3] for each in _engine.metrics()]
+    sent = [(kind.__name__, kind.TYPE, kind.__struct_fields__) for kind in messages.ALL]
+    text = json.dumps([measured, recorded, sent])
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return Build(metadata.version("sitebench"), schema.VERSION, digest)
+
+
+def refuse_other(who: str, found: Mapping[str, Any]) -> None:
+    """Raise unless `who`, the other side, is the build that this process is."""
+    known = {name: found[name] for name in asdict(Build()) if name in found}
+    if (theirs := Build(**known)) != (mine := this_build()):
+        raise OtherBuild(
+            f"{who} runs {theirs}, this is {mine}: they measure or send different things",
+            "install the same sitebench on the master's machine and on the workers'",
+        )

@@ -1,0 +1,84 @@
+"""Totals of a step as rows of a run file, and back.
+
+Schema 3 has a row per metric: `count`, each kind of `failures`, each counter, and each clock with
+its samples and their histogram. Schema 2 had a row per step, and a column for each of four clocks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from sitebench._engine import Histogram
+from sitebench.counts import metrics
+from sitebench.counts.source import StepTotals
+
+COUNT, FAILURES = "count", "failures"
+"""Metrics of a step that are neither clock nor counter."""
+
+_Row = tuple[str, str, int, bytes | None]
+"""metric, kind of failure, value, histogram."""
+
+
+def rows(totals: StepTotals) -> Iterator[_Row]:
+    """Yield a row per metric; a clock in which nothing was recorded has none."""
+    yield COUNT, "", totals.count, None
+    for kind, n in totals.failures.items():
+        yield FAILURES, kind, n, None
+    for counter in metrics.COUNTERS:
+        yield counter, "", totals.counters[counter], None
+    for clock in metrics.CLOCKS:
+        if (times := totals.clocks[clock]).count:
+            yield clock, "", times.count, times.to_bytes()
+
+
+SELECT = (
+    "SELECT program, step, metric, kind, value, histogram FROM steps"
+    " WHERE point = ? AND phase = ? ORDER BY program, step"
+)
+
+
+def read(found: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
+    """Yield the totals of each step; raises ValueError where its rows contradict each other."""
+    for (program, step), of_step in groupby(found, key=lambda row: row[:2]):
+        totals = StepTotals(program, step)
+        for _, _, metric, kind, value, histogram in of_step:
+            if histogram is not None:
+                times = totals.clocks[metric] = Histogram.from_bytes(histogram)
+                if times.count != value:
+                    raise ValueError(f"{metric} of {step} has {times.count} samples, not {value}")
+            elif metric == COUNT:
+                totals.count = value
+            elif metric == FAILURES:
+                totals.failures[kind] = value
+            else:
+                totals.counters[metric] = value
+        ended = sum(totals.clocks[clock].count for clock in metrics.ENDED)
+        if ended != totals.count:
+            raise ValueError(f"{step} has {totals.count} operations and {ended} durations")
+        yield totals
+
+
+_CLOCKS_2 = (metrics.SERVICE, metrics.LATENCY, metrics.LAG, metrics.CENSORED)
+SELECT_2 = (
+    "SELECT program, step, count, failures, bytes_out, bytes_in, processing_ns,"
+    f" {', '.join(_CLOCKS_2)} FROM steps WHERE point = ? AND phase = ? ORDER BY program, step"
+)
+
+
+def read_2(found: Iterable[tuple[Any, ...]]) -> Iterator[StepTotals]:
+    """Yield the totals of each step of schema 2, which kept no more of them."""
+    for program, step, count, failures, bytes_out, bytes_in, processing_ns, *clocks in found:
+        counted = zip(metrics.COUNTERS, (bytes_out, bytes_in, processing_ns), strict=False)
+        times = zip(_CLOCKS_2, map(Histogram.from_bytes, clocks), strict=True)
+        yield StepTotals(
+            program,
+            step,
+            count,
+            Counter(json.loads(failures)),
+            defaultdict(Histogram, times),
+            defaultdict(int, {counter: n for counter, n in counted if n is not None}),
+        )

@@ -1,0 +1,68 @@
+"""What a measured window showed, as a result keeps it and a verdict is based on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sitebench.counts.durations import Durations, clocks
+from sitebench.counts.littles_law import LittlesLaw
+from sitebench.counts.metrics import LAG, SERVICE, WRONG
+from sitebench.counts.queue import Queue
+from sitebench.counts.steady import Settled
+from sitebench.monitor import Use
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Counts, durations and resource use of one measured window."""
+
+    seconds: float
+    operations: int
+    """Those that ended in the window, and succeeded; durations and failures are of those that were
+    due in it, also where they ended later."""
+    failures_by_kind: Mapping[str, int]
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """Of each kind of failure the step, the first request, and its answer."""
+    clocks: Mapping[str, Durations] = field(default_factory=clocks)
+    """Durations of what counts as an operation, by clock (`sitebench.counts.metrics`)."""
+    counters: Mapping[str, int | float | None] = field(default_factory=dict)
+    """Figures of all steps, by counter: bytes of the window, microseconds of an operation."""
+    queue_start: Queue | None = None
+    queue_end: Queue | None = None
+    """What was due and not answered at both edges of the window; older run files do not say."""
+    busy_lanes: float | None = None
+    """How many lanes waited for the target on average, to connect, to bind, or for an answer; older
+    run files do not say."""
+    generator_cpu_s: tuple[float, ...]
+    """CPU seconds of each thread that makes the load."""
+    use: Use
+    settled: Settled | None = None
+    little: LittlesLaw | None = None
+
+    @property
+    def failures(self) -> int:
+        """Failed steps of every kind, whichever step of the program they were."""
+        return sum(self.failures_by_kind.values())
+
+    @property
+    def preparing_us(self) -> float | None:
+        """What an operation cost its lane before: its share of connects, binds and other steps."""
+        if self.busy_lanes is None:
+            return None
+        own = (self.clocks[each] for each in (SERVICE, WRONG))
+        own_s = sum(each.n * (each.mean or 0.0) for each in own) / 1e6
+        return max(0.0, self.busy_lanes * self.seconds - own_s) / (self.operations or 1) * 1e6
+
+    @property
+    def late_us(self) -> float | None:
+        """How late operations began on average.
+
+        Connecting and binding begin when an operation is due: they are the target's.
+        """
+        lag_us = self.clocks[LAG].mean
+        return None if lag_us is None else max(0.0, lag_us - (self.preparing_us or 0.0))
+
+    def per_second(self, amount: float | None) -> float | None:
+        """Spread an amount over the window."""
+        return None if amount is None or not self.seconds else amount / self.seconds

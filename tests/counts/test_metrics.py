@@ -1,0 +1,126 @@
+"""What is measured is declared once: whatever lies behind the recorders follows the tables."""
+
+import ast
+import re
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from sitebench import _engine
+from sitebench._engine import Histogram
+from sitebench.cli.export import as_text
+from sitebench.counts import metrics
+from sitebench.counts.metrics import Clock, Counter
+from sitebench.counts.source import Drain as PlainDrain
+from sitebench.counts.tally import Tally
+from sitebench.locust.workers.merge import Merger
+from sitebench.locust.workers.messages import pack, unpack
+from sitebench.measure.summarise import summarise
+from sitebench.report import build
+from sitebench.report.model import load
+from sitebench.runs.point import PointResult
+from sitebench.runs.runfile import RunFile
+from sitebench.runs.store import RunStore
+from tests.support.drains import Drain, Step, histogram
+from tests.support.points import a_spec, a_use
+
+ROOT = Path(__file__).parents[2]
+SECOND = 10**9
+QUEUED = Clock("queued", "time in the queue", "how long a right answer lay in the target's queue")
+RETRIES = Counter("retries", "bytes", "bytes that were sent again")
+
+
+def test_the_engine_records_what_the_table_says() -> None:
+    clocks = [("clock", each, each.unit) for each in metrics.CLOCKS]
+    counters = [("counter", each, each.unit) for each in metrics.COUNTERS]
+    assert [each[:3] for each in _engine.metrics()] == clocks + counters
+    assert all(each[3] for each in _engine.metrics())
+
+
+@pytest.fixture
+def more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock and a counter more, which nothing but the tables knows."""
+    monkeypatch.setattr(metrics, "CLOCKS", (*metrics.CLOCKS, QUEUED))
+    monkeypatch.setattr(metrics, "COUNTERS", (*metrics.COUNTERS, RETRIES))
+
+
+def of_worker(ns: int) -> PlainDrain:
+    step = Step("lookup", "lookup", 20_000, {}, 0, 0, Histogram(), queued=Histogram())
+    step.clocks["service"].record(50_000, 20_000)
+    step.clocks["queued"].record(ns, 20_000)
+    step.counters[RETRIES] = 7
+    return unpack(pack(Drain(10, 10 + 2 * SECOND, (step,)), [SECOND]))
+
+
+@pytest.mark.usefixtures("more")
+def test_a_clock_and_a_counter_of_the_table_are_in_every_output(tmp_path: Path) -> None:
+    merger = Merger({"a": (0,), "b": (0,)}, "measure")
+    asked = merger.ask()
+    merger.answer("a", asked.number, of_worker(8_000_000))
+    merger.answer("b", asked.number, of_worker(9_000_000))
+    ((_, merged),) = merger.settled(0)
+    tally = Tally.starting(Drain(0, 10, cpu_ns=(0, 0)))
+    tally.add(merged)
+    spec = a_spec()
+    counts = [("lookup", "lookup")]
+    result = summarise(spec, tally, counts, a_use(), target_cores=1, native=True)
+    found = result.to_json()
+    assert found["queued_us"]["p50"] == pytest.approx(8_000, rel=0.001)
+    assert found["queued_us"]["max"] == pytest.approx(9_000, rel=0.001)
+    assert (found["retries"], found["retries_per_s"]) == (14, pytest.approx(7.0))
+    assert found["steps"][0]["queued"]["n"] == 40_000
+    assert PointResult.read(found) == result
+
+    path = tmp_path / "run.sitebench"
+    with RunStore(path) as store:
+        store.begin(spec)
+        store.complete(store.point_id(spec.key), {"measure": tally}, result)
+        store.confirm(spec)
+    with RunFile(path) as run:
+        (step,) = run.steps(1)
+        assert (step.clocks["queued"].count, step.counters["retries"]) == (40_000, 14)
+        head, row = as_text(run, "csv", "steps")
+        columns = dict(zip(head.split(","), row.split(","), strict=True))
+    assert columns["retries"] == "14"
+    assert float(columns["queued_us.max"]) == pytest.approx(9_000, rel=0.001)
+    report = load([path])
+    assert "time in the queue" in build.html(report, build.sections(report))
+
+
+def literals(file: Path) -> set[str]:
+    """Return the texts and the names of attributes of a file in Python."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    texts = {n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    return texts | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
+
+
+@pytest.mark.parametrize("clock", ["lag", "unread", "censored", "abandoned"])
+def test_few_files_name_a_clock(clock: str) -> None:
+    """Of the others, the names stand for other things too: `latency`, `service`, `wrong`."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = [ROOT / name for name in listed.stdout.splitlines()]
+    product = [
+        each
+        for each in files
+        if each.suffix in (".py", ".rs")
+        and not {"tests", "benches", "examples"} & set(each.relative_to(ROOT).parts)
+    ]
+    forms = {clock, f"{clock}_us", f"{clock}_ns"}
+    as_word = re.compile(rf'"{clock}(_us|_ns)?"|\.{clock}(_us|_ns)?\b')
+    naming = [
+        str(each.relative_to(ROOT))
+        for each in product
+        if (each.suffix == ".py" and literals(each) & forms)
+        or (each.suffix == ".rs" and as_word.search(each.read_text()))
+    ]
+    assert len(naming) <= 4, naming
+
+
+def test_what_was_recorded_nowhere_is_nothing() -> None:
+    step = Step("p", "s", 2, {}, 0, 0, histogram(1, 2))
+    assert step.clocks["unread"].count == 0
+    assert isinstance(step.clocks, defaultdict)

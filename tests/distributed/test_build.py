@@ -1,0 +1,190 @@
+"""Masters and workers that are not the same build, and messages that no build of ours sends."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgpack  # type: ignore[import-untyped]
+import msgspec
+import pytest
+
+from sitebench.counts import metrics
+from sitebench.errors import BadMessage, OtherBuild
+from sitebench.locust.workers import messages
+from sitebench.locust.workers.build import Build, refuse_other, this_build
+from sitebench.locust.workers.messages import Ask, Counts, Report, pack, read, unpack
+from sitebench.system.network import free_port
+from tests.distributed.masters import Worker, waited_for, worker
+from tests.support.cli import Ran, in_process
+from tests.support.drains import Drain, Step, histogram
+
+LOOKUP = ("ils", "run", "lookup", "--entries", "100", "--locales", "en_US", "--users", "2")
+BRIEF = ("--rate", "50", "--warmup", "0s", "--measure", "1s", "--json", "--workers", "1")
+
+OTHER_CLOCKS = "from sitebench.counts import metrics; metrics.CLOCKS = metrics.CLOCKS[:-1]"
+BLIND = """
+from sitebench.locust.workers import build
+other = build.Build("0.0.9", 2, "0123456789ab")
+build.this_build, build.refuse_other = lambda: other, lambda *_: None
+"""
+SENDS = """
+from sitebench.locust.workers import messages
+import msgspec
+def send(self, runner, worker=None):
+    plain = msgspec.to_builtins(self, builtin_types=(bytes,))
+    if self.TYPE == messages.Report.TYPE:
+        {change}
+    runner.send_message(self.TYPE, plain)
+messages.Message.send = send
+"""
+
+
+@contextmanager
+def other(folder: Path, code: str) -> Iterator[tuple[Worker, str]]:
+    """Have a worker wait in whose process this code ran first."""
+    (folder / "first").mkdir()
+    (folder / "first" / "sitecustomize.py").write_text(code)
+    where = f"127.0.0.1:{free_port()}"
+    with worker(folder, where, None, "--threads", "1", path=folder / "first") as made:
+        yield made, where
+
+
+def run(where: str) -> Ran:
+    return in_process(*LOOKUP, *BRIEF, "--bind", where)
+
+
+BOTH = re.compile(r"sitebench (\S+) \(build (\w{12})\), this is sitebench (\S+) \(build (\w{12})\)")
+
+
+def test_a_worker_that_records_something_else_is_refused_on_both_sides(tmp_path: Path) -> None:
+    with other(tmp_path, OTHER_CLOCKS) as (there, where):
+        ran = run(where)
+        waited_for(lambda: there.locust() is not None, "it does not wait for other masters")
+        said = there.end()
+    assert ran.code == 2, ran.err
+    (here,) = [line for line in ran.err.splitlines() if "build" in line]
+    assert here.startswith("error: worker 0: the master runs")
+    (found,) = BOTH.findall(here)
+    assert found[1] == this_build().digest != found[3]
+    (line,) = [line for line in said.splitlines() if BOTH.search(line)]
+    assert BOTH.findall(line) == [found]
+    assert "Traceback" not in ran.err + said
+
+
+def test_a_worker_that_does_not_compare_is_refused_by_the_master(tmp_path: Path) -> None:
+    with other(tmp_path, BLIND) as (_, where):
+        ran = run(where)
+    assert ran.code == 2, ran.err
+    assert "worker 0 runs sitebench 0.0.9 (build 0123456789ab), this is sitebench" in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("del plain['did']", "missing required field `did`"),
+        ("plain['more'] = 1", "unknown field `more`"),
+        ("plain['use'] = {'seconds': 'many'}", "seconds"),
+    ],
+)
+def test_a_message_of_another_form_ends_the_run_in_a_line(
+    tmp_path: Path, change: str, named: str
+) -> None:
+    with other(tmp_path, SENDS.format(change=change)) as (_, where):
+        ran = run(where)
+    assert ran.code == 1, ran.err
+    (line,) = [line for line in ran.err.splitlines() if line.startswith("error: ")]
+    assert named in line
+    assert "Traceback" not in ran.err
+
+
+def test_the_order_of_fields_means_nothing(tmp_path: Path) -> None:
+    change = "plain = dict(reversed(plain.items()))"
+    with other(tmp_path, SENDS.format(change=change)) as (_, where):
+        ran = run(where)
+    assert ran.code == 0, ran.err
+    (point,) = json.loads(ran.out)["results"] if "results" in ran.out else [json.loads(ran.out)]
+    assert point["operations"] > 0
+    assert [each["missing"] for each in point["workers"]] == [0]
+
+
+def test_the_digest_is_of_what_is_measured_and_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digest() -> str:
+        this_build.cache_clear()
+        return this_build().digest
+
+    known = digest()
+    try:
+        for place, name, value in (
+            (metrics, "CLOCKS", metrics.CLOCKS[::-1]),
+            (metrics, "COUNTERS", metrics.COUNTERS[1:]),
+            (messages, "ALL", messages.ALL[1:]),
+        ):
+            with monkeypatch.context() as patch:
+                patch.setattr(place, name, value)
+                assert digest() != known, name
+        assert digest() == known
+    finally:
+        this_build.cache_clear()
+
+
+@pytest.mark.parametrize("found", [{}, {"version": "0.0.1"}, {"digest": "other"}])
+def test_who_does_not_say_all_is_another_build(found: dict[str, Any]) -> None:
+    with pytest.raises(OtherBuild, match=re.escape(str(this_build()))):
+        refuse_other("worker 3", found)
+    refuse_other("worker 3", {**this_build().to_json(), "host": "a"})
+    assert Build() != this_build()
+
+
+def a_report() -> dict[str, Any]:
+    step = Step("p", "s", 1, {}, 1, 2, histogram(50_000))
+    report = Report(1, 2, 3, 4, 5, False, 1, None, pack(Drain(0, 1, (step,)), [7]))
+    plain = msgspec.to_builtins(report, builtin_types=(bytes,))
+    found: dict[str, Any] = msgpack.loads(msgpack.dumps(plain))
+    return found
+
+
+def the_step(report: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = report["drained"]["steps"][0]
+    return found
+
+
+def test_a_report_is_read_as_it_was_sent() -> None:
+    drain = unpack(read(Report, a_report()).drained)
+    (step,) = drain.steps
+    assert step.clocks["service"] == histogram(50_000)
+    assert step.clocks["latency"] is step.clocks["service"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda report: the_step(report)["clocks"].pop("unread"),
+        lambda report: the_step(report)["clocks"].update(other=None),
+        lambda report: the_step(report)["same"].update(latency="other"),
+        lambda report: the_step(report)["clocks"].update(service=b"\x1c\x84\x93\x14"),
+        lambda report: the_step(report)["counters"].pop("failed"),
+        lambda report: the_step(report).update(count="1"),
+        lambda report: report["drained"].update(steps=[[1, 2, 3]]),
+        lambda report: report["drained"].pop("owed"),
+        lambda report: report.update(drained=None),
+        lambda report: report.update(number=1.5),
+    ],
+)
+def test_a_report_of_another_form_is_refused(change: Callable[[dict[str, Any]], object]) -> None:
+    report = a_report()
+    change(report)
+    with pytest.raises(BadMessage, match="is not as this sitebench sends it"):
+        unpack(read(Report, report).drained)
+
+
+@pytest.mark.parametrize("nonsense", [None, [], "text", {1: 2}, {"number": {}}])
+def test_no_nonsense_is_a_message(nonsense: Any) -> None:
+    for kind in messages.ALL:
+        with pytest.raises(BadMessage):
+            read(kind, nonsense)
+    assert Ask in messages.ALL
+    assert Counts in messages.ALL
