@@ -37,6 +37,7 @@ __all__ = [
     "floor_connect",
     "floor_exchange",
     "inspect_upd",
+    "metrics",
     "read_people",
     "remove_people",
     "seed_directory",
@@ -126,48 +127,6 @@ class StepStats:
     @property
     def counters(self) -> dict[str, int]:
         """Sums by the names of all counters in `metrics`, in their order."""
-
-    # Until all of Python reads `clocks` and `counters`: their entries under the former names.
-
-    @property
-    def bytes_out(self) -> int:
-        """Bytes sent."""
-    @property
-    def bytes_in(self) -> int:
-        """Bytes received."""
-    @property
-    def processing_ns(self) -> int:
-        """The engine's own time, summed: from what let a lane go on to its next request."""
-    @property
-    def service(self) -> Histogram:
-        """Sent to answered, of right answers."""
-    @property
-    def unread(self) -> Histogram:
-        """How long answers lay unread at most: the part of `service` that may be the tester's.
-
-        A thread that is kept from running for less than 10 ms may not know it.
-        """
-    @property
-    def latency(self) -> Histogram:
-        """Intended start to answered; in a closed schedule the very object `service`."""
-    @property
-    def lag(self) -> Histogram:
-        """Intended start to sent: the generator's own lateness; empty in a closed schedule."""
-    @property
-    def censored(self) -> Histogram:
-        """Due to given up: operations without an answer, in none of the other clocks.
-
-        Only what arrives on an open schedule is due before it is sent.
-        """
-    @property
-    def in_vain(self) -> Histogram:
-        """Sent to given up; where nothing is due before it is sent the very object `censored`."""
-    @property
-    def wrong(self) -> Histogram:
-        """Due to answered wrongly: in none of the other clocks but lag."""
-    @property
-    def failed_ns(self) -> int:
-        """Sent to ended, summed: the lanes' time for what is in `wrong` and `censored`."""
 
 def metrics() -> list[tuple[str, str, str, str]]:
     """Return what is measured of each step: kind, name, unit and meaning.

@@ -143,7 +143,7 @@ def latency_table(results: Sequence[PointResult]) -> Group:
     95 % intervals of p99 stand below, and wrong answers, which are not among the latencies.
     """
     table = new_table("Point", "n", "p50", "p99", "p99.9", "fails")
-    cost = new_table("Point", "waiting", "unread", "us/op", "headroom")
+    cost = new_table("Point", "waiting", UNREAD, "us/op", "headroom")
     for each in series(results):
         called = f"{each.spec.operation} {format_size(each.spec.size)}"
         table.add_row(

@@ -66,7 +66,7 @@ def test_a_worker_that_records_something_else_is_refused_on_both_sides(tmp_path:
         said = there.end()
     assert ran.code == 2, ran.err
     (here,) = [line for line in ran.err.splitlines() if "build" in line]
-    assert here.startswith("error: worker 0: the master runs")
+    assert here.startswith("sitebench: worker 0: the master runs")
     (found,) = BOTH.findall(here)
     assert found[1] == this_build().digest != found[3]
     (line,) = [line for line in said.splitlines() if BOTH.search(line)]
@@ -96,7 +96,7 @@ def test_a_message_of_another_form_ends_the_run_in_a_line(
     with other(tmp_path, SENDS.format(change=change)) as (_, where):
         ran = run(where)
     assert ran.code == 1, ran.err
-    (line,) = [line for line in ran.err.splitlines() if line.startswith("error: ")]
+    (line,) = [line for line in ran.err.splitlines() if line.startswith("sitebench: ")]
     assert named in line
     assert "Traceback" not in ran.err
 
@@ -106,7 +106,7 @@ def test_the_order_of_fields_means_nothing(tmp_path: Path) -> None:
     with other(tmp_path, SENDS.format(change=change)) as (_, where):
         ran = run(where)
     assert ran.code == 0, ran.err
-    (point,) = json.loads(ran.out)["results"] if "results" in ran.out else [json.loads(ran.out)]
+    point = json.loads(ran.out)
     assert point["operations"] > 0
     assert [each["missing"] for each in point["workers"]] == [0]
 

@@ -8,7 +8,7 @@ from html import escape
 
 from sitebench.counts import metrics
 from sitebench.counts.durations import Durations
-from sitebench.counts.metrics import LATENCY, SERVICE
+from sitebench.counts.metrics import LATENCY, SERVICE, UNREAD
 from sitebench.report.model import Point, Report, Run, distinguishing_label, load_name
 from sitebench.report.page import Section
 from sitebench.report.paper import marked
@@ -103,7 +103,7 @@ def _row(report: Report, run: Run, each: Series, *, repeated: bool) -> Row:
 
 
 def _cost(report: Report, run: Run) -> ReportTable:
-    columns = ("Point", "Load", "waiting", "unread", "us/op", "headroom")
+    columns = ("Point", "Load", "waiting", UNREAD, "us/op", "headroom")
     rows: list[Row] = []
     for each in run.series:
         unread = each.median(unread_p99)

@@ -1,0 +1,67 @@
+"""What is measured is declared once, in the engine; each step has its numbers by those names."""
+
+import json
+from typing import Any
+
+import pytest
+
+from sitebench._engine import Directory, Engine, Histogram, StepStats, metrics
+from tests.support.people import BASE, small_population
+
+PEOPLE = small_population(50)
+SCHEDULES: dict[str, dict[str, Any]] = {"closed": {}, "open": {"rate": 500.0}}
+STEPS = [{"op": "connect"}, {"op": "bind"}, {"op": "lookup", "person": "random"}, {"op": "unbind"}]
+CLOCKS = [name for kind, name, _, _ in metrics() if kind == "clock"]
+COUNTERS = [name for kind, name, _, _ in metrics() if kind == "counter"]
+
+
+@pytest.fixture(scope="module")
+def step() -> dict[str, StepStats]:
+    """Return what looking people up did, on a closed schedule and on an open one."""
+    return {kind: lookups({"kind": kind, **more}) for kind, more in SCHEDULES.items()}
+
+
+def lookups(schedule: dict[str, Any]) -> StepStats:
+    directory = Directory("{}", PEOPLE)
+    target = {"host": "127.0.0.1", "port": directory.port, "base": BASE, "profile": "paper"}
+    program = {"name": "p", "counts": "lookup", "steps": STEPS}
+    config = {"target": target, "programs": [program], "schedule": schedule}
+    engine = Engine(json.dumps(config), PEOPLE)
+    try:
+        engine.start_lanes("p", 1)
+        while True:
+            for one in engine.drain().steps:
+                if one.step == "lookup":
+                    return one
+    finally:
+        engine.stop()
+        directory.stop()
+
+
+def test_each_metric_says_what_it_is() -> None:
+    assert [kind for kind, *_ in metrics()] == ["clock"] * len(CLOCKS) + ["counter"] * len(COUNTERS)
+    assert all(unit in ("ns", "bytes") and meaning[-1] == "." for _, _, unit, meaning in metrics())
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_step_has_every_clock_and_counter_in_their_order(
+    step: dict[str, StepStats], schedule: str
+) -> None:
+    assert list(step[schedule].clocks) == CLOCKS
+    assert list(step[schedule].counters) == COUNTERS
+
+
+def test_where_nothing_is_due_before_it_starts_clocks_are_the_same_object(
+    step: dict[str, StepStats],
+) -> None:
+    clocks = step["closed"].clocks
+    assert clocks["latency"] is clocks["service"]
+    assert clocks["abandoned"] is clocks["censored"]
+    assert clocks["lag"] == Histogram()
+    assert len({id(clock) for clock in clocks.values()}) == len(CLOCKS) - 2
+
+
+def test_an_open_schedule_has_clocks_of_its_own(step: dict[str, StepStats]) -> None:
+    clocks = step["open"].clocks
+    assert len({id(clock) for clock in clocks.values()}) == len(CLOCKS)
+    assert clocks["latency"].count == clocks["lag"].count == step["open"].count
