@@ -59,7 +59,7 @@ def has_last(target: OpenDirectory, names: str, people: int) -> None:
     from ils_bench.targets.probe import connected, lacks
 
     last = names.replace("{i}", str(people - 1))
-    with connected(target.address, target.who, target.trust) as connection:
+    with connected(target.address, target.who, target.trust, brief=True) as connection:
         if lacks(connection, target.base, f"({last})"):
             raise BadInput(
                 f"{target.address} has no {last!r} below {target.base!r}",

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import socket
 import ssl
+from collections.abc import Callable
 from typing import Any
 
 import ldap3
@@ -17,20 +18,26 @@ from ldap3.core.exceptions import LDAPException
 
 from ils_bench.targets.address import START_TLS, DirectoryAddress
 from ils_bench.targets.identity import ANONYMOUS, Identity
+from ils_bench.targets.reading import NonsenseError, Reading
 from sitebench.errors import (
     BadInput,
     OutOfPorts,
+    SitebenchError,
     TargetTalksNonsense,
     TargetUnreachable,
     WrongPassword,
     printable,
 )
 from sitebench.measure.diagnosis import PORTS_REMEDY
+from sitebench.targets.deadline import Deadline
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
+_Watch = Callable[[socket.socket], None]
 _LANGUAGES = {"ldap": "plain LDAP, not ldaps", "ldaps": "ldaps", START_TLS: "StartTLS"}
+WHOLE_S = 10.0
+"""For all of a probe, and for any one answer, however steadily the directory sends."""
 _ANSWER_S = 5
-"""Whole seconds: ldap3 passes them to the kernel unchanged."""
+"""Without a byte. Whole seconds: ldap3 passes them to the kernel unchanged."""
 _SUCCESS, _NO_SUCH_OBJECT, _INVALID_CREDENTIALS = 0, 32, 49
 _ROOT_DSE_ATTRIBUTES = ["vendorName", "vendorVersion", "supportedLDAPVersion", "objectClass"]
 """The last identifies OpenLDAP, which gives no vendor."""
@@ -50,7 +57,7 @@ def probe(
     trust: Trust = SYSTEM,
 ) -> None:
     """Raise what is wrong with a directory; return when nothing is."""
-    with connected(address, who, trust) as connection:
+    with connected(address, who, trust, brief=True) as connection:
         if base is not None and not exists(connection, base):
             code, words, more = (connection.result[k] for k in ("result", "description", "message"))
             if code not in (_SUCCESS, _NO_SUCH_OBJECT):
@@ -68,23 +75,29 @@ def probe(
 class _Tls(ldap3.Tls):
     """ldap3's own knows no addresses in certificates."""
 
-    def __init__(self, trust: Trust) -> None:
+    def __init__(self, trust: Trust, watch: _Watch) -> None:
         super().__init__(validate=ssl.CERT_NONE if trust.insecure else ssl.CERT_REQUIRED)
-        self._context = trust.context()
+        self._context, self._watch = trust.context(), watch
 
     def wrap_socket(self, connection: Any, do_handshake: bool = False) -> None:
+        self._watch(connection.socket)
         connection.socket = self._context.wrap_socket(
             connection.socket, server_hostname=connection.server.host
         )
 
 
-def server_of(address: DirectoryAddress, trust: Trust, connect_timeout_s: float) -> ldap3.Server:
-    """Return a directory as ldap3 addresses it."""
+def server_of(
+    address: DirectoryAddress,
+    trust: Trust,
+    connect_timeout_s: float,
+    watch: _Watch = lambda _: None,
+) -> ldap3.Server:
+    """Return a directory as ldap3 addresses it; `watch` gets each connection before its TLS."""
     return ldap3.Server(
         address.host,
         address.port,
         use_ssl=address.scheme == "ldaps",
-        tls=None if address.scheme == "ldap" else _Tls(trust),
+        tls=None if address.scheme == "ldap" else _Tls(trust, watch),
         get_info=ldap3.NONE,
         # Else it would follow referrals to any machine, to write there, with our password.
         allowed_referral_hosts=[],
@@ -104,33 +117,65 @@ def connected(
     address: DirectoryAddress,
     who: Identity = ANONYMOUS,
     trust: Trust = SYSTEM,
+    *,
+    brief: bool = False,
 ) -> Any:
-    _reach(address)
-    server = server_of(address, trust, _ANSWER_S)
-    connection = ldap3.Connection(
-        server, receive_timeout=_ANSWER_S, check_names=False, **who.to_ldap3()
-    )
-    try:
+    """Yield a bound connection of ldap3 that reads within limits; a brief one ends after WHOLE_S.
+
+    Others may send many requests, and have as long for each answer.
+    """
+    with contextlib.ExitStack() as end:
+        deadline = end.enter_context(Deadline(WHOLE_S))
+        _reach(address, deadline)
+        server = server_of(address, trust, _ANSWER_S, deadline.watch)
+        connection = ldap3.Connection(
+            server, receive_timeout=_ANSWER_S, check_names=False, **who.to_ldap3()
+        )
+        Reading(connection, WHOLE_S, lambda: deadline.over)
         try:
-            opened(connection, address)
-            bound = connection.bind(read_server_info=False)
-        # ldap3's parser may raise anything on bytes that are not LDAP.
-        except Exception as error:
-            raise tls_failed(address, error) or TargetTalksNonsense(
-                f"{address} does not answer as an LDAP server does: {short(error)}",
-                f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
-            ) from error
-        if not bound:
-            _refused(address, who, connection.result)
-        yield connection
-    finally:
-        with contextlib.suppress(LDAPException, OSError):
-            connection.unbind()
+            try:
+                opened(connection, address)
+                deadline.watch(connection.socket)
+                bound = connection.bind(read_server_info=False)
+            # ldap3 wraps what goes wrong, or does not.
+            except Exception as error:
+                raise _nonsense(address, error, deadline) from error
+            if not bound:
+                _refused(address, who, connection.result)
+            if not brief:
+                end.close()
+            try:
+                yield connection
+            except (LDAPException, NonsenseError) as error:
+                raise _nonsense(address, error, deadline) from error
+            if deadline.over:
+                raise _nonsense(address, None, deadline)
+        finally:
+            with contextlib.suppress(LDAPException, OSError):
+                connection.unbind()
+            # It leaves open what it can send nothing to.
+            connection.strategy.close()
 
 
-def _reach(address: DirectoryAddress) -> None:
+def _nonsense(
+    address: DirectoryAddress, error: Exception | None, deadline: Deadline
+) -> SitebenchError:
+    if error is None or deadline.over:
+        why = f"its answers take longer than {deadline.seconds:g} s"
+    elif (failed := tls_failed(address, error)) is not None:
+        return failed
+    else:
+        why = short(error)
+    return TargetTalksNonsense(
+        f"{address} does not answer as an LDAP server does: {why}",
+        f"check host and port, and that it speaks {_LANGUAGES[address.scheme]}",
+    )
+
+
+def _reach(address: DirectoryAddress, deadline: Deadline) -> None:
     try:
-        socket.create_connection((address.host, address.port), _ANSWER_S).close()
+        there = (address.host, address.port)
+        socket.create_connection(there, deadline.left(_ANSWER_S)).close()
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
@@ -173,7 +218,7 @@ def root_dse(
     trust: Trust = SYSTEM,
 ) -> dict[str, Any]:
     """Return the root DSE's vendor, version and classes, if any (RFC 4512 5.1, RFC 3045)."""
-    with connected(address, who, trust) as connection:
+    with connected(address, who, trust, brief=True) as connection:
         connection.search("", "(objectClass=*)", ldap3.BASE, attributes=_ROOT_DSE_ATTRIBUTES)
         found = connection.response[0]["raw_attributes"] if connection.response else {}
     return {

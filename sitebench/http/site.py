@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import functools
 import http.client
+import io
+import socket
+import ssl
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,10 +17,16 @@ from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable,
 from sitebench.measure.diagnosis import PORTS_REMEDY
 from sitebench.system import secret
 from sitebench.targets import ownership
+from sitebench.targets.deadline import Deadline
 from sitebench.targets.open_target import OpenTarget
 from sitebench.targets.tls import SYSTEM, Trust, short, tls_failed
 
+WHOLE_S = 10.0
+"""For all of a probe, however steadily the site sends."""
 _ANSWER_S = 5.0
+"""Without a byte."""
+_MOST_BYTES = 1 << 20
+"""Of a front page with its head; more is not looked at."""
 _REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
 _PORTS = {"http": 80, "https": 443}
 
@@ -65,38 +76,94 @@ class FrontPage:
 
 def probe(address: SiteAddress, trust: Trust = SYSTEM) -> FrontPage:
     """Raise what is wrong with a site, or return its front page; any HTTP answer will do."""
+    context = trust.context() if address.encrypted else None
     connection: http.client.HTTPConnection
-    if address.encrypted:
-        connection = http.client.HTTPSConnection(
-            address.host, address.port, timeout=_ANSWER_S, context=trust.context()
-        )
+    if context is None:
+        connection = http.client.HTTPConnection(address.host, address.port)
     else:
-        connection = http.client.HTTPConnection(address.host, address.port, timeout=_ANSWER_S)
-    try:
-        _connect(connection, address)
+        connection = http.client.HTTPSConnection(address.host, address.port, context=context)
+    with Deadline(WHOLE_S) as deadline, contextlib.closing(connection):
+        connection.response_class = functools.partial(  # type: ignore[assignment]
+            _Answer, deadline=deadline
+        )
+        _connect(connection, address, context, deadline)
         try:
             connection.request("GET", f"{address.base_path}/", headers={"Connection": "close"})
-            answer = connection.getresponse()
-            try:
-                body = answer.read()
-            except http.client.IncompleteRead as cut:
-                body = cut.partial
+            # It keeps the connection open until it is read to its end, or closed.
+            with connection.getresponse() as answer:
+                try:
+                    body = answer.read(_MOST_BYTES)
+                except http.client.IncompleteRead as cut:
+                    body = cut.partial
+            if deadline.over:
+                raise _late(address, deadline)
             return FrontPage(answer.getheader("Server"), body)
-        except (OSError, http.client.HTTPException) as error:
+        # What a site says of a length may be too large a number, or more than there is memory.
+        except (OSError, http.client.HTTPException, MemoryError, OverflowError) as error:
+            if deadline.over:
+                raise _late(address, deadline) from error
             why = "no answer" if isinstance(error, TimeoutError) else short(error)
-            raise tls_failed(address, error) or TargetTalksNonsense(
-                f"{address} does not answer as a web server does: {why}",
-                "check host and port, whether it is http or https there, and that the site is not "
-                "overloaded already",
-            ) from error
-    finally:
-        connection.close()
+            raise tls_failed(address, error) or _nonsense(address, why) from error
 
 
-def _connect(connection: http.client.HTTPConnection, address: SiteAddress) -> None:
+class _Received(io.RawIOBase):
+    """What a site sends, as if it ended after so many bytes; late, it is an error."""
+
+    def __init__(self, raw: io.RawIOBase, deadline: Deadline) -> None:
+        self._raw, self._deadline, self._left = raw, deadline, _MOST_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        if self._deadline.over:
+            raise TimeoutError
+        if not self._left:
+            return 0
+        found = self._raw.readinto(memoryview(buffer)[: self._left])
+        self._left -= found or 0
+        return found
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer, read within limits from its head on: there may be any number of them before it."""
+
+    def __init__(self, *arguments: Any, deadline: Deadline, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.fp = io.BufferedReader(_Received(self.fp.detach(), deadline))
+
+
+def _late(address: SiteAddress, deadline: Deadline) -> TargetTalksNonsense:
+    return _nonsense(address, f"its answer takes longer than {deadline.seconds:g} s")
+
+
+def _nonsense(address: SiteAddress, why: str) -> TargetTalksNonsense:
+    return TargetTalksNonsense(
+        f"{address} does not answer as a web server does: {why}",
+        "check host and port, whether it is http or https there, and that the site is not "
+        "overloaded already",
+    )
+
+
+def _connect(
+    connection: http.client.HTTPConnection,
+    address: SiteAddress,
+    context: ssl.SSLContext | None,
+    deadline: Deadline,
+) -> None:
     try:
-        connection.connect()
+        there = (address.host, address.port)
+        connection.sock = socket.create_connection(there, deadline.left(_ANSWER_S))
+        deadline.watch(connection.sock)
+        if context is not None:
+            connection.sock = context.wrap_socket(connection.sock, server_hostname=address.host)
     except OSError as error:
+        if deadline.over:
+            raise _late(address, deadline) from error
         if error.errno == errno.EADDRNOTAVAIL:
             raise OutOfPorts(f"no local port is left to reach {address}", PORTS_REMEDY) from error
         raise tls_failed(address, error) or TargetUnreachable(
@@ -112,7 +179,7 @@ class OpenSite(OpenTarget[SiteAddress]):
 
 
 def open_live(options: Any) -> OpenSite:
-    """Address a site that runs already; raises what is wrong with it."""
+    """SiteAddress a site that runs already; raises what is wrong with it."""
     address, trust = parse_address(options.target), Trust.of(options)
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}

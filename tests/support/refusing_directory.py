@@ -12,7 +12,7 @@ NO_SUCH_OBJECT, INSUFFICIENT_ACCESS = 32, 50
 
 def tlv(tag: int, content: bytes) -> bytes:
     size = len(content)
-    length = bytes([size]) if size < 0x80 else b"\x82" + size.to_bytes(2, "big")
+    length = bytes([size]) if size < 0x80 else b"\x84" + size.to_bytes(4, "big")
     return bytes([tag]) + length + content
 
 

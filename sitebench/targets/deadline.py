@@ -1,0 +1,68 @@
+"""An end for a whole conversation, since each byte renews the timeout of a socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from types import TracebackType
+
+
+class Deadline:
+    """Shuts down the connections that it watches, if its block has not ended in time.
+
+    That wakes a thread, or a greenlet, which waits for one of them. A greenlet that never waits has
+    to look at `over`.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._timer = threading.Timer(seconds, self._shut_down)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._watched: list[socket.socket] = []
+
+    def __enter__(self) -> Deadline:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end = float("inf")
+        self._timer.cancel()
+        with self._lock:
+            for each in self._watched:
+                each.close()
+            self._watched.clear()
+
+    @property
+    def over(self) -> bool:
+        """Whether the block lasts too long; never after it."""
+        return time.monotonic() >= self._end
+
+    def left(self, at_most: float) -> float:
+        """Return a timeout for the next call."""
+        # Zero would mean not to wait, which has errors of its own.
+        return min(at_most, max(0.001, self._end - time.monotonic()))
+
+    def watch(self, connection: socket.socket) -> None:
+        """Watch a connection, in TLS or before it."""
+        # A descriptor of its own: TLS takes the connection's away, and a closed one may be reused.
+        own = socket.socket(fileno=os.dup(connection.fileno()))
+        with self._lock:
+            self._watched.append(own)
+        if self.over:
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        with self._lock:
+            for each in self._watched:
+                with contextlib.suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
