@@ -68,10 +68,15 @@ def test_a_handshake_whose_first_segment_was_lost_is_not_left_out() -> None:
         def typical_s() -> float:
             return handshakes.read().typical_since(start) or 0.0
 
-        assert eventually(lambda: typical_s() > 0.9, within_s=10)
-        while handshakes.read().n == start.n:
-            opened.enter_context(listener.accept()[0])
-        assert handshakes.read().took_s[start.n] > 0.9
+        def longest_s() -> float:
+            seen = handshakes.read()
+            return max(seen.took_s[start.n : seen.n], default=0.0)
+
+        assert eventually(lambda: typical_s() > 0.9)
+        assert longest_s() == 0.0
+        # With room again, those begun since then are quick, and may end before it.
+        listener.listen(4_096)
+        assert eventually(lambda: longest_s() > 0.9)
 
 
 def test_the_round_trips_of_the_loads_own_connections_hold_the_targets_time() -> None:
