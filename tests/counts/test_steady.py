@@ -18,7 +18,7 @@ from sitebench.counts.tally import Tally
 from tests.engine.test_freeze import engine
 from tests.support.frozen import PEOPLE
 from tests.support.people import small_population
-from tests.support.relay import at_most, delaying, relayed
+from tests.support.relay import at_most, delaying, paced, relayed
 
 HALF_S = 0.5
 Series = list[tuple[float, int]]
@@ -174,8 +174,10 @@ def judged(running: Engine, step: str, half_seconds: int) -> Settled:
 
 @pytest.mark.alone
 def test_a_directory_that_gets_slower_and_slower_never_settles(directory: Directory) -> None:
-    with relayed(directory.port, delaying(lambda at_s: 0.002 + 0.01 * at_s)) as port:
-        found = judged(*engine("directory", port, {"kind": "closed"}), MIN_SLOTS + 1)
+    # Evenly, to a third, and over twice the half seconds that a judgement needs: what a busy
+    # machine does to some of them is small beside that.
+    with relayed(directory.port, paced(lambda at_s: 200 * max(0.1, 1 - at_s / 14))) as port:
+        found = judged(*engine("directory", port, {"kind": "closed"}), 2 * MIN_SLOTS + 1)
     assert found.state == Steadiness.UNSETTLED, found
     assert found.slope_percent is not None
     assert found.slope_percent < -50

@@ -48,6 +48,26 @@ def at_most(per_s: float) -> Way:
     return way
 
 
+def paced(per_s: Callable[[float], float]) -> Way:
+    """Bring so many pieces a second, whatever connections they are of, and late ones at once.
+
+    `per_s` is asked with the seconds since the first. How busy the machine is does not change how
+    many come in a second, as long as it brings all of them in the end.
+    """
+    lock, began, due_s = threading.Lock(), 0.0, 0.0
+
+    def way(piece: bytes, client: socket.socket) -> None:
+        nonlocal began, due_s
+        with lock:
+            began = began or time.monotonic()
+            due_s += 1 / per_s(due_s)
+            mine = began + due_s
+        time.sleep(max(0.0, mine - time.monotonic()))
+        client.sendall(piece)
+
+    return way
+
+
 def trickling(pause_s: float, single: int) -> Way:
     """Bring its first bytes one at a time with a pause after each, and the others then."""
 
