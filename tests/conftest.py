@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.programs import required_program
+from tests.support.waiting import ends_within
 
 
 class NoLocust(MetaPathFinder):
@@ -31,6 +32,13 @@ settings.load_profile("untimed")
 
 # Behind `&` a shell starts programs with Ctrl-C ignored, and what they start ignores it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tell those who wait how long they may."""
+    marker = item.get_closest_marker("timeout")
+    ends_within(float(marker.args[0] if marker else item.config.getini("timeout")))
 
 
 @pytest.fixture(scope="session")

@@ -26,13 +26,11 @@ from tests.distributed.network import Host
 from tests.distributed.witness import FOLDER
 from tests.support.cli import SITEBENCH
 from tests.support.points import a_spec
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PORT = 5557
-SLOW_S = 60.0
-"""How long a busy machine may take for what takes a second."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Worker:
             with contextlib.suppress(psutil.Error):
                 if "worker" in psutil.Process(pid).cmdline():
                     os.kill(pid, signal.SIGINT)
-        said, _ = self.process.communicate(timeout=SLOW_S)
+        said, _ = self.process.communicate(timeout=left_s())
         return said
 
 
@@ -138,22 +136,22 @@ class Master:
 
     def _opens(self, url: str) -> bool:
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            self.opener.open(url, timeout=SLOW_S).close()
+            self.opener.open(url, timeout=left_s()).close()
             return True
         return False
 
     def get(self, path: str) -> str:
-        with self.opener.open(f"{self.web}{path}", timeout=SLOW_S) as answer:
+        with self.opener.open(f"{self.web}{path}", timeout=left_s()) as answer:
             return str(answer.read().decode())
 
     def swarm(self, users: int, user_class: str, **more: str) -> None:
         fields = {"user_count": str(users), "spawn_rate": str(users), "user_classes": user_class}
         data = urllib.parse.urlencode(fields | more).encode()
-        with self.opener.open(f"{self.web}/swarm", data, timeout=SLOW_S) as answer:
+        with self.opener.open(f"{self.web}/swarm", data, timeout=left_s()) as answer:
             assert json.loads(answer.read())["success"]
 
     def stop(self) -> None:
-        self.opener.open(f"{self.web}/stop", b"", timeout=2 * SLOW_S).close()
+        self.opener.open(f"{self.web}/stop", b"", timeout=left_s()).close()
 
     def workers_ready(self) -> int:
         # Of the web UI's statistics only this is not kept for two seconds.
@@ -173,7 +171,7 @@ class Master:
         """Wait for its end, or bring it about; return Locust's own totals."""
         if how is not None:
             self.process.send_signal(how)
-        said, _ = self.process.communicate(timeout=2 * SLOW_S)
+        said, _ = self.process.communicate(timeout=left_s())
         assert self.process.returncode == 0, said
         totals: list[dict[str, Any]] = json.loads((self.folder / "totals.json").read_text())
         return _summed((each["name"], each["num_requests"]) for each in totals)
@@ -220,12 +218,12 @@ def master(folder: Path, locustfile: str, address: str, web_port: int, *more: st
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
             try:
-                process.communicate(timeout=SLOW_S)
+                process.communicate(timeout=left_s())
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
 
 
 def waited_for(happened: Any, what: str) -> None:
-    """Wait for a condition, as long as a busy machine may need."""
-    assert eventually(happened, within_s=SLOW_S), what
+    """Wait for a condition, and fail with these words."""
+    assert eventually(happened), what

@@ -6,6 +6,7 @@ Locust shows, and what the directory or site counted itself.
 """
 
 import contextlib
+import itertools
 import json
 import signal
 from collections import Counter
@@ -53,7 +54,7 @@ class Ground:
 
     def all_made_load(self) -> bool:
         files = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
-        return len(files) == 4 and all(sum(each.values()) > 0 for each in files)
+        return sum(any(each.values()) for each in files) >= 4
 
     def drained_by(self, pid: int) -> str:
         """Return what one worker has told of itself; it sends that before it tells more."""
@@ -97,14 +98,52 @@ def directory(ground: Ground, port: int) -> Iterator[Directory]:
     made.stop()
 
 
+@dataclass
+class Screens:
+    """A master with its web UI, and the master's port with it; another one after a failure."""
+
+    ground: Ground
+    options: tuple[str, ...]
+    folders: Iterator[Path]
+    stack: contextlib.ExitStack
+    started: Master | None = None
+
+    def running(self) -> Master:
+        if self.started is None:
+            self.ground.saw()
+            made = master(
+                next(self.folders),
+                "witnessed_ils.py",
+                self.ground.net.address,
+                free_port(),
+                *self.options,
+            )
+            self.started = self.stack.enter_context(made)
+        return self.started
+
+    def end(self) -> None:
+        self.stack.close()
+        self.started = None
+
+
 @pytest.fixture(scope="class")
-def screen(ground: Ground, port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
-    """A master with its web UI, and the master's port with it."""
-    folder = tmp_path_factory.mktemp("screen") / "master"
+def screens(
+    ground: Ground, port: int, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Screens]:
+    folders = (tmp_path_factory.mktemp("screen") / "master" for _ in itertools.count())
     target = ("--target", f"ldap://{ground.net.address}:{port}")
     options = (*target, "--disposable", FLAG, *POPULATION)
-    with master(folder, "witnessed_ils.py", ground.net.address, free_port(), *options) as made:
-        yield made
+    with contextlib.ExitStack() as stack:
+        yield Screens(ground, options, folders, stack)
+
+
+@pytest.fixture
+def screen(screens: Screens, request: pytest.FixtureRequest) -> Iterator[Master]:
+    """A master at which no test has failed."""
+    failed = request.session.testsfailed
+    yield screens.running()
+    if request.session.testsfailed > failed:
+        screens.end()
 
 
 def did(directory: Directory) -> int:

@@ -14,12 +14,14 @@ import pytest
 from ils_bench.targets.ldap_directory import LdapDirectory
 from sitebench.errors import SitebenchError
 from sitebench.runs.runfile import RunFile
+from sitebench.system.child import lives
 from sitebench.system.network import free_port
-from tests.distributed.masters import SLOW_S, Worker, waited_for, worker
+from tests.distributed.masters import Worker, waited_for, worker
 from tests.distributed.network import Network, network
 from tests.support.aftermath import Ground
 from tests.support.cli import in_process
 from tests.support.programs import required_program
+from tests.support.waiting import left_s
 
 PEOPLE = ("--locales", "en_US", "--users", "8", "--threads", "1")
 LATER_S = 5_000
@@ -67,7 +69,7 @@ def test_a_sweep_goes_on_when_a_worker_is_lost(
         killed = workers[0].locust()
         assert killed is not None
         killed.kill()
-        said, wrong = sweep.communicate(timeout=2 * SLOW_S)
+        said, wrong = sweep.communicate(timeout=left_s())
     assert sweep.returncode == 0, wrong
     first, second = (json.loads(line) for line in said.splitlines())
     assert not first["valid"]
@@ -193,7 +195,4 @@ def test_workers_do_not_outlive_their_supervisor(tmp_path: Path) -> None:
         assert left is not None
         one.process.kill()
         one.process.communicate()
-        left_s = time.monotonic() + SLOW_S
-        while left.is_running() and left.status() != psutil.STATUS_ZOMBIE:
-            assert time.monotonic() < left_s
-            time.sleep(0.1)
+        waited_for(lambda: not lives(left.pid), "its Locust still runs")

@@ -15,13 +15,11 @@ import pytest
 from seeders.people import Spec, generate
 from sitebench._engine import Directory
 from sitebench.system.network import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, left_s
 
 LOCALES = ("en_US", "ru_RU")
 PEOPLE = 200
 ENOUGH = 500
-SLOW_S = 60.0
-"""How long a busy machine may take for what takes a second."""
 LOCUSTFILE = Path(__file__).parents[2] / "locustfiles" / "ils.py"
 
 
@@ -104,10 +102,10 @@ def headless(
         start_new_session=True,
     )
     if interrupt_after is not None:
-        under_way = eventually(lambda: counting.since()[interrupt_after] > ENOUGH, SLOW_S)
+        under_way = eventually(lambda: counting.since()[interrupt_after] > ENOUGH)
         os.killpg(process.pid, signal.SIGINT)
-        assert under_way, process.communicate(timeout=SLOW_S)[0]
-    said, _ = process.communicate(timeout=SLOW_S)
+        assert under_way, process.communicate(timeout=left_s())[0]
+    said, _ = process.communicate(timeout=left_s())
     file = folder / "totals.json"
     totals: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
     return Finished(

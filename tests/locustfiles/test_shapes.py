@@ -16,7 +16,6 @@ from tests.locustfiles.conftest import (
     LOCUSTFILE,
     LOOKS_OF_THE_PAGE,
     PEOPLE,
-    SLOW_S,
     Counting,
     Finished,
     agrees,
@@ -134,12 +133,12 @@ def test_user_classes_and_shapes_are_picked_on_the_page(
     tests = screen.live()["test"]
     answer = screen.post("/swarm", **where, **picked, **SHAPED, **TIMES)
     assert answer["success"], answer
-    assert eventually(lambda: screen.live()["test"] > tests, SLOW_S), screen.live()
+    assert eventually(lambda: screen.live()["test"] > tests), screen.live()
     if shape == "Default":
-        assert eventually(lambda: counting.since()["binds"] > ENOUGH, SLOW_S), screen.live()
-        assert eventually(lambda: screen.live()["word"] == "measuring", SLOW_S), screen.live()
+        assert eventually(lambda: counting.since()["binds"] > ENOUGH), screen.live()
+        assert eventually(lambda: screen.live()["word"] == "measuring"), screen.live()
         screen.post("/stop")
-    assert eventually(lambda: not screen.live()["busy"], SLOW_S), screen.live()
+    assert eventually(lambda: not screen.live()["busy"]), screen.live()
     screen.wait(lambda stats: stats["state"] == "stopped")  # It has looked at its target again.
     rows = csv.DictReader(screen.get("/stats/requests/csv").splitlines())
     counts = {(r["Type"], r["Name"]): int(r["Request Count"]) for r in rows if r["Type"]}

@@ -1,12 +1,37 @@
-"""Waiting for what happens on other threads."""
+"""Waiting for what happens on other threads and in other processes.
+
+A bound of its own makes a test fail on a machine that is busy with something else: what a test
+waits for is given as long as the test has.
+"""
 
 import time
 from collections.abc import Callable
 
+AFTERWARDS_S = 15.0
+"""Of a test's time, for what it does after it has waited in vain, and for its fixtures' ends."""
 
-def eventually(happened: Callable[[], bool], within_s: float = 60.0) -> bool:
-    """Return whether `happened()` becomes true in time."""
-    deadline = time.monotonic() + within_s
+_ends_at_s: float | None = None
+
+
+def ends_within(seconds: float) -> None:
+    """Note how long the test that begins now may take; `tests/conftest.py` knows."""
+    global _ends_at_s
+    _ends_at_s = time.monotonic() + seconds
+
+
+def left_s() -> float:
+    """Return how long the present test may wait; outside one, as good as for ever."""
+    if _ends_at_s is None:
+        return 3_600.0
+    return max(1.0, _ends_at_s - AFTERWARDS_S - time.monotonic())
+
+
+def eventually(happened: Callable[[], bool], within_s: float | None = None) -> bool:
+    """Return whether `happened()` becomes true, as long as the test has time.
+
+    `within_s` is for what must not happen within it.
+    """
+    deadline = time.monotonic() + (left_s() if within_s is None else within_s)
     while not happened():
         if time.monotonic() > deadline:
             return False
