@@ -45,7 +45,7 @@ def target(request: pytest.FixtureRequest, people: People) -> Iterator[OpenDirec
         required_program("slapd")
         opened = open_openldap(people.spec)
     else:
-        # ldap3 decodes what it has read before it reads on: on a busy machine a page takes it longer
+        # ldap3 decodes what it has read before it reads on: on a busy machine a page takes longer
         # than a client may leave answers unread.
         config = {"suffix": "o=Intranet", "threads": 1, "limits": {"stall_ms": 600_000}}
         opened = open_embedded(people.spec, config)
