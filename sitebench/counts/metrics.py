@@ -4,9 +4,12 @@ A clock is a histogram of one kind of time, a counter is a sum. Native recorders
 (`native/tester/load/src/record/metric.rs`), and a test holds one to the other. Everything between a
 recorder and a report iterates over these tables; a metric is named only for a rule about that one.
 
-      due        sent                        answered    read
-       |--- lag ---|--------- service ------------|        |
-       |------------------- latency --------------|-unread-|
+      due        sent                  answered    read
+       |--- lag ---|--------- service ------|----------|
+       |------------------- latency --------|----------|
+                                            |- unread -|
+
+An answer may lie unread: that time is the tester's own, and in service time and latency.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ class OpenSite(OpenTarget[SiteAddress]):
 
 
 def open_live(options: Any) -> OpenSite:
-    """SiteAddress a site that runs already; raises what is wrong with it."""
+    """Address a site that runs already; raises what is wrong with it."""
     address, trust = parse_address(options.target), Trust.of(options)
     server = probe(address, trust).server
     facts = {} if server is None else {"server": server}

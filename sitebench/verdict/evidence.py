@@ -143,7 +143,7 @@ class Evidence(Window):
             return max(each.bytes_in, each.bytes_out) / (each.speed_bits_s or 1)
 
         def carried(each: InterfaceUse) -> bool:
-            least, most = sorted(self.counters[each] or 0 for each in (BYTES_IN, BYTES_OUT))
+            least, most = sorted(self.counters.get(each) or 0 for each in (BYTES_IN, BYTES_OUT))
             low, high = sorted((each.bytes_in, each.bytes_out))
             return 2 * low >= least and 2 * high >= most
 

@@ -48,7 +48,7 @@ def clock(snapshots: list[Snapshot], step: str, name: str) -> Histogram:
         for each in snapshot.steps:
             assert each.failures == {}, each.step
             if each.step == step:
-                merged.add(getattr(each, name))
+                merged.add(each.clocks[name])
     return merged
 
 

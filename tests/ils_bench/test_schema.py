@@ -25,7 +25,7 @@ PASSWORD = "correct horse"
 
 
 def test_every_file_is_made_from_the_one_definition() -> None:
-    definition = ROOT / "native" / "people" / "schema" / "rtperson.schema"
+    definition = ROOT / "native" / "shared" / "people" / "schema" / "rtperson.schema"
     assert schema.text("openldap") == definition.read_text()
     again = "run `python -m ils_bench.schema`"
     for kind in ("config", "389ds"):
