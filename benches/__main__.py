@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import dataclass
 
-import typer
 from rich.console import Console
 
 from benches import ils, ils_limits, ils_tls, ps, report, web
 from benches.command import run
 from benches.ratios import Row, judge, run_trials, table
-from sitebench import units
 from sitebench.errors import EXIT_FAILED, UnknownValue
+from sitebench.options import option
+from sitebench.options.command import command
 
 GROUPS = (
     (ils.ROWS, ils.DirectoryBench),
@@ -27,33 +28,40 @@ GROUPS = (
 ROWS: tuple[Row, ...] = tuple(row for rows, _ in GROUPS for row in rows)
 
 
-def bench(
-    rows: Annotated[
-        str | None,
-        typer.Option(help="Rows to measure, separated by commas (default: all).", metavar="LIST"),
-    ] = None,
-    repeats: Annotated[int, typer.Option(help="Interleaved repeats.", min=1, metavar="N")] = 5,
-    window: Annotated[str, typer.Option(help="Length of one measurement.", metavar="TIME")] = "2s",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
-) -> None:
+@dataclass(frozen=True)
+class _BenchOptions:
+    """What `python -m benches` takes."""
+
+    rows: str | None = option.text(
+        None,
+        f"Rows to measure (default: all): some of {', '.join(row.key for row in ROWS)}.",
+        "LIST",
+    )
+    repeats: int = option.count(5, "Interleaved repeats.")
+    window: float = option.duration(2.0, "Length of one measurement.")
+    json: bool = option.flag("JSON instead of a table.")
+
+
+@command(_BenchOptions, panel="Measure")
+def bench(options: _BenchOptions) -> None:
     """Measure the ratios that sitebench promises: against this machine's floor, slapd, nginx.
 
     python -m benches --rows lookup,cpu,connect --repeats 5 --json
     """
-    chosen = choose(ROWS, rows)
+    chosen = choose(ROWS, options.rows)
     needed = {name for row in chosen for name in row.trials}
-    window_s = units.parse_duration(window)
+    repeats = options.repeats
     with contextlib.ExitStack() as stack:
         trials = []
         for its_rows, bench_of in GROUPS:
             if any(row in chosen for row in its_rows):
-                opened = bench_of(window_s)
+                opened = bench_of(options.window)
                 stack.enter_context(opened.stack)
                 trials += [trial for trial in opened.trials() if trial.name in needed]
         with Console(stderr=True).status("") as status:
             series = run_trials(trials, repeats, status.update)
     outcomes = judge(chosen, series)
-    if as_json:
+    if options.json:
         document = {
             "repeats": repeats,
             "rows": [outcome.to_json() for outcome in outcomes],
@@ -63,7 +71,7 @@ def bench(
     else:
         Console().print(table(outcomes, repeats))
     if any(outcome.state == "FAIL" for outcome in outcomes):
-        raise typer.Exit(EXIT_FAILED)
+        sys.exit(EXIT_FAILED)
 
 
 def choose(rows: Sequence[Row], wanted: str | None) -> list[Row]:
@@ -79,4 +87,4 @@ def choose(rows: Sequence[Row], wanted: str | None) -> list[Row]:
 
 
 if __name__ == "__main__":
-    run(bench, "benches", epilog=f"Rows: {', '.join(row.key for row in ROWS)}.")
+    run(bench, "benches")

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any
 
-import typer
+import click
 
+from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
+from sitebench.options.command import Command, invoke
 
 
-def run(function: Callable[..., Any], name: str, epilog: str = "") -> None:
+def run(command: Command, name: str) -> None:
     """Run it with the arguments of this process: a known error is one line and its remedy."""
-    app = typer.Typer(
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.command(epilog=epilog)(function)
     # SIGTERM does what Ctrl-C does: targets are stopped, and what was measured is kept.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        app(prog_name=f"python -m {name}")
+        sys.exit(invoke(command, f"python -m {name}", sys.argv[1:]))
     except SitebenchError as error:
         exit_with(error)
+    except click.UsageError as error:
+        exit_with(as_bad_input(error))
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

@@ -24,7 +24,7 @@ from benches.ratios import Row, Skipped, Trial, Values
 from ils_bench import sequences
 from ils_bench.calibrate import WARMUP_S, engine_alone
 from ils_bench.options import IlsOptions
-from ils_bench.points import endpoint, point
+from ils_bench.points import POINTS
 from ils_bench.sequences import Bind, Connect, Lookup, Repeat, Sequence, Unbind
 from ils_bench.targets.opening import open_target
 from ils_bench.targets.openldap import fill, find, write_config
@@ -336,8 +336,8 @@ class DirectoryBench(Bench):
         return sampling(self._options(10_000), self._target(10_000), sequences.LOOKUP)
 
     def _point(self, options: IlsOptions, target: OpenDirectory) -> PointResult:
-        spec = point(options, "lookup")
-        return measured(spec, endpoint(target, options).command(spec))
+        spec = POINTS.point(options, "lookup")
+        return measured(spec, POINTS.endpoint(target, options).command(spec))
 
     def _threads(self) -> Values | Skipped:
         needed = 4

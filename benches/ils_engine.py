@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from benches.bench import temporary_folder
 from ils_bench.calibrate import running_engine
 from ils_bench.options import IlsOptions
-from ils_bench.points import point
+from ils_bench.points import POINTS
 from ils_bench.sequences import Sequence
 from ils_bench.targets.target import OpenDirectory
 from sitebench.monitor import Changes, Monitor
@@ -28,7 +28,7 @@ def _recording(options: IlsOptions, sequence: Sequence) -> Iterator[PointFile]:
         temporary_folder() as folder,
         RunStore(folder / "run") as store,
     ):
-        spec = point(options, sequence.name)
+        spec = POINTS.point(options, sequence.name)
         store.begin(spec)
         yield PointFile(store, store.point_id(spec.key))
 

@@ -28,7 +28,7 @@ import psutil
 from benches.bench import measured, temporary_folder
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
-from ils_bench.points import endpoint, point
+from ils_bench.points import POINTS
 from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.options import PointOptions
 from sitebench.options.convert import to_argv
@@ -71,13 +71,13 @@ def looked_at(options: IlsOptions, target: OpenDirectory, seconds: float) -> Val
 
 
 def _headless(options: IlsOptions, target: OpenDirectory) -> float:
-    spec = point(options, "lookup")
-    return measured(spec, endpoint(target, options).command(spec)).ops_per_s
+    spec = POINTS.point(options, "lookup")
+    return measured(spec, POINTS.endpoint(target, options).command(spec)).ops_per_s
 
 
 def _in_ui(options: IlsOptions, target: OpenDirectory, look: Look) -> tuple[float, float]:
     """Return the rate of the same lookups, commanded over the web UI, and what looking took."""
-    command = endpoint(target, options).command(point(options, "lookup"))
+    command = POINTS.endpoint(target, options).command(POINTS.point(options, "lookup"))
     port = free_port()
     watched = PointOptions(target_pid=target.pid, target_cores=target.cores)
     argv = [sys.executable, "-m", "locust", "-f", str(command.locustfile), "--loglevel", "ERROR"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from benches.bench import measured
 from benches.ratios import Skipped, Values
 from ils_bench.options import IlsOptions
-from ils_bench.points import endpoint, point
+from ils_bench.points import POINTS
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.opening import directory_config
 from ils_bench.targets.people import spec_of
@@ -80,8 +80,8 @@ def _ground(stack: ExitStack, lanes: int, seconds: float) -> Callable[[int | Non
 
     def rate(workers: int | None) -> float:
         with_workers = replace(options, workers=workers)
-        spec = point(with_workers, "lookup")
-        return measured(spec, endpoint(target, with_workers, KEPT).command(spec)).ops_per_s
+        spec = POINTS.point(with_workers, "lookup")
+        return measured(spec, POINTS.endpoint(target, with_workers, KEPT).command(spec)).ops_per_s
 
     return rate
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sitebench.http.site import SiteAddress
+from sitebench.http.address import SiteAddress
 from sitebench.targets.tls import ServerTls
 from web_bench.targets import nginx
 

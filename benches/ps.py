@@ -17,15 +17,16 @@ from benches import nginx, wrk
 from benches.bench import LANES, Bench, measured, temporary_folder
 from benches.ratios import Row, Skipped, Trial, Values
 from ps_bench.options import PsOptions
-from ps_bench.points import endpoint, point
+from ps_bench.points import POINTS
 from ps_bench.scenarios import PAGE, PAGE_BYTES, PAPER, UPDATE
 from ps_bench.targets.opening import open_target, spec_of
 from seeders.upd import build, cached, visitors
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import ProgramMissing
+from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
-from sitebench.http.site import OpenSite, SiteAddress
+from sitebench.http.site import OpenSite
 from sitebench.system.native_errors import translated
 
 THOUSAND, TEN_THOUSAND, MILLION = 1_000, 10_000, 1_000_000
@@ -184,8 +185,8 @@ class SiteBench(Bench):
 
     def _through_locust(self) -> Values:
         options = self._options(TEN_THOUSAND)
-        spec = point(options, "page")
-        command = endpoint(self._site(TEN_THOUSAND), options).command(spec)
+        spec = POINTS.point(options, "page")
+        command = POINTS.endpoint(self._site(TEN_THOUSAND), options).command(spec)
         return {"ops_per_s": measured(spec, command).ops_per_s}
 
     def _memory(self) -> Values:

@@ -19,7 +19,7 @@ from benches.ratios import Row, Skipped, Trial, Values
 from sitebench.calibrate import floor
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import MeasurementFailed, ProgramMissing
-from sitebench.http.site import SiteAddress
+from sitebench.http.address import SiteAddress
 from sitebench.system.native_errors import translated
 from sitebench.system.programs import find_program
 from sitebench.targets.embedded import open_child

@@ -12,12 +12,12 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sitebench import units
-from sitebench.options.convert import named
+from sitebench.options import option
+from sitebench.options.command import command
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -34,18 +34,17 @@ _PEOPLE = 10_000
 _Rates = Mapping[str, float]
 
 
-def calibrate(
-    repeats: Annotated[int, typer.Option(help="Repeats, interleaved.", min=1, metavar="N")] = 3,
-    window: Annotated[
-        str,
-        typer.Option(
-            help="Length of one measurement.",
-            metavar="TIME",
-            parser=named(units.parse_duration, "--window"),
-        ),
-    ] = "1s",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
-) -> None:
+@dataclass(frozen=True)
+class _CalibrateOptions:
+    """What `sitebench calibrate` takes."""
+
+    repeats: int = option.count(3, "Repeats, interleaved.", panel="Options")
+    window: float = option.duration(1.0, "Length of one measurement.", panel="Options")
+    json: bool = option.flag("JSON instead of a table.", panel="Options")
+
+
+@command(_CalibrateOptions, panel="This machine")
+def calibrate(options: _CalibrateOptions) -> None:
     """Measure this machine's floor, the rate of raw TCP, and the load generator's share of it.
 
     The floor is what two raw loops reach, one thread on each side, that exchange the bytes of a
@@ -55,11 +54,12 @@ def calibrate(
     from rich.console import Console
 
     found: dict[str, dict[str, list[float]]] = {}
+    repeats = options.repeats
     with (
         contextlib.ExitStack() as stack,
         Console(stderr=True).status("starting the directory and the responders") as status,
     ):
-        pairs = _pairs(stack, window)  # type: ignore[arg-type]
+        pairs = _pairs(stack, options.window)
         for n in range(repeats):
             for what, sides in pairs.items():
                 for side, trial in sides.items():
@@ -71,7 +71,7 @@ def calibrate(
         what: {name: statistics.median(values) for name, values in each.items()}
         for what, each in found.items()
     }
-    if as_json:
+    if options.json:
         from sitebench.runs.manifest import cpu
 
         print(json.dumps({"cpu": cpu(), "repeats": repeats, "floor": medians}, indent=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ils_bench.suite import SUITE
 from seeders import DEFAULT_BASE
 from sitebench import units
 from sitebench.errors import UnknownValue
@@ -17,7 +18,9 @@ from sitebench.suite_base.options import (
     EntriesOption,
     PeopleOptions,
     ServerOptions,
+    SizesOption,
     SuiteTestOptions,
+    paper_flag,
     port_option,
     target_option,
 )
@@ -127,8 +130,21 @@ class UiOptions(UiDefaults, IlsOptions):
 
 
 @dataclass(frozen=True)
-class SweepOptions(MeasureOptions, LoadTestOptions):
-    """What `sitebench ils sweep` takes, besides sizes and operations."""
+class SweepOptions(SizesOption, MeasureOptions, LoadTestOptions):
+    """What `sitebench ils sweep` takes."""
+
+    operations: tuple[str, ...] = option.parsed(
+        ("connect", "add", "lookup"),
+        f"Operations, separated by commas: some of {', '.join(SUITE.operations)}.",
+        parse=option.SomeOf("operation", *SUITE.operations),
+        show=option.joined,
+        metavar="LIST",
+        locust=False,
+        identity=False,
+    )
+    paper: bool = paper_flag(
+        "The 1997 paper's sweep: 600 s per point, sizes 500, 1,000, 5,000 and 10,000."
+    )
 
 
 @dataclass(frozen=True)
@@ -138,7 +154,7 @@ class PeakOptions(SearchOptions, IlsOptions):
 
 @dataclass(frozen=True)
 class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
-    """What `sitebench ils seed`, `verify` and `clean` take."""
+    """What `sitebench ils seed` and `verify` take."""
 
     target: str = target_option(
         "", "Directory, by its ldap:// or ldaps:// address, which may name the base."
@@ -147,6 +163,19 @@ class SeedOptions(EntriesOption, DirectoryOptions, PeopleOptions):
     names: str | None = option.text(None, "For tests only.", hidden=True)
     tls: bool = option.flag("For tests only.", hidden=True)
     tls_resume: bool = option.flag("For tests only.", hidden=True)
+
+
+@dataclass(frozen=True)
+class CleanOptions(SeedOptions):
+    """What `sitebench ils clean` takes."""
+
+    seeded: bool = option.flag(
+        "Removal of the --entries people that `seed` added, too.", panel="Options"
+    )
+    forget: bool = option.flag(
+        "Forget what was left in --target, which is gone, without removing anything.",
+        panel="Options",
+    )
 
 
 @dataclass(frozen=True)

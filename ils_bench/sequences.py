@@ -340,3 +340,12 @@ def ils_user(session_s: float) -> Sequence:
     looks: tuple[Step, ...] = (Lookup(), glance) * 4
     steps = (Retrieve(), glance, *looks, keep_online, half, keep_online)
     return _session("ils-user", steps, "lookup")
+
+
+def built_in(operation: str, profile: str, session_s: float) -> Sequence:
+    """Return the sequence of one of the suite's own operations."""
+    if operation == "register":
+        return register(profile)
+    if operation == "ils-user":
+        return ils_user(session_s)
+    return {each.name: each for each in (CONNECT, ADD, LOOKUP, RETRIEVE)}[operation]

@@ -9,7 +9,7 @@ SUITE = Suite(
     long_name="directory",
     title="Directory of online users",
     help="Measure, fill and serve LDAP directories.",
-    commands="ils_bench.cli:app",
+    commands="ils_bench.cli:COMMANDS",
     operations={
         "connect": "ConnectUser",
         "add": "AddUser",
@@ -26,7 +26,9 @@ SUITE = Suite(
     ),
     calibrate="ils_bench.calibrate:calibrate",
     program="ils_bench.sequences:Sequence",
-    stage="ils_bench.points:api_stage",
+    points="ils_bench.points:POINTS",
+    tables="ils_bench.paper.tables:tables",
+    paper_sweep="ils_bench.paper.printed:SWEEP_1997",
     report="ils_bench.paper.report:REPORT",
     plan="ils_bench.paper.plan:PLAN",
     exports={

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
 from locust.env import Environment
 
-from ils_bench import points
 from ils_bench.engine_config import engine_config
 from ils_bench.growth import entries_at_ends, grown
 from ils_bench.ldap3_lane import Ldap3Lanes
-from ils_bench.options import IlsOptions, LocustOptions
+from ils_bench.options import LocustOptions
+from ils_bench.points import POINTS
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.journal import Reservation
 from ils_bench.sequences import Sequence as Program
-from ils_bench.suite import SUITE
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of
-from ils_bench.targets.live import assure_own, open_live, seed
+from ils_bench.targets.live import seed
 from ils_bench.targets.monitor import DirectoryMonitor
-from ils_bench.targets.opening import OWN_TARGETS, open_target
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
@@ -37,28 +34,11 @@ from sitebench.verdict.warning import PointWarning
 
 
 class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
-    suite = SUITE
-    points = points
-    locust_options = LocustOptions
-    point_options = IlsOptions
-    own_targets = OWN_TARGETS
-    program = "sequence"
+    points = POINTS
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
         self._windows: Windows | None = None
-
-    def start(
-        self, options: LocustOptions, preparing: Preparing
-    ) -> AbstractContextManager[OpenDirectory]:
-        """Start the embedded directory or a slapd, with its people in it."""
-        return open_target(options, options.entries)
-
-    def open_live(self, options: LocustOptions) -> OpenDirectory:
-        return open_live(options)
-
-    def assure_own(self, options: LocustOptions, what: str) -> None:
-        assure_own(options, what)
 
     def prepare_more(
         self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing

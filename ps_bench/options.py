@@ -10,7 +10,14 @@ from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import MeasureOptions, PointOptions
 from sitebench.measure.options import PeakOptions as SearchOptions
 from sitebench.options import option
-from sitebench.suite_base.options import EntriesOption, PeopleOptions, ServerOptions, port_option
+from sitebench.suite_base.options import (
+    EntriesOption,
+    PeopleOptions,
+    ServerOptions,
+    SizesOption,
+    paper_flag,
+    port_option,
+)
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,12 @@ class UiOptions(UiDefaults, PsOptions):
 
 
 @dataclass(frozen=True)
-class SweepOptions(MeasureOptions, TestOptions):
-    """What `sitebench ps sweep` takes, besides sizes."""
+class SweepOptions(SizesOption, MeasureOptions, TestOptions):
+    """What `sitebench ps sweep` takes."""
+
+    paper: bool = paper_flag(
+        "The 1997 paper's sweep: 300 s of warm-up, 600 s measured, 1k to 1m people."
+    )
 
 
 @dataclass(frozen=True)

@@ -1,116 +1,86 @@
-"""Points of the site suite: each has a target of its own, a fresh copy of the same database."""
+"""What the suite for personalized sites measures."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from ps_bench.options import LocustOptions, PsOptions, TestOptions
+from ps_bench.options import LocustOptions, PsOptions
 from ps_bench.scenarios import SCENARIOS
 from ps_bench.suite import SUITE
 from ps_bench.targets.opening import OWN_TARGETS, assure_pages, open_target
 from ps_bench.targets.personalized_site import PersonalizedSite
-from seeders.upd import Progress, UpdSpec, visitors
-from sitebench.errors import BadInput
+from seeders.pools import cache_folder
+from seeders.upd import UpdSpec, visitors
+from sitebench.http.address import parse_address
 from sitebench.http.scenario import Scenario
-from sitebench.http.scenario_file import read
-from sitebench.http.site import OpenSite, assure_own, parse_address
-from sitebench.measure.sweep import Stage
-from sitebench.runs.point import PointSpec
-from sitebench.suite_base import points
+from sitebench.http.scenario_file import read, variables
+from sitebench.http.site import OpenSite, assure_own, open_live
+from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
 
 
-def point(options: PsOptions, operation: str, **settings: str) -> PointSpec:
-    """Return the specification of one point; the content of a scenario file is part of it."""
-    if options.scenario is not None:
-        if operation != "scenario":
-            raise BadInput(
-                f"a scenario file says what users do, and so does {operation!r}",
-                "leave one of them out",
-            )
-        read(options.scenario)
-        content = Path(options.scenario).read_bytes()
-        settings["scenario_digest"] = hashlib.sha256(content).hexdigest()
-    return points.point(SUITE, options, operation, **settings)
+class PsPoints(SuitePoints[Scenario, OpenSite]):
+    suite = SUITE
+    options = PsOptions
+    locust_options = LocustOptions
+    own_targets = OWN_TARGETS
+    user = OwnUser("ps_bench.users", "SiteUser", "scenario")
+    by_file = "scenario"
+
+    def program(self, options: Any, operation: str) -> Scenario:
+        if operation == self.by_file and options.scenario is not None:
+            return read(options.scenario)
+        return SCENARIOS[operation]
+
+    def open(
+        self,
+        options: Any,
+        programs: Sequence[Scenario],
+        progress: Progress = lambda done, total: None,
+    ) -> AbstractContextManager[OpenSite]:
+        if options.target in OWN_TARGETS:
+            return open_target(options, progress)
+        return self.address(options, programs)
+
+    def address(self, options: Any, programs: Sequence[Scenario]) -> OpenSite:
+        """Address a site that has the pages which the scenarios ask for."""
+        site = open_live(options)
+        assure_pages(site, programs)
+        return site
+
+    def assure_own(self, options: Any, what: str) -> None:
+        assure_own(options, what)
+
+    def here(
+        self, server: PersonalizedSite, entries: int | None, load: dict[str, Any]
+    ) -> tuple[PsOptions, OpenSite]:
+        """Address a site in this process; its people are those of the test."""
+        load = {**load, "target": server.url, "tls_ca": server.ca or load["tls_ca"]}
+        load |= {"seed": server.seed, "locales": server.locales}
+        options = PsOptions(entries=entries or server.size, **load)
+        return options, OpenSite("the site", parse_address(server.url), **known(server, options))
+
+    def population(self, options: Any, size: int) -> Mapping[str, Any]:
+        people = UpdSpec(size, options.seed, options.locales)
+        return {"digest": visitors(people).digest, "seed": options.seed}
+
+    def data(self, options: Any) -> Path:
+        return cache_folder() if options.database is None else Path(options.database)
+
+    def asked(self, options: Any) -> Any:
+        """Say which variables a scenario takes out of the environment: it may be a stranger's."""
+        if options.scenario is not None and (names := variables(options.scenario)):
+            from sitebench.measure.command import say
+
+            shown = ", ".join(f"${name}" for name in names)
+            say(f"{options.scenario} sends {shown} of this environment to {options.target}")
+        return options
+
+    def described(self, program: Scenario) -> str:
+        return repr(program.without_credentials())
 
 
-def endpoint(
-    target: OpenSite, options: PsOptions, own: tuple[Path, str] | None = None
-) -> points.Endpoint:
-    return points.Endpoint(SUITE, target, options, LocustOptions, own=own)
-
-
-def stage(options: PsOptions, operation: str, progress: Progress) -> Stage:
-    """Return one point."""
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[points.Endpoint]:
-        file = options.scenario
-        scenario = SCENARIOS[operation] if file is None else read(file)
-        _assure_own(options, operation, scenario)
-        with open_target(options, progress) as target:
-            assure_pages(target, [scenario])
-            yield endpoint(target, options)
-
-    title = f"making {options.target} ready with {options.entries:,} people"
-    return Stage(title, [point(options, operation)], opened)
-
-
-def _assure_own(options: PsOptions, operation: str, scenario: Scenario) -> None:
-    """Raise NotYours unless the scenario may write to the site that options name."""
-    if options.target not in OWN_TARGETS and scenario.writes:
-        assure_own(options, f"the operation {operation!r}")
-
-
-def api_stage(
-    operation: str | Scenario,
-    target: str | PersonalizedSite,
-    entries: int | None,
-    load: dict[str, Any],
-) -> Stage:
-    """Return the one point that `sitebench.run` measures."""
-    own, settings = None, {}
-    if isinstance(operation, str):
-        name, scenario = operation, SCENARIOS[operation]
-    else:
-        name, scenario = operation.name, operation
-        settings = {"scenario": repr(operation.without_credentials())}
-        own = points.Own("ps_bench.users", "SiteUser", "scenario", operation)
-    if isinstance(target, str):
-        options = PsOptions(target=target, entries=entries or 10_000, **load)
-    else:
-        tls_ca = target.ca or load["tls_ca"]
-        load = {**load, "target": target.url, "tls_ca": tls_ca, "seed": target.seed}
-        options = PsOptions(entries=entries or target.size, locales=target.locales, **load)
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[points.Endpoint]:
-        if isinstance(target, str):
-            _assure_own(options, name, scenario)
-        with _open(options, target) as there, points.own_locustfile(own) as made:
-            assure_pages(there, [scenario])
-            yield endpoint(there, options, made)
-
-    return Stage(options.target, [point(options, name, **settings)], opened)
-
-
-def _open(
-    options: PsOptions, target: str | PersonalizedSite
-) -> contextlib.AbstractContextManager[OpenSite]:
-    if isinstance(target, str):
-        return open_target(options)
-    return OpenSite("the site", parse_address(target.url), **known(target, options))
-
-
-def manifest(options: TestOptions, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return the suite's facts about a run; those of a scenario file are its text."""
-    people = UpdSpec(max(sizes), options.seed, options.locales)
-    population = {"digest": visitors(people).digest, "seed": options.seed}
-    more = {}
-    if options.scenario is not None:
-        more["scenario"] = Path(options.scenario).read_text(encoding="utf-8")
-    return points.manifest(options, sizes, population, **more)
+POINTS = PsPoints()

@@ -9,7 +9,7 @@ SUITE = Suite(
     long_name="site",
     title="Personalized site",
     help="Measure, serve and fill web sites with personal pages.",
-    commands="ps_bench.cli:app",
+    commands="ps_bench.cli:COMMANDS",
     operations={
         "scenario": "ScenarioUser",
         "page": "PageUser",
@@ -24,7 +24,9 @@ SUITE = Suite(
         next="ps serve --entries 10k",
     ),
     program="sitebench.http.scenario:Scenario",
-    stage="ps_bench.points:api_stage",
+    points="ps_bench.points:POINTS",
+    tables="ps_bench.paper.tables:tables",
+    paper_sweep="ps_bench.paper.printed:SWEEP_1997",
     report="ps_bench.paper.report:REPORT",
     plan="ps_bench.paper.plan:PLAN",
     exports={

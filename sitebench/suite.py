@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
@@ -34,6 +34,15 @@ class Demo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PaperSweep:
+    """The sweep over sizes that a paper printed."""
+
+    sizes: Sequence[int]
+    warmup_s: float
+    measure_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Suite:
     """One suite; what is "module:name" here is imported by `pkgutil.resolve_name`."""
 
@@ -46,7 +55,7 @@ class Suite:
     help: str
     """Its line in `sitebench --help`."""
     commands: str
-    """A `typer.Typer` with its commands."""
+    """Its commands, in the order in which help lists them."""
     operations: Mapping[str, str]
     """What can be measured by name, and the class of the locustfile that does it."""
     locustfile: str
@@ -56,8 +65,12 @@ class Suite:
     """A command that measures what this machine can do at most, and the engine's share of it."""
     program: str
     """The class of an operation that a user of the Python API makes up."""
-    stage: str
-    """A function that makes ready the one point that `sitebench.run` measures."""
+    points: str
+    """What it measures: a `SuitePoints`."""
+    tables: str
+    """A function that lays out results as the papers do."""
+    paper_sweep: str = ""
+    """The paper's sweep over sizes: a `PaperSweep`."""
     report: str
     """What a report has to know of it: a `ReportSuite`."""
     plan: str

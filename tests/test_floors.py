@@ -11,8 +11,8 @@ from sitebench.suite import SUITES, suites
 
 FLOORS = [
     *("_engine errors", "units suite", "system", "monitor options", "counts", "verdict"),
-    *("runs targets", "tables", "measure calibrate", "plan", "report", "locust compare", "api"),
-    *("suite_base", "http", "cli", "seeders", "ils_bench ps_bench web_bench"),
+    *("runs targets", "tables", "measure calibrate", "plan", "report", "locust compare"),
+    *("suite_base", "api", "http", "cli", "seeders", "ils_bench ps_bench web_bench"),
     *("sitebench locustfiles __main__", "benches"),
 ]
 """Bottom-up: files and folders of sitebench/, and packages; `sitebench` is its public face. What

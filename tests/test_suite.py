@@ -21,7 +21,14 @@ def test_a_suite_is_found_by_its_name() -> None:
 @whichever
 def test_what_a_suite_names_can_be_loaded(each: Suite) -> None:
     """A misspelt "module:name" would be noticed only when it is needed."""
-    for reference in (each.commands, each.program, each.stage, each.report, each.plan):
+    for reference in (
+        each.commands,
+        each.program,
+        each.points,
+        each.tables,
+        each.report,
+        each.plan,
+    ):
         assert resolve_name(reference) is not None
     # Read, not imported: Locust would patch the sockets of every other test.
     users = re.findall(r"^class (\w+)", each.locustfile_path().read_text(), re.MULTILINE)

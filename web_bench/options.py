@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sitebench.errors import UnknownValue
-from sitebench.http.site import SiteAddress, parse_address
+from sitebench.http.address import SiteAddress, parse_address
 from sitebench.locust.web_ui.options import SessionOptions
 from sitebench.locust.web_ui.options import UiOptions as UiDefaults
 from sitebench.measure.options import LoadOptions, MeasureOptions, PointOptions
@@ -21,7 +21,7 @@ from sitebench.suite_base.options import (
 )
 from web_bench.workload import DYNAMIC, SEED, Workload
 
-_OWN = "workload"
+OWN = "workload"
 """The operation that --workload describes."""
 
 
@@ -82,7 +82,7 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
         "address of another.",
     )
     workload: str | None = option.file(
-        f"TOML file that describes the operation {_OWN!r} (docs/web.md).",
+        f"TOML file that describes the operation {OWN!r} (docs/web.md).",
         panel="Load",
         form=False,
     )
@@ -211,3 +211,10 @@ class ServeOptions(FileSetOptions, ServerOptions):
     workload: str = option.text(
         "webbench1-static", "Workload, or TOML file, whose files are served.", panel="Files"
     )
+
+
+@dataclass(frozen=True)
+class ListingOptions:
+    """What `sitebench web workloads` takes."""
+
+    json: bool = option.flag("JSON instead of a table.", panel="Options")

@@ -1,119 +1,117 @@
-"""Points of the web suite: a curve over clients for each workload, at one target."""
+"""What the web suite measures."""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from seeders.pools import cache_folder
 from sitebench.errors import BadInput
-from sitebench.http.site import parse_address
+from sitebench.http.address import parse_address
 from sitebench.measure.sweep import Stage
-from sitebench.runs.point import PointSpec
-from sitebench.suite_base import points
+from sitebench.suite_base.points import OwnUser, Progress, SuitePoints
 from sitebench.targets.in_process import known
-from web_bench.docroot import Progress, with_options
-from web_bench.options import LocustOptions, TestOptions, WebOptions
+from web_bench.docroot import with_options
+from web_bench.options import OWN, LocustOptions, WebOptions
 from web_bench.suite import SUITE
 from web_bench.targets.open_web import OpenWeb
-from web_bench.targets.opening import open_target
+from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.targets.web_server import WebServer
 from web_bench.workload import Workload, find
 
-OWN = "workload"
-"""The operation that a TOML file of the user's describes."""
 
+class WebPoints(SuitePoints[Workload, OpenWeb]):
+    suite = SUITE
+    options = WebOptions
+    locust_options = LocustOptions
+    own_targets = OWN_TARGETS
+    user = OwnUser("web_bench.users", "WebUser", "workload")
+    by_file = OWN
 
-def workload_of(options: TestOptions, operation: str) -> Workload:
-    """Return what an operation asks for."""
-    if operation != OWN:
-        return with_options(find(operation), options)
-    if options.workload is None:
-        raise BadInput(f"the operation {OWN!r} needs a file", "name it with --workload FILE.toml")
-    return with_options(replace(find(_toml(options.workload)), name=OWN), options)
-
-
-def _toml(path: str) -> str:
-    if not path.endswith(".toml"):
-        raise BadInput(f"{path!r} is not the name of a TOML file", "name a file ending in .toml")
-    return path
-
-
-def point(options: TestOptions, operation: str, **settings: str) -> PointSpec:
-    """Return the specification of one point; the content of a workload file is part of it."""
-    if options.workload is not None:
+    def program(self, options: Any, operation: str) -> Workload:
         if operation != OWN:
+            return with_options(find(operation), options)
+        path = options.workload
+        if path is None:
+            needs = f"the operation {OWN!r} needs a file"
+            raise BadInput(needs, "name it with --workload FILE.toml")
+        if not path.endswith(".toml"):
             raise BadInput(
-                f"a workload file says what clients ask for, and so does {operation!r}",
-                "leave one of them out",
+                f"{path!r} is not the name of a TOML file", "name a file ending in .toml"
             )
-        content = Path(options.workload).read_bytes()
-        settings["workload_digest"] = hashlib.sha256(content).hexdigest()
-    workload_of(options, operation)
-    return points.point(SUITE, options, operation, **settings)
+        return with_options(replace(find(path), name=OWN), options)
 
+    def check(self, options: Any, programs: Sequence[Workload]) -> None:
+        check(options, programs)
 
-def stage(
-    options: WebOptions, operation: str, progress: Progress, clients: Sequence[int] = ()
-) -> Stage:
-    """Return a workload's points, one for each number of clients, all at one target."""
-    workload = workload_of(options, operation)
+    def open(
+        self,
+        options: Any,
+        programs: Sequence[Workload],
+        progress: Progress = lambda done, total: None,
+    ) -> AbstractContextManager[OpenWeb]:
+        return open_target(options, programs, progress)
 
-    @contextlib.contextmanager
-    def opened() -> Iterator[points.Endpoint]:
-        with open_target(options, [workload], progress) as target:
-            yield _endpoint(target, options)
+    def address(self, options: Any, programs: Sequence[Workload]) -> OpenWeb:
+        return open_target(options, programs)
 
-    each = [replace(options, users=users) for users in clients or (options.users,)]
-    title = f"making {options.target} ready for {operation}"
-    return Stage(title, [point(one, operation) for one in each], opened)
+    def assure_own(self, options: Any, what: str) -> None:
+        """Do nothing: no workload writes."""
 
-
-def _endpoint(target: OpenWeb, options: WebOptions) -> points.Endpoint:
-    arguments = {
-        "tls_target": None if target.secure is None else str(target.secure),
-        "programs": dict(target.programs) or None,
-        "docroot": None,
-        "directives": None,
-    }
-    return points.Endpoint(SUITE, target, options, LocustOptions, arguments=arguments)
-
-
-def api_stage(
-    operation: str | Workload,
-    target: str | WebServer,
-    entries: int | None,
-    load: dict[str, Any],
-) -> Stage:
-    """Return the one point that `sitebench.run` measures."""
-    if not isinstance(operation, str):
-        raise BadInput(
-            "a workload is measured by its name", "write it into a TOML file and name that"
-        )
-    if entries is not None:
-        raise BadInput("a web server holds no people", "leave entries out")
-    given = {name: value for name, value in load.items() if name != "keys"}
-    if isinstance(target, str):
-        return stage(WebOptions(target=target, **given), operation, lambda done, total: None)
-    given |= {"target": target.url, "tls_ca": target.ca or load["tls_ca"]}
-    options = WebOptions(programs=dict(target.programs), **given)
-    address = parse_address(target.url)
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[points.Endpoint]:
+    def here(
+        self, server: WebServer, entries: int | None, load: dict[str, Any]
+    ) -> tuple[WebOptions, OpenWeb]:
+        load = {**load, "target": server.url, "tls_ca": server.ca or load["tls_ca"]}
+        options = WebOptions(programs=dict(server.programs), **load)
+        address = parse_address(server.url)
         secure = address if address.encrypted else None
-        there = OpenWeb("the server", address, secure=secure, **known(target, options))
-        yield _endpoint(replace(there, programs=target.programs), options)
+        there = OpenWeb("the server", address, secure=secure, **known(server, options))
+        return options, replace(there, programs=server.programs)
 
-    return Stage(options.target, [point(options, operation)], opened)
+    def data(self, options: Any) -> Path:
+        return cache_folder() if options.docroot is None else Path(options.docroot)
+
+    def notes(self, factor: str) -> Sequence[str]:
+        from web_bench.paper.printed import PAPERS
+
+        said = [each.text for paper in PAPERS.values() for each in paper.statements]
+        tried = factor == "processors"
+        return [f"1996-2000: {text}." for text in said if tried and "second processor" in text]
+
+    def arguments(self, target: OpenWeb, *, reused: bool) -> dict[str, Any]:
+        return {
+            "tls_target": None if target.secure is None else str(target.secure),
+            "programs": dict(target.programs) or None,
+            "docroot": None,
+            "directives": None,
+        }
+
+    def named(self, options: Any, text: str) -> tuple[Any, str]:
+        """Return the operation of a workload: a name, or a TOML file."""
+        if not text.endswith(".toml"):
+            return super().named(options, text)
+        if options.workload not in (None, text):
+            raise BadInput("one command takes one workload file", "measure them one after another")
+        return replace(options, workload=text), OWN
+
+    def api_stage(
+        self,
+        operation: str | Workload,
+        target: Any,
+        entries: int | None,
+        load: dict[str, Any],
+    ) -> Stage:
+        if not isinstance(operation, str):
+            raise BadInput(
+                "a workload is measured by its name", "write it into a TOML file and name that"
+            )
+        if entries is not None:
+            raise BadInput("a web server holds no people", "leave entries out")
+        given = {name: value for name, value in load.items() if name != "keys"}
+        return super().api_stage(operation, target, None, given)
 
 
-def manifest(options: TestOptions, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return the suite's facts about a run; those of a workload file are its text."""
-    more: dict[str, Any] = {}
-    if options.workload is not None:
-        more["workload"] = Path(options.workload).read_text(encoding="utf-8")
-    return points.manifest(options, sizes, None, **more)
+POINTS = WebPoints()

@@ -8,7 +8,7 @@ SUITE = Suite(
     name="web",
     title="Web server",
     help="Measure, serve and fill web servers: static files, and the programs behind them.",
-    commands="web_bench.cli:app",
+    commands="web_bench.cli:COMMANDS",
     operations={
         "webbench1-static": "WebBench1StaticUser",
         "webbench1-light": "WebBench1LightUser",
@@ -38,7 +38,8 @@ SUITE = Suite(
         next="web spice --clients 1,4,16",
     ),
     program="web_bench.workload:Workload",
-    stage="web_bench.points:api_stage",
+    points="web_bench.points:POINTS",
+    tables="web_bench.paper.tables:tables",
     report="web_bench.paper.report:REPORT",
     plan="web_bench.paper.plan:PLAN",
     exports={"WebServer": "web_bench.targets.web_server"},

@@ -3,56 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from sitebench._engine import Engine
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
-from sitebench.http.site import parse_address
+from sitebench.http.address import parse_address
 from sitebench.locust.preparing import Preparing
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
 from sitebench.targets.tls import Trust
-from web_bench import points
 from web_bench.docroot import docroot_of
 from web_bench.engine_config import engine_config
-from web_bench.options import LocustOptions, WebOptions
+from web_bench.options import LocustOptions
 from web_bench.paper.figures import figures, warnings
-from web_bench.suite import SUITE
+from web_bench.points import POINTS
 from web_bench.targets.open_web import OpenWeb
-from web_bench.targets.opening import OWN_TARGETS, check, open_target
 from web_bench.workload import Workload
 
 
 class WebRun(BaseSuiteRun[Workload, OpenWeb]):
-    suite = SUITE
-    points = points
-    locust_options = LocustOptions
-    point_options = WebOptions
-    own_targets = tuple(OWN_TARGETS)
-    program = text_option = "workload"
+    points = POINTS
 
-    def check(self, options: LocustOptions, users: Sequence[type[Any]]) -> None:
-        """Raise unless the workloads can be read, and the target can do what they ask of it."""
-        workloads = self.programs(options, users)
-        check(options, workloads)
-        if options.target not in OWN_TARGETS:
-            open_target(options, workloads)
-
-    def start(
-        self, options: LocustOptions, preparing: Preparing
-    ) -> AbstractContextManager[OpenWeb]:
-        """Start the server on the workloads' files."""
-        workloads = self.programs(options)
-        # Written in a thread; opening the server then finds them.
-        preparing.run_with_progress(lambda progress: docroot_of(options, workloads, progress))
-        return open_target(options, workloads)
-
-    def open_live(self, options: LocustOptions) -> OpenWeb:
-        return open_target(options, self.programs(options))
-
-    def assure_own(self, options: LocustOptions, what: str) -> None:
-        """Do nothing: no workload writes."""
+    def make_data(
+        self, options: LocustOptions, programs: Sequence[Workload], preparing: Preparing
+    ) -> None:
+        """Write the files, in a thread."""
+        preparing.run_with_progress(lambda progress: docroot_of(options, programs, progress))
 
     def prepare_more(
         self, options: LocustOptions, target: OpenWeb, processes: int, preparing: Preparing

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sitebench.locust.user import LaneUser
 from sitebench.suite_base.joining import join
 from web_bench.options import LocustOptions
-from web_bench.points import workload_of
+from web_bench.points import POINTS
 from web_bench.suite_run import WebRun
 from web_bench.workload import Workload
 
@@ -29,7 +29,7 @@ class WebUser(LaneUser):
 
     @classmethod
     def build(cls, options: Any) -> Workload:
-        return workload_of(options, cls.workload)
+        return POINTS.program(options, cls.workload)
 
     def program(self) -> str:
         return type(self).workload

@@ -15,7 +15,8 @@ from typing import Any
 
 from sitebench._engine import FileSet
 from sitebench.errors import TargetUnreachable
-from sitebench.http.site import SiteAddress, parse_address, probe
+from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.site import probe
 from sitebench.targets.tls import SYSTEM, Trust, tls_failed
 from web_bench.seed import Progress, file_set
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass
 
 from benches.command import run
 from benches.soak.run import soak
-from sitebench import units
 from sitebench.measure.options import run_file
+from sitebench.options import option
+from sitebench.options.command import command
 
 
-def command(
-    entries: Annotated[str, typer.Option(help="People in the directory.", metavar="SIZE")] = "100k",
-    measure: Annotated[
-        str, typer.Option(help="Length of the measured window.", metavar="TIME")
-    ] = "2m",
-    users: Annotated[int, typer.Option(help="Lanes.", min=16, metavar="N")] = 64,
-    out: Annotated[
-        str | None,
-        typer.Option(help="Run file (default: a name with the time in it).", metavar="FILE"),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class _SoakOptions:
+    """What `python -m benches.soak` takes."""
+
+    entries: int = option.size(100_000, "People in the directory.")
+    measure: float = option.duration(120.0, "Length of the measured window.")
+    users: int = option.count(64, "Lanes.", at_least=16)
+    out: str | None = option.file("Run file (default: a name with the time in it).")
+
+
+@command(_SoakOptions, panel="Measure", name="soak")
+def main(options: _SoakOptions) -> None:
     """Work the embedded directory for a long time, and compare the end with the beginning.
 
     python -m benches.soak --entries 1m --measure 1h
@@ -31,9 +31,8 @@ def command(
     fails when memory grows on either side, when an operation takes more CPU time at the end than
     at the beginning, or when lanes and directory have not counted the same.
     """
-    size, length = units.parse_size(entries), units.parse_duration(measure)
-    soak(size, length, users, out or run_file("ils-soak"))
+    soak(options.entries, options.measure, options.users, options.out or run_file("ils-soak"))
 
 
 if __name__ == "__main__":
-    run(command, "benches.soak")
+    run(main, "benches.soak")

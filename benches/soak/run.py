@@ -17,7 +17,7 @@ from benches.soak.reading import COUNTERS, DIRECTORY, Soaked, read
 from benches.soak.render import tables
 from benches.soak.trend import Figure
 from ils_bench.options import IlsOptions
-from ils_bench.points import endpoint, manifest, point
+from ils_bench.points import POINTS
 from ils_bench.targets.opening import directory_config, open_embedded
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
@@ -111,10 +111,12 @@ def soak(entries: int, measure_s: float, users: int, out: str) -> None:
     with RunStore(out) as store, contextlib.ExitStack() as last:
         last.callback(say, f"run file: {out}")
         command = ["python", "-m", "benches.soak", *sys.argv[1:]]
-        store.set_manifest(collect([], {**manifest(options, [entries]), "command": command}))
+        store.set_manifest(collect([], {**POINTS.facts(options, [entries]), "command": command}))
         with CountingProgress() as progress:
             title = f"making a directory of {entries:,} people"
-            stage = Stage(title, [point(options, "soak")], lambda: opened(options, store, progress))
+            stage = Stage(
+                title, [POINTS.point(options, "soak")], lambda: opened(options, store, progress)
+            )
             try:
                 sweep([stage], store, progress)
             except (KeyboardInterrupt, SitebenchError):
@@ -142,7 +144,7 @@ def opened(
 
         progress.target = target
         try:
-            yield SoakEndpoint(endpoint(target, options, OWN), closed)
+            yield SoakEndpoint(POINTS.endpoint(target, options, OWN), closed)
         finally:
             if target.alive():
                 closed()

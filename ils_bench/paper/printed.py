@@ -6,9 +6,14 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
+from sitebench.suite import PaperSweep
+
 _PAPER = tomllib.loads(files("ils_bench.paper").joinpath("1997.toml").read_text(encoding="utf-8"))
 
 SIZES_1997: tuple[int, ...] = tuple(_PAPER["sizes"])
+
+SWEEP_1997 = PaperSweep(sizes=SIZES_1997, warmup_s=10.0, measure_s=600.0)
+"""Each operation for 600 seconds at each size (page 8)."""
 
 TABLES_1997: dict[str, dict[str, dict[str, Any]]] = _PAPER["tables"]
 """By operation and machine: a table's number, its operations per second (`ops_per_s`) and its other

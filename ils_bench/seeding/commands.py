@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ from ils_bench.seeding.destinations import (
 from ils_bench.targets.address import parse_address
 from ils_bench.targets.identity import identity_of, password_asked
 from ils_bench.targets.live import assure_own, open_live, seed
+from ils_bench.targets.opening import OWN_TARGETS
 from ils_bench.targets.people import spec_of
 from ils_bench.targets.probe import WrongBase, connected, exists, probe
 from ils_bench.targets.target import OpenDirectory
@@ -343,3 +345,21 @@ def _remove_seeded(options: SeedOptions) -> None:
     with bar(f"emptying {target.address}", people.size) as move:
         removed = clean.remove(reservation, target, move)
     say(f"{target.address}: removed {removed:,} people from {people.base}")
+
+
+def leftovers(target: str) -> Callable[[], None]:
+    """Return what says, after a run that begins now, that people of it stay in a user's directory.
+
+    This process adds some of them, the processes of its points add the others.
+    """
+    before = {each.id for each in journal.entries()}
+
+    def report() -> None:
+        if target in OWN_TARGETS:
+            return
+        new = [each for each in journal.entries() if each.id not in before]
+        left = [each.target for each in new if each.abandoned or each.pid == os.getpid()]
+        for found in dict.fromkeys(left):
+            say(f"{found} still holds people of this run: `sitebench ils clean` removes them")
+
+    return report

@@ -6,12 +6,17 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
+from sitebench.suite import PaperSweep
+
 _PAPER = tomllib.loads(files("ps_bench.paper").joinpath("1997.toml").read_text(encoding="utf-8"))
 
 SIZES_1997: tuple[int, ...] = tuple(_PAPER["sizes"])
 
-WARMUP_1997_S: float = float(_PAPER["warmup_s"])
-MEASURE_1997_S: float = float(_PAPER["measure_s"])
+SWEEP_1997 = PaperSweep(
+    sizes=SIZES_1997,
+    warmup_s=float(_PAPER["warmup_s"]),
+    measure_s=float(_PAPER["measure_s"]),
+)
 
 TABLES_1997: dict[str, dict[str, list[str]]] = _PAPER["tables"]
 """By table and row: the cells, over SIZES_1997."""

@@ -8,10 +8,11 @@ from typing import Protocol
 
 from sitebench.api.result import Result
 from sitebench.errors import UnknownValue
-from sitebench.measure.sweep import Stage, sweep
+from sitebench.measure.sweep import sweep
 from sitebench.runs.point import PointResult, PointSpec
 from sitebench.runs.store import RunStore
 from sitebench.suite import Suite, suite, suites
+from sitebench.suite_base.points import points_of
 from sitebench.system.limits import allow_descriptors
 from sitebench.system.scratch import scratch
 
@@ -73,9 +74,7 @@ def run(
         "tls_insecure": tls_insecure,
         "tls_resume": tls_resume,
     }
-    stage: Stage = resolve_name(_suite_of(operation, target).stage)(
-        operation, target, entries, load
-    )
+    stage = points_of(_suite_of(operation, target)).api_stage(operation, target, entries, load)
     (spec,) = stage.points
     allow_descriptors(spec.users)
     with scratch() as folder:

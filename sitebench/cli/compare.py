@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, NotDecided, ObjectiveMissed
 from sitebench.options import option
-from sitebench.options.convert import command_options
+from sitebench.options.command import argument, command
 from sitebench.system.files import write
 
 if TYPE_CHECKING:
@@ -54,14 +52,13 @@ class _CompareOptions:
     )
 
 
-@command_options(_CompareOptions)
-def compare(
-    options: _CompareOptions,
-    a: Annotated[
-        str, typer.Argument(help="Run file; with --interleave, a value for {}.", metavar="A")
-    ],
-    b: Annotated[str, typer.Argument(help="Run file or value to compare with A.", metavar="B")],
-) -> None:
+@command(
+    _CompareOptions,
+    argument("A", "Run file; with --interleave, a value for {}."),
+    argument("B", "Run file or value to compare with A."),
+    panel="Results",
+)
+def compare(options: _CompareOptions, a: str, b: str) -> None:
     """Test whether B differs from A, and estimate by how much.
 
     sitebench compare ldap://127.0.0.1:3890 ldap://127.0.0.1:3891

@@ -5,16 +5,18 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
 from sitebench.errors import BadInput
-from sitebench.options.convert import named
-from sitebench.options.spelling import spellings
-from sitebench.suite import Suite, suite, suites
-from sitebench.units import format_duration, parse_duration
+from sitebench.options import option
+from sitebench.options.command import argument, command
+from sitebench.suite import Suite, suites
+from sitebench.suite import suite as find_suite
+from sitebench.units import format_duration
 
 _MEASURE_S = 5.0
 
@@ -22,33 +24,33 @@ _POINT_S = 6.0
 """What a point takes besides its window: warm-up, the start of its processes, second tries."""
 
 
-def demo(
-    context: typer.Context,
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="What to measure (default: all): some of "
-            f"{', '.join(each.name for each in suites())}.",
-            metavar="SUITE...",
-            autocompletion=lambda: [each.name for each in suites()],
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            *spellings("measure"),
-            help="Length of each measured window (default: 5s).",
-            metavar="TIME",
-            parser=named(parse_duration, "--measure"),
-        ),
-    ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            *spellings("out"), help="Folder for the run files and the report.", metavar="FOLDER"
-        ),
-    ] = Path(),
-) -> None:
+@dataclass(frozen=True)
+class _DemoOptions:
+    """What `sitebench demo` takes besides suites."""
+
+    measure: float | None = option.duration(
+        None, "Length of each measured window (default: 5s).", panel="Options"
+    )
+    out: str = option.text(
+        ".", "Folder for the run files and the report.", "FOLDER", panel="Options"
+    )
+
+
+_NAMES = [each.name for each in suites()]
+
+
+@command(
+    _DemoOptions,
+    argument(
+        "SUITE...",
+        f"What to measure (default: all): some of {', '.join(_NAMES)}.",
+        words=_NAMES,
+        required=False,
+        several=True,
+    ),
+    panel="Measure",
+)
+def demo(options: _DemoOptions, suite: Sequence[str]) -> None:
     """Measure the embedded servers on this machine and make a report: a first look, in minutes.
 
     sitebench demo
@@ -57,17 +59,16 @@ def demo(
 
     If it is interrupted, the same command continues.
     """
-    chosen = [suite(name) for name in names] if names else suites()
+    chosen, out = [find_suite(name) for name in suite] or suites(), Path(options.out)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(
             f"cannot make folder {out}: {error.strerror}", "name a folder that you may write"
         ) from error
-    # Typed as the text that typer's parser is given; what arrives is what the parser returned.
-    sweeps = [_Sweep(each, measure, out) for each in chosen]  # type: ignore[arg-type]
+    sweeps = [_Sweep(each, options.measure, out) for each in chosen]
     try:
-        _run(context.find_root().command, sweeps, out / "demo.html")
+        _run(click.get_current_context().find_root().command, sweeps, out / "demo.html")
     except KeyboardInterrupt:
         _interrupted(sweeps)
         raise

@@ -7,13 +7,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput
 from sitebench.options import option
-from sitebench.options.convert import command_options
+from sitebench.options.command import argument, command
 from sitebench.system.files import atomic_write, cannot_write
 
 if TYPE_CHECKING:
@@ -42,13 +40,12 @@ class _ExportOptions:
     )
 
 
-@command_options(_ExportOptions)
-def export(
-    options: _ExportOptions,
-    run: Annotated[
-        Path, typer.Argument(help="Run file, which may still be written to.", metavar="RUN")
-    ],
-) -> None:
+@command(
+    _ExportOptions,
+    argument("RUN", "Run file, which may still be written to.", parse=Path),
+    panel="Results",
+)
+def export(options: _ExportOptions, run: Path) -> None:
     """Write a run file as CSV or an HdrHistogram log.
 
     sitebench export run.sitebench > points.csv

@@ -1,31 +1,28 @@
 """The root of the command line; suites add their commands through `sitebench.suite`.
 
 Importing it must stay quick, because completion does so at every key: no Locust, no ldap3, no
-Faker, and a suite's commands only when one of them is needed.
+Faker, and a command only when it is needed.
 """
 
 from __future__ import annotations
 
-import functools
+import os
 import shlex
 import signal
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from pkgutil import resolve_name
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-import typer
-from typer.main import get_group
+import click
+from click.exceptions import NoArgsIsHelpError
+from click.shell_completion import shell_complete
 
-from sitebench.cli.compare import compare
-from sitebench.cli.demo import demo
-from sitebench.cli.export import export
-from sitebench.cli.report import report
-from sitebench.cli.resume import resume
-from sitebench.cli.usage import UsageError, as_bad_input
-from sitebench.cli.worker import worker
+from sitebench.cli.completion import COMPLETING
+from sitebench.cli.completion import OPTIONS as COMPLETION
+from sitebench.cli.usage import as_bad_input
 from sitebench.errors import EXIT_INTERRUPTED, SitebenchError, exit_with
-from sitebench.options.help import App, Group
+from sitebench.options.command import Group, Option, invoke
 from sitebench.suite import suites
 
 _EXAMPLES = "\n\n".join(
@@ -34,85 +31,59 @@ _EXAMPLES = "\n\n".join(
         *(shlex.join(["sitebench", each.name, *each.demo.command]) for each in suites()),
     ]
 )
+_LONG_NAMES = {each.name: each.long_name for each in suites() if each.long_name}
 
 
-class _OfSuites(Group):
-    """A group whose commands are suites, some of them."""
+def _group(name: str, commands: str, explanation: str, panel: str, **more: Any) -> Group:
+    """Make a group of commands that are imported when one of them is needed."""
+    return Group(name, lambda: resolve_name(commands), help=explanation, panel=panel, **more)
 
-    long_names: ClassVar[Mapping[str, str]] = {
-        each.name: each.long_name for each in suites() if each.long_name
+
+def _members() -> Mapping[str, str | click.Command]:
+    """Return every command; those of a module by its name."""
+    (calibrate,) = filter(None, (each.calibrate for each in suites()))
+    plan = "Plan capacity: people per machine, machines per community."
+    return {
+        "demo": "sitebench.cli.demo:demo",
+        **{each.name: _group(each.name, each.commands, each.help, "Measure") for each in suites()},
+        "report": "sitebench.cli.report:report",
+        "compare": "sitebench.cli.compare:compare",
+        "resume": "sitebench.cli.resume:resume",
+        "export": "sitebench.cli.export:export",
+        "plan": _group(
+            "plan", "sitebench.cli.plan:COMMANDS", plan, "Results", long_names=_LONG_NAMES
+        ),
+        "calibrate": calibrate,
+        "worker": "sitebench.cli.worker:worker",
     }
 
 
-app = App(
-    cls=_OfSuites,
-    help="Load tester for LDAP directories and web sites. It says for every number whether the "
-    f"server or the load generator was the limit.\n\n{_EXAMPLES}",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-
-
-def _add_group(
-    name: str, explanation: str, commands: str, panel: str, kind: type[Group] = Group
-) -> None:
-    """Add a group whose commands are those of a `typer.Typer` that is imported when it is used."""
-
-    @functools.cache
-    def loaded() -> MutableMapping[str, Any]:
-        return get_group(resolve_name(commands)).commands
-
-    class Loaded(kind):  # type: ignore[valid-type,misc]
-        @property
-        def commands(self) -> MutableMapping[str, Any]:
-            return loaded()
-
-        @commands.setter
-        def commands(self, _: MutableMapping[str, Any]) -> None:
-            """Take none: a group is given those of its own `typer.Typer`, which has none."""
-
-    group = App(cls=Loaded, no_args_is_help=True)
-    app.add_typer(group, name=name, help=explanation, rich_help_panel=panel)
-
-
-app.command(rich_help_panel="Measure")(demo)
-for _suite in suites():
-    _add_group(_suite.name, _suite.help, _suite.commands, "Measure")
-app.command(rich_help_panel="Results")(report)
-app.command(rich_help_panel="Results")(compare)
-app.command(rich_help_panel="Results")(resume)
-app.command(rich_help_panel="Results")(export)
-_add_group(
-    "plan",
-    "Plan capacity: people per machine, machines per community.",
-    "sitebench.cli.plan:app",
-    "Results",
-    _OfSuites,
-)
-for _suite in suites():
-    if _suite.calibrate is not None:
-        app.command("calibrate", rich_help_panel="This machine")(resolve_name(_suite.calibrate))
-app.command(rich_help_panel="This machine")(worker)
-
-
-def _version(asked: bool) -> None:
+def _version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
         print(f"sitebench {version('sitebench')}")
-        raise typer.Exit
+        ctx.exit()
 
 
-@app.callback()
-def root(
-    _: Annotated[
-        bool,
-        typer.Option(
-            "--version", "-V", callback=_version, is_eager=True, help="Version of sitebench."
+app = Group(
+    "sitebench",
+    _members,
+    long_names=_LONG_NAMES,
+    help="Load tester for LDAP directories and web sites. It says for every number whether the "
+    f"server or the load generator was the limit.\n\n{_EXAMPLES}",
+    params=[
+        Option(
+            ["--version", "-V"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Version of sitebench.",
         ),
-    ] = False,
-) -> None:
-    """Take the options of every command."""
+        *COMPLETION,
+    ],
+)
 
 
 def main() -> None:
@@ -120,13 +91,15 @@ def main() -> None:
     # SIGTERM does what Ctrl-C does: targets are stopped, results so far are kept.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        sys.exit(app(prog_name="sitebench", standalone_mode=False))
+        if asked := os.environ.get(COMPLETING):
+            sys.exit(shell_complete(app, {}, "sitebench", COMPLETING, asked))
+        sys.exit(invoke(app, "sitebench", sys.argv[1:]))
     except SitebenchError as error:
         exit_with(error)
-    except UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            error.show()
-            sys.exit(error.exit_code)
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.UsageError as error:
         exit_with(as_bad_input(error))
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.options.convert import command_options
-from sitebench.options.help import App
+from sitebench.options.command import Command, argument, command
 from sitebench.plan.options import PlanOptions
 from sitebench.plan.suite import PlanSuite, plan_suites
 
@@ -21,28 +18,24 @@ if TYPE_CHECKING:
     from sitebench.plan.model import Scenario
     from sitebench.plan.rates import RateTable
 
-app = App()
-
 _ALONE = (
     "each operation met the objective when measured alone; in a mix they also wait for each other"
 )
 
-_Run = Annotated[
-    Path | None,
-    typer.Argument(help="Run file to take the rates from (default: 1997's rates).", metavar="RUN"),
-]
+_RUN = argument(
+    "RUN", "Run file to take the rates from (default: 1997's rates).", parse=Path, required=False
+)
 
 
-def _command(suite: PlanSuite) -> Callable[..., None]:
-    @command_options(suite.options)
-    def plan(options: PlanOptions, run: _Run = None) -> None:
+def _command(suite: PlanSuite) -> Command:
+    @command(suite.options, _RUN, panel="Commands", name=suite.name, explanation=suite.help)
+    def plan(options: PlanOptions, run: Path | None) -> None:
         _plan(suite, options, run)
 
     return plan
 
 
-for _suite in plan_suites():
-    app.command(_suite.name, help=_suite.help)(_command(_suite))
+COMMANDS = {each.name: _command(each) for each in plan_suites()}
 
 
 def _plan(suite: PlanSuite, options: PlanOptions, run: Path | None) -> None:

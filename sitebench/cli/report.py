@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
 from sitebench.errors import BadInput
 from sitebench.options import option
-from sitebench.options.convert import command_options
+from sitebench.options.command import argument, command
 from sitebench.system.files import write
 
 
@@ -29,11 +29,12 @@ class _ReportOptions:
     open: bool = option.flag("Page opened in the browser.", panel="Output")
 
 
-@command_options(_ReportOptions)
-def report(
-    options: _ReportOptions,
-    runs: Annotated[list[Path], typer.Argument(help="Run files.", metavar="RUN...")],
-) -> None:
+@command(
+    _ReportOptions,
+    argument("RUN...", "Run files.", parse=Path, several=True),
+    panel="Results",
+)
+def report(options: _ReportOptions, run: Sequence[Path]) -> None:
     """Make one HTML page of run files: verdict, figures, tables, planner. It needs no network.
 
     sitebench report ils-sweep.sitebench
@@ -46,11 +47,11 @@ def report(
     from sitebench.report.model import load
     from sitebench.runs.runfile import shown
 
-    with shown(runs):
-        loaded = load(runs)
+    with shown(run):
+        loaded = load(run)
         made = build.sections(loaded)
         html, markdown = build.html(loaded, made), build.markdown(loaded)
-    page = runs[0].with_suffix(".html") if options.out is None else Path(options.out)
+    page = run[0].with_suffix(".html") if options.out is None else Path(options.out)
     write(page, html)
     if options.markdown == "-":
         print(markdown, end="")
@@ -67,6 +68,6 @@ def report(
             ) from error
         for name, content in images.images(made, options.format):
             write(folder / name, content)
-    typer.echo(f"report: {page}", err=True)
+    click.echo(f"report: {page}", err=True)
     if options.open:
-        typer.launch(page.resolve().as_uri())
+        click.launch(page.resolve().as_uri())

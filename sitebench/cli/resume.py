@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from sitebench.errors import BadRunFile
+from sitebench.options.command import argument, command
 from sitebench.options.spelling import without
 from sitebench.system.programs import python_module
 
 
-def resume(
-    run: Annotated[Path, typer.Argument(help="Run file of an interrupted run.", metavar="RUN")],
-) -> None:
+@command(None, argument("RUN", "Run file of an interrupted run.", parse=Path), panel="Results")
+def resume(run: Path) -> None:
     """Resume a run that was interrupted or killed: measure the points that are missing.
 
     sitebench resume run.sitebench

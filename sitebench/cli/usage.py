@@ -5,12 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-import typer
+import click
 
 from sitebench.errors import BadInput
-
-UsageError: type[Any] = typer.BadParameter.__bases__[0]
-"""What typer raises of a command line that it cannot parse."""
 
 _ALSO_CALLED = {
     "entries": ("people",),
@@ -26,13 +23,13 @@ _ALSO_CALLED = {
 _NOT_COMMANDS = {"version": "sitebench --version", "help": "sitebench --help"}
 
 
-def as_bad_input(error: Any) -> BadInput:
-    """Return what typer found wrong, with what was probably meant."""
+def as_bad_input(error: click.UsageError) -> BadInput:
+    """Return what click found wrong, with what was probably meant."""
     context = error.ctx
     command = "sitebench" if context is None else context.command_path
     message = error.format_message().rstrip(".")
     message = message[:1].lower() + message[1:].split(" (Possible options", 1)[0]
-    message = message.split(" Did you mean", 1)[0].rstrip(".")
+    message = message.split(" (Did you mean", 1)[0].split(" Did you mean", 1)[0].rstrip(".")
     meant = _meant(error, context)
     remedy = f"`{command} --help` says what there is"
     return BadInput(message, f"did you mean {meant}? {remedy}" if meant else remedy)
@@ -63,8 +60,8 @@ def _command_meant(tried: str, context: Any) -> str | None:
         return f"`{_NOT_COMMANDS[tried]}`"
     if near := _nearest(tried, context.command.list_commands(context)):
         return near
-    groups = context.command.commands.items()
-    with_it = [name for name, group in groups if tried in getattr(group, "commands", ())]
+    groups = ((name, each) for name, each in context.command.members() if hasattr(each, "members"))
+    with_it = [name for name, group in groups if tried in dict(group.members())]
     return " or ".join(f"`{context.command_path} {name} {tried}`" for name in with_it)
 
 

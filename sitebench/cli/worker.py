@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+from dataclasses import dataclass
 
 from sitebench.locust.workers.choice import PORTABLE
+from sitebench.options import option
 from sitebench.options.addresses import MasterAddress
-from sitebench.options.convert import named
+from sitebench.options.command import command
+from sitebench.options.command import option as command_option
 
-_CLIENTS = ("native", *PORTABLE)
+
+@dataclass(frozen=True)
+class _WorkerOptions:
+    """What `sitebench worker` takes besides the master."""
+
+    processes: int = option.count(1, "Number of worker processes.", panel="Options")
+    client: str | None = option.choice(
+        None,
+        "Client, if the test's suite has it (default: the test's).",
+        *("native", *PORTABLE),
+        panel="Options",
+    )
+    threads: int | None = option.count(
+        None,
+        "Load threads of each worker (default: the test's, or half the cores).",
+        panel="Options",
+    )
 
 
-def worker(
-    master: Annotated[
-        MasterAddress,
-        typer.Option(
-            parser=named(MasterAddress.parse, "--master"),
-            help="Address of the master: its --bind.",
-            metavar="HOST[:PORT]",
-        ),
-    ],
-    processes: Annotated[
-        int, typer.Option(help="Number of worker processes.", min=1, metavar="N")
-    ] = 1,
-    client: Annotated[
-        str | None,
-        typer.Option(
-            help="Client, if the test's suite has it (default: the test's).",
-            metavar="|".join(_CLIENTS),
-            autocompletion=lambda: list(_CLIENTS),
-        ),
-    ] = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(
-            help="Load threads of each worker (default: the test's, or half the cores).",
-            min=1,
-            metavar="N",
-        ),
-    ] = None,
-) -> None:
+@command(
+    _WorkerOptions,
+    command_option(
+        "master",
+        "Address of the master: its --bind.",
+        "HOST[:PORT]",
+        parse=MasterAddress.parse,
+        required=True,
+    ),
+    panel="This machine",
+)
+def worker(options: _WorkerOptions, master: MasterAddress) -> None:
     """Wait for masters and make the load of their tests until Ctrl-C.
 
     sitebench worker --master 10.0.0.1
@@ -54,13 +53,11 @@ def worker(
     """
     from sitebench.locust.workers.supervisor import WorkerCommand, supervise
     from sitebench.measure.command import say
-    from sitebench.options.option import OneOf
     from sitebench.targets.serving import until_stopped
 
-    if client is not None:
-        named(OneOf(*_CLIENTS), "--client")(client)
+    processes = options.processes
     with until_stopped() as stopped:
         workers = "1 worker waits" if processes == 1 else f"{processes} workers wait"
         say(f"{workers} for masters at {master.host}:{master.port}; stop with Ctrl-C")
-        supervise(WorkerCommand(master, processes, client, threads), stopped)
+        supervise(WorkerCommand(master, processes, options.client, options.threads), stopped)
     say("ended")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.http.address import SiteAddress
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Scenario
-from sitebench.http.site import SiteAddress
 from sitebench.targets import engine_config as shared
 from sitebench.targets.tls import SYSTEM, Trust
 

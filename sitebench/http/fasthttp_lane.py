@@ -20,11 +20,11 @@ from locust.env import Environment
 from sitebench._engine import Visitors
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput
+from sitebench.http.address import SiteAddress
 from sitebench.http.checks import body_of, fault, path_of
 from sitebench.http.engine_config import first_newcomer, people_at
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Capture, Operation, Request, Scenario, render
-from sitebench.http.site import SiteAddress
 from sitebench.locust.portable import (
     BrokenPass,
     Ended,

@@ -11,11 +11,10 @@ import socket
 import ssl
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable, UnknownValue
+from sitebench.errors import OutOfPorts, TargetTalksNonsense, TargetUnreachable
+from sitebench.http.address import SiteAddress, parse_address
 from sitebench.measure.diagnosis import PORTS_REMEDY
-from sitebench.system import secret
 from sitebench.targets import ownership
 from sitebench.targets.deadline import Deadline
 from sitebench.targets.open_target import OpenTarget
@@ -27,43 +26,6 @@ _ANSWER_S = 5.0
 """Without a byte."""
 _MOST_BYTES = 1 << 20
 """Of a front page with its head; more is not looked at."""
-_REMEDY = "write embedded, or an address such as http://127.0.0.1:8080"
-_PORTS = {"http": 80, "https": 443}
-
-
-@dataclass(frozen=True)
-class SiteAddress:
-    """Where a site listens, and below which path it is."""
-
-    host: str
-    port: int
-    base_path: str = ""
-    scheme: str = "http"
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.scheme}://{host}:{self.port}{self.base_path}"
-
-    @property
-    def encrypted(self) -> bool:
-        return self.scheme == "https"
-
-
-def parse_address(url: str) -> SiteAddress:
-    """Read http://host:port/path; the port is 80 unless given."""
-    try:
-        parts = urlsplit(secret.address(url))
-        port = parts.port
-    except ValueError:
-        raise UnknownValue(f"target {url!r} has no valid port", _REMEDY) from None
-    if parts.scheme in ("ldap", "ldaps"):
-        directories = "measure it with `sitebench ils`"
-        raise UnknownValue(f"{url} is a directory, not a web site", directories)
-    if parts.scheme not in _PORTS or not parts.hostname or parts.query or parts.fragment:
-        raise UnknownValue(f"unknown target {url!r}", _REMEDY)
-    return SiteAddress(
-        parts.hostname, port or _PORTS[parts.scheme], parts.path.rstrip("/"), parts.scheme
-    )
 
 
 @dataclass(frozen=True)

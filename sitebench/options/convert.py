@@ -1,9 +1,8 @@
-"""Converts options to typer parameters, Locust arguments and texts of a run file, and back.
+"""Converts options to Locust arguments and texts of a run file, and back.
 
 An options class is a frozen dataclass whose fields are made by `sitebench.options.option`;
 classes combine by inheritance. From it come
 
-- `command_options(cls)`: a typer command that takes them and receives one instance,
 - `add_arguments(parser, cls)`: Locust arguments (and, through Locust, the web form's fields),
 - `from_namespace(cls, namespace)`: the instance back from what Locust parsed,
 - `to_texts(instance)`: the values as text, which identify a point in a run file,
@@ -17,14 +16,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
-import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from sitebench.errors import UnknownValue
-from sitebench.options.option import PANELS, OneOf, Option, fields_of
-from sitebench.options.spelling import long_option, spellings
+from sitebench.options.option import OneOf, Option, fields_of
+from sitebench.options.spelling import long_option
 
 _T = TypeVar("_T")
 
@@ -151,75 +148,3 @@ def from_texts(cls: type[_T], found: Mapping[str, Any]) -> _T:
         elif value not in (None, ""):
             values[each.name] = spec.parse(str(value))
     return cls(**values)
-
-
-def command_options(cls: type[Any]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
-    """Turn `f(options, ...)` into a typer command that takes the options of `cls` one by one."""
-
-    def decorate(function: Callable[..., _T]) -> Callable[..., _T]:
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        taken = [(each, spec) for each, spec in fields_of(cls) if spec.command]
-        names = [each.name for each, _ in taken]
-
-        @functools.wraps(function)
-        def command(**values: Any) -> _T:
-            chosen = cls(**{name: values.pop(name) for name in names})
-            return function(chosen, **values)
-
-        # typer shows panels in the order of their first option.
-        ordered = sorted(taken, key=lambda pair: PANELS.index(pair[1].panel))
-        generated = [_parameter(each, spec) for each, spec in ordered]
-        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + generated
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
-        return command
-
-    return decorate
-
-
-def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
-    """Have an error of a parser begin with the option that it is about."""
-
-    def read(text: str) -> Any:
-        try:
-            return parse(text)
-        except UnknownValue as error:
-            raise UnknownValue(f"{option}: {error.message}", error.remedy) from None
-
-    return read
-
-
-def _parameter(each: dataclasses.Field[Any], spec: Option) -> inspect.Parameter:
-    """Describe one option to typer; its default is text, because typer parses defaults too."""
-    import typer
-
-    annotation: Any
-    default: Any
-    if isinstance(each.default, bool):
-        declared = long_option(each.name)
-        if each.default or spec.paired:
-            declared += f"/{long_option(f'no_{each.name}')}"
-        info = typer.Option(
-            declared,
-            help=spec.help,
-            metavar="",
-            rich_help_panel=spec.panel,
-            hidden=spec.hidden,
-        )
-        annotation, default = Annotated[bool, info], each.default
-    else:
-        words = spec.parse
-        info = typer.Option(
-            *(spec.names or spellings(each.name)),
-            help=spec.help,
-            parser=named(spec.parse, long_option(each.name)),
-            autocompletion=(lambda: list(words.allowed)) if isinstance(words, OneOf) else None,
-            metavar=spec.metavar,
-            rich_help_panel=spec.panel,
-            hidden=spec.hidden,
-        )
-        annotation = Annotated[str | None, info]
-        default = None if each.default is None else spec.show(each.default)
-    return inspect.Parameter(
-        each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )

@@ -6,20 +6,14 @@ those that end with a colon, which introduce one.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
-
-import typer
-from typer.core import TyperCommand, TyperGroup
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sitebench.options.option import PANELS
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _COMMON = frozenset(
     (
@@ -44,55 +38,7 @@ _WIDEST = 100
 """Longer lines are hard to read."""
 
 _UNBROKEN = "\N{NO-BREAK SPACE}"
-_ASKED_SHORT = "sitebench.short"
-
-
-class _Helped:
-    """How both kinds of commands of a `App` show their help."""
-
-    def parse_args(self, context: Any, args: list[str]) -> Any:
-        context.meta[_ASKED_SHORT] = "-h" in args and "--help" not in args
-        return super().parse_args(context, args)  # type: ignore[misc]
-
-    def format_help(self, context: Any, formatter: Any) -> None:
-        from rich.console import Console
-
-        console = Console()
-        width = min(console.width, _WIDEST)
-        lines = _lines(self, context, width, short=context.meta.get(_ASKED_SHORT, False))
-        for line in lines:
-            console.print(line, soft_wrap=True, highlight=False, markup=False)
-
-
-class Command(_Helped, TyperCommand):
-    """A command with this help."""
-
-
-class Group(_Helped, TyperGroup):
-    """A group of commands with this help; some may have a long name too."""
-
-    long_names: ClassVar[Mapping[str, str]] = {}
-
-    def get_command(self, context: Any, name: str) -> Any:
-        short = {long: name for name, long in self.long_names.items()}
-        return super().get_command(context, short.get(name, name))
-
-    def list_commands(self, context: Any) -> list[str]:
-        return [*self.commands, *self.long_names.values()]
-
-    def label(self, name: str) -> str:
-        return f"{self.long_names[name]}, {name}" if name in self.long_names else name
-
-
-class App(typer.Typer):
-    """A `typer.Typer` with this help."""
-
-    def __init__(self, **settings: Any) -> None:
-        names = {"help_option_names": ["-h", "--help"]}
-        super().__init__(**{"cls": Group, "context_settings": names, **settings})
-
-    def command(self, name: str | None = None, **settings: Any) -> Callable[[_Function], _Function]:
-        return super().command(name, **{"cls": Command, **settings})
+_BOLD, _CYAN, _YELLOW = "1", "36", "33"
 
 
 def examples(text: str) -> tuple[list[str], list[str]]:
@@ -114,30 +60,24 @@ def visible(command: Any) -> list[Any]:
 
 def panel(parameter: Any) -> str:
     """Return the heading that a parameter stands under."""
-    if parameter.param_type_name == "argument":
-        return "Arguments"
-    return str(getattr(parameter, "rich_help_panel", None) or "Options")
+    return str(getattr(parameter, "panel", None) or "Options")
 
 
 def _place(title: str) -> int:
     """Return where a heading stands: arguments, then what a command alone has, then PANELS."""
-    return ("Arguments", "Options", *PANELS).index(title)
+    return ("Arguments", *PANELS).index(title)
 
 
 def default(parameter: Any) -> str:
-    """Return what holds unless told otherwise: of a pair one of both, of a lone switch nothing."""
-    if parameter.required:
-        return "required"
-    value = parameter.default
-    if isinstance(value, bool):
-        value = (parameter.opts if value else parameter.secondary_opts or [""])[0]
-    return "" if value is None else str(value)
+    """Return what holds unless told otherwise."""
+    return "required" if parameter.required else getattr(parameter, "shown", "")
 
 
-def _lines(command: Any, context: Any, width: int, *, short: bool) -> Iterator[Text | str]:
-    # typer sets what is required in braces.
-    takes = (re.sub("[{}]", "", each) for each in command.collect_usage_pieces(context))
-    usage = f"Usage: {context.command_path} {' '.join(takes)}".replace("......", "...")
+def lines(command: Any, context: Any, *, short: bool) -> Iterator[str]:
+    """Yield the help of a command, as wide as the terminal."""
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    takes = " ".join(command.collect_usage_pieces(context))
+    usage = f"Usage: {context.command_path} {takes}"
     yield from textwrap.wrap(usage, width, subsequent_indent=" " * 7)
     prose, shown = examples(command.help or "")
     for paragraph in prose[:1] if short else prose:
@@ -146,7 +86,7 @@ def _lines(command: Any, context: Any, width: int, *, short: bool) -> Iterator[T
     if shown:
         yield from _heading("Examples")
         yield from _examples(_first(shown) if short else shown, width)
-    if isinstance(command, TyperGroup):
+    if hasattr(command, "members"):
         yield from _commands(command, context, width)
     parameters = visible(command)
     options = [each for each in parameters if each.param_type_name == "option"]
@@ -159,7 +99,7 @@ def _lines(command: Any, context: Any, width: int, *, short: bool) -> Iterator[T
             title = panel(each)
             yield from _heading(title)
         yield from _row(each, width)
-    if isinstance(command, TyperGroup):
+    if hasattr(command, "members"):
         yield from ("", f"`{context.command_path} COMMAND -h` says what a command takes.")
     elif cut:
         yield from ("", f"--help shows all {len(options)} options.")
@@ -167,11 +107,14 @@ def _lines(command: Any, context: Any, width: int, *, short: bool) -> Iterator[T
         yield from ("", "-h shows the commonest options.")
 
 
-def _heading(title: str) -> Iterator[Text | str]:
-    from rich.text import Text
-
+def _heading(title: str) -> Iterator[str]:
     yield ""
-    yield Text(title, "bold")
+    yield _styled(title, _BOLD)
+
+
+def _styled(text: str, code: str) -> str:
+    """Colour a text; click takes that out again where standard output is no terminal."""
+    return text if os.environ.get("NO_COLOR") else f"\x1b[{code}m{text}\x1b[0m"
 
 
 def _first(found: Sequence[str]) -> Sequence[str]:
@@ -199,34 +142,30 @@ def _continued(command: str, width: int) -> Iterator[str]:
     yield line.rstrip()
 
 
-def _commands(group: Any, context: Any, width: int) -> Iterator[Text | str]:
-    from rich.text import Text
-
-    found = [each for each in group.commands.values() if not each.hidden]
-    labels = {each.name: group.label(each.name) for each in found}
+def _commands(group: Any, context: Any, width: int) -> Iterator[str]:
+    found = list(group.members())
+    labels = {name: group.label(name) for name, _ in found}
     column = max(map(len, labels.values())) + 2 * _MARGIN
-    for title in dict.fromkeys(getattr(each, "rich_help_panel", None) for each in found):
+    for title in dict.fromkeys(each.panel for _, each in found):
         yield from _heading(title or "Commands")
-        for each in found:
-            if getattr(each, "rich_help_panel", None) == title:
-                text = examples(each.short_help or each.help or "")[0][0]
-                yield from _beside(Text(labels[each.name], "cyan"), text, column, width)
+        for name, each in found:
+            if each.panel == title:
+                text = examples(each.help or "")[0][0]
+                yield from _beside([(labels[name], _CYAN)], text, column, width)
 
 
-def _row(parameter: Any, width: int) -> Iterator[Text | str]:
+def _row(parameter: Any, width: int) -> Iterator[str]:
     """Yield the lines of one argument or option."""
-    from rich.text import Text
-
     also = ""
     if parameter.param_type_name == "argument":
-        label = Text(parameter.metavar or parameter.name.upper(), "cyan")
+        label = [(parameter.metavar.strip("[]"), _CYAN)]
     else:
         letters = [each for each in parameter.opts if not each.startswith("--")]
         name, *others = (each for each in parameter.opts if each.startswith("--"))
         start = f"{letters[0]}, " if letters else "    "
-        label = Text(start + ", ".join((name, *parameter.secondary_opts)), "cyan")
+        label = [(start + ", ".join((name, *parameter.secondary_opts)), _CYAN)]
         if parameter.metavar:
-            label.append(f" {parameter.metavar}", "yellow")
+            label.append((f" {parameter.metavar}", _YELLOW))
         also = f"also {', '.join(others)}" if others else ""
     value = default(parameter)
     said = value if value in ("", "required") else f"default: {value}"
@@ -236,15 +175,14 @@ def _row(parameter: Any, width: int) -> Iterator[Text | str]:
     yield from _beside(label, text, _LABELS + 2 * _MARGIN, width)
 
 
-def _beside(label: Text, text: str, column: int, width: int) -> Iterator[Text | str]:
+def _beside(label: Sequence[tuple[str, str]], text: str, column: int, width: int) -> Iterator[str]:
     """Yield a label with its explanation beside it; below it where the label is too long."""
-    from rich.text import Text
-
     # A value that is longer than a line stays whole.
     lines = textwrap.wrap(text, width - column, break_on_hyphens=False, break_long_words=False)
     lines = [line.replace(_UNBROKEN, " ") for line in lines]
-    start = Text(" " * _MARGIN).append_text(label)
-    if lines and len(start) <= column - _MARGIN:
-        start.append(" " * (column - len(start)) + lines.pop(0))
+    start = " " * _MARGIN + "".join(_styled(*each) for each in label)
+    taken = _MARGIN + sum(len(each) for each, _ in label)
+    if lines and taken <= column - _MARGIN:
+        start += " " * (column - taken) + lines.pop(0)
     yield start
     yield from (" " * column + line for line in lines)

@@ -8,7 +8,7 @@ kind of value:
         measure: float = option.duration(10.0, "Length of the measured window.")
         threads: int | None = option.count(None, "Load threads (default: half the cores).")
 
-`sitebench.options.convert` makes typer parameters and Locust arguments of it.
+`sitebench.options.command` makes commands of it, and `sitebench.options.convert` Locust arguments.
 """
 
 from __future__ import annotations
@@ -27,10 +27,19 @@ _Integer = TypeVar("_Integer", bound=int | None)
 _Text = TypeVar("_Text", bound=str | None)
 
 _Panel = Literal[
-    "Load", "Target", "Entries", "Files", "Output", "Web UI", "TLS", "Workers", "Advanced"
+    "Options",
+    "Load",
+    "Target",
+    "Entries",
+    "Files",
+    "Output",
+    "Web UI",
+    "TLS",
+    "Workers",
+    "Advanced",
 ]
 PANELS: tuple[_Panel, ...] = get_args(_Panel)
-"""The groups that `--help` shows, in its order."""
+"""The groups that `--help` shows, in its order; the first has what one command alone takes."""
 
 _MOST_PER_S = 10_000_000
 """A hundred cores' worth; even the arrivals of a rate far above that take long to draw."""
@@ -227,10 +236,28 @@ class OneOf:
     def __init__(self, *allowed: str) -> None:
         self.allowed = allowed
 
-    def __call__(self, text: str) -> str:
+    def __call__(self, text: str) -> Any:
         if text not in self.allowed:
             raise UnknownValue(f"unknown choice {text!r}", f"use one of {', '.join(self.allowed)}")
         return text
+
+
+class SomeOf(OneOf):
+    """A parser that accepts some of these words, separated by commas."""
+
+    def __init__(self, what: str, *allowed: str) -> None:
+        super().__init__(*allowed)
+        self._what = what
+
+    def __call__(self, text: str) -> Any:
+        chosen = sequence_of(str)(text)
+        known = f"use some of {', '.join(self.allowed)}"
+        if not chosen:
+            raise UnknownValue(f"{text!r} names no {self._what}", known)
+        for word in chosen:
+            if word not in self.allowed:
+                raise UnknownValue(f"unknown {self._what} {word!r}", known)
+        return chosen
 
 
 def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
@@ -241,6 +268,18 @@ def sequence_of(parse: Callable[[str], _T]) -> Callable[[str], tuple[_T, ...]]:
 def joined(values: tuple[object, ...]) -> str:
     """Write a tuple the way `sequence_of` reads it."""
     return ",".join(str(value) for value in values)
+
+
+def named(parse: Callable[[str], Any], option: str) -> Callable[[str], Any]:
+    """Have an error of a parser begin with the option that it is about."""
+
+    def read(text: str) -> Any:
+        try:
+            return parse(text)
+        except UnknownValue as error:
+            raise UnknownValue(f"{option}: {error.message}", error.remedy) from None
+
+    return read
 
 
 def fields_of(cls: type[Any]) -> Iterator[tuple[dataclasses.Field[Any], Option]]:

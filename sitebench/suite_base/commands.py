@@ -1,126 +1,271 @@
-"""What the commands of every suite share: arguments, and what peak does.
+"""The commands that test a target, the same in every suite: run, sweep, vary, peak and ui.
 
-A suite's own `cli.py` has the commands, their examples, and what only it asks.
+A suite's own `cli.py` says what they take and shows examples, and adds the commands that only it
+has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-from typer.models import ArgumentInfo, OptionInfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
 from sitebench import units
-from sitebench.errors import BadInput, UnknownValue
-from sitebench.measure.options import DEFAULT_SIZES, SIZES_HELP, run_file
-from sitebench.options.convert import named
-from sitebench.options.spelling import spellings
-from sitebench.suite import Suite
+from sitebench.errors import BadInput
+from sitebench.measure.options import DEFAULT_SIZES, run_file
+from sitebench.options.command import Argument, Command, Option, Typed, argument, command
+from sitebench.options.convert import narrowed
+from sitebench.suite import PaperSweep, Suite
 
 if TYPE_CHECKING:
-    from sitebench.measure.command import Seeding
-    from sitebench.measure.sweep import Stage
-    from sitebench.suite_base.points import Points
+    from sitebench.measure.command import Tables
+    from sitebench.suite_base.points import SuitePoints
 
-Sizes = Annotated[
-    str | None,
-    typer.Option(
-        *spellings("entries"),
-        help=SIZES_HELP,
-        metavar="LIST",
-        parser=named(units.parse_sizes, "--entries"),
-        rich_help_panel="Entries",
-    ),
-]
-"""Typed as the text that its parser is given; what arrives are numbers."""
+_PANEL = "Measure"
 
 
-def operation_argument(suite: Suite) -> ArgumentInfo:
-    names = list(suite.operations)
-    found: ArgumentInfo = typer.Argument(
-        help=f"One of {', '.join(names)}.", autocompletion=lambda: names, metavar="OPERATION"
-    )
-    return found
+_HELP = {
+    "run": "{measures}\n\n{run}",
+    "sweep": """{sweeps}
+
+    {sweep}
+
+    An interrupted sweep resumes where it stopped if repeated with the same --out.""",
+    "vary": """Vary one thing after another and hold the rest, as in the papers' tuning.
+
+    {vary}
+
+    processors, memory, network and disk limit a {noun} that is started here; what this machine
+    does not allow is left out, with the reason. An interrupted run resumes with the same --out.""",
+    "peak": """Find the highest rate of a {noun}.
+
+    With each number of --clients in turn, as in the papers; each client starts its next operation
+    when the last is answered:
+
+    {clients}
+
+    Or by a search for the highest rate that meets an objective, which is then confirmed:
+
+    {objective}
+
+    An interrupted search resumes where it stopped if repeated with the same --out.""",
+    "ui": """Test a {noun} from Locust's web UI; the options are the first values of its form.
+
+    {ui}""",
+}
 
 
-def operations_option(suite: Suite) -> OptionInfo:
-    """Make the option that names several operations."""
-    names = list(suite.operations)
-    found: OptionInfo = typer.Option(
-        help=f"Operations, separated by commas: some of {', '.join(names)}.",
-        metavar="LIST",
-        autocompletion=lambda: names,
-        rich_help_panel="Load",
-    )
-    return found
+@dataclass(frozen=True, kw_only=True)
+class TestCommands:
+    """What the commands of a suite take, and what their help says."""
 
+    suite: Suite
+    default: str
+    """The operation that they measure unless told otherwise."""
+    varied: str | None = None
+    """That of vary, if it is another."""
+    operation: Callable[[str], Argument]
+    """Their argument, with its default."""
+    run: type[Any]
+    sweep: type[Any]
+    peak: type[Any]
+    ui: type[Any]
+    noun: str
+    measures: str
+    sweeps: str = ""
+    """What they measure, and the first lines of the help of run and sweep."""
+    examples: Mapping[str, Sequence[str]]
+    """By command, of peak by each of its ways; `sweep` only where it is one over sizes."""
 
-def parse_operations(suite: Suite, text: str) -> tuple[str, ...]:
-    chosen = tuple(part.strip() for part in text.split(",") if part.strip())
-    known = f"use some of {', '.join(suite.operations)}"
-    if not chosen:
-        raise UnknownValue(f"--operations: {text!r} names no operation", known)
-    for name in chosen:
-        if name not in suite.operations:
-            raise UnknownValue(f"--operations: unknown operation {name!r}", known)
-    return chosen
+    def all(self) -> dict[str, Command | str]:
+        """Return the commands by name, in the order in which help lists them."""
+        sweep = {"sweep": self._sweep()} if "sweep" in self.examples else {}
+        more = {"vary": self._vary(), "peak": self._peak(), "ui": self._ui()}
+        return {"run": self._run(), **sweep, **more}
 
-
-def parse_operation(suite: Suite, text: str) -> str:
-    if text not in suite.operations:
-        known = ", ".join(suite.operations)
-        what = f"{text!r} is not one operation" if "," in text else f"unknown operation {text!r}"
-        raise UnknownValue(what, f"use one of {known}")
-    return text
-
-
-def sweep_sizes(given: Any, default: Sequence[int] | None) -> list[int]:
-    """Return the sizes of a sweep: those given, or the paper's, or the usual ones."""
-    return list(dict.fromkeys(given or default or DEFAULT_SIZES))
-
-
-def refuse_measure(options: Any, paper_s: float) -> None:
-    """Raise where --paper and --measure each ask for another window."""
-    if options.measure not in (paper_s, type(options).measure):
-        asked = units.format_duration(options.measure)
-        raise BadInput(
-            f"--paper measures {units.format_duration(paper_s)} per point, not --measure {asked}",
-            "leave out one of both",
+    def _help(self, name: str) -> str:
+        """Return the help of a command: paragraphs, with the suite's examples among them."""
+        return _HELP[name].format(
+            noun=self.noun,
+            measures=self.measures,
+            sweeps=self.sweeps,
+            **{
+                key: "\n\n".join(f"sitebench {self.suite.name} {each}" for each in found)
+                for key, found in self.examples.items()
+            },
         )
 
+    def _run(self) -> Command:
+        @command(
+            self.run, self.operation(self.default), panel=_PANEL, explanation=self._help("run")
+        )
+        def run(options: Any, operation: str) -> None:
+            points = _points(self.suite)
+            options, name = points.named(options, operation)
+            options = points.asked(options)
+            measure_parts(points, options, [Part(options, [name])])
 
-def vary_option() -> OptionInfo:
-    """Make the option that names what is varied."""
-    found: OptionInfo = typer.Option(
-        "--vary",
-        help="What is varied, and its values; several times for several factors, each in turn.",
-        metavar="FACTOR=LIST",
-        rich_help_panel="Load",
-    )
-    return found
+        return run
+
+    def _sweep(self) -> Command:
+        @command(self.sweep, panel=_PANEL, explanation=self._help("sweep"))
+        def sweep(options: Any) -> None:
+            points, paper = _points(self.suite), None
+            if options.paper:
+                paper = resolve_name(self.suite.paper_sweep)
+                options = _as_printed(options, paper)
+            sizes = options.sizes or (DEFAULT_SIZES if paper is None else paper.sizes)
+            names = list(getattr(options, "operations", (self.default,)))
+            options = points.asked(options)
+            parts = [
+                Part(replace(narrowed(points.options, options), entries=size), names)
+                for size in dict.fromkeys(sizes)
+            ]
+            measure_parts(points, options, parts, run_file(f"{self.suite.name}-sweep"))
+
+        return sweep
+
+    def _vary(self) -> Command:
+        varied = Option(
+            ["--vary", "asked"],
+            type=Typed(str),
+            help="What is varied, and its values; several times for several factors, each in turn.",
+            metavar="FACTOR=LIST",
+            panel="Load",
+            multiple=True,
+            required=True,
+        )
+
+        @command(
+            self.run,
+            self.operation(self.varied or self.default),
+            varied,
+            panel=_PANEL,
+            explanation=self._help("vary"),
+        )
+        def vary(options: Any, operation: str, asked: Sequence[str]) -> None:
+            from sitebench.suite_base.vary import vary as measure_levels
+
+            points = _points(self.suite)
+            options, name = points.named(options, operation)
+            measure_levels(points, points.asked(options), name, asked)
+
+        return vary
+
+    def _peak(self) -> Command:
+        @command(
+            self.peak, self.operation(self.default), panel=_PANEL, explanation=self._help("peak")
+        )
+        def peak(options: Any, operation: str) -> None:
+            from sitebench.measure.peak.command import PeakJob, find_peak
+
+            points = _points(self.suite)
+            options, name = points.named(options, operation)
+            options = points.asked(options)
+            one = narrowed(points.options, options)
+            points.point(one, name)
+            points.check(one, [points.program(one, name)])
+            job = PeakJob(
+                stage=lambda seeding: points.stage(one, [name], seeding, reused=True),
+                point=lambda load: points.point(replace(one, **asdict(load)), name),
+                facts=lambda: points.facts(one, [getattr(one, "entries", 0)]),
+                window_s=one.measure or 0.0,
+                default_out=run_file(f"{self.suite.name}-peak"),
+                afterwards=points.leftovers(one),
+            )
+            find_peak(options, job)
+
+        return peak
+
+    def _ui(self) -> Command:
+        @command(self.ui, panel=_PANEL, explanation=self._help("ui"))
+        def ui(options: Any) -> None:
+            from sitebench.locust.web_ui.starting import become_locust
+
+            points = _points(self.suite)
+            path = self.suite.locustfile_path()
+            become_locust(path, points.asked(options), points.locust_options)
+
+        return ui
 
 
-def find_peak(
-    suite: Suite,
+def one_operation(suite: Suite) -> Callable[[str], Argument]:
+    """Return what makes the argument that names one of a suite's operations."""
+    names = list(suite.operations)
+
+    def made(default: str) -> Argument:
+        text = f"One of {', '.join(names)}."
+        return argument("OPERATION", text, words=names, default=default)
+
+    return made
+
+
+@dataclass(frozen=True)
+class Part:
+    """Points of one target: what is measured there, and with which numbers of clients."""
+
+    options: Any
+    operations: Sequence[str]
+    clients: Sequence[int] = ()
+
+
+def measure_parts(
+    points: SuitePoints[Any, Any],
     options: Any,
-    one: Any,
-    operation: str,
-    points: Points,
-    *,
-    stage: Callable[[Seeding], Stage],
-    afterwards: Callable[[], None] = lambda: None,
+    parts: Sequence[Part],
+    default_out: str | None = None,
+    first: Tables | None = None,
 ) -> None:
-    """Search for the peak of an operation; `one` has the options of one of its points."""
-    from sitebench.measure.peak import command
+    """Measure every part, and show the results in the order of what was asked for."""
+    from sitebench.measure.command import measure, one_table
 
-    job = command.PeakJob(
-        stage=stage,
-        point=lambda load: points.point(replace(one, **asdict(load)), operation),
-        facts=lambda: points.manifest(one, [getattr(one, "entries", 0)]),
-        window_s=one.measure or 0.0,
-        default_out=run_file(f"{suite.name}-peak"),
-        afterwards=afterwards,
+    # What is wrong with a file, or with a target for it, is said before a run file is made.
+    for each in parts:
+        one = narrowed(points.options, each.options)
+        for name in each.operations:
+            points.point(one, name)
+            points.check(one, [points.program(one, name)])
+    names = [name for each in parts for name in each.operations]
+    sizes = [getattr(each.options, "entries", 0) for each in parts]
+    measure(
+        options,
+        users=max(max(each.clients or (each.options.users,)) for each in parts),
+        stages=lambda seeding: [
+            points.stage(
+                narrowed(points.options, each.options),
+                each.operations,
+                seeding,
+                clients=each.clients,
+            )
+            for each in parts
+        ],
+        facts=lambda: points.facts(parts[0].options, sizes),
+        first=first or one_table,
+        tables=resolve_name(points.suite.tables),
+        order=lambda result: (
+            sizes.index(result.spec.entries),
+            names.index(result.spec.operation),
+        ),
+        default_out=default_out,
+        afterwards=points.leftovers(options),
     )
-    command.find_peak(options, job)
+
+
+def _points(suite: Suite) -> SuitePoints[Any, Any]:
+    from sitebench.suite_base.points import points_of
+
+    return points_of(suite)
+
+
+def _as_printed(options: Any, paper: PaperSweep) -> Any:
+    """Return options with the paper's times; raise where another window is asked for too."""
+    if options.measure not in (paper.measure_s, type(options).measure):
+        asked = units.format_duration(options.measure)
+        raise BadInput(
+            f"--paper measures {units.format_duration(paper.measure_s)} per point, "
+            f"not --measure {asked}",
+            "leave out one of both",
+        )
+    warmup = max(options.warmup, paper.warmup_s)
+    return replace(options, warmup=warmup, measure=paper.measure_s)

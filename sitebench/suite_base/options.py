@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sitebench.measure.options import LoadOptions
+from sitebench import units
+from sitebench.measure.options import SIZES_HELP, LoadOptions
 from sitebench.options import option
+from sitebench.options.spelling import spellings
 from sitebench.system import secret
 from sitebench.targets.limits import Limits
 from sitebench.targets.serving import parse_limits
@@ -48,6 +50,28 @@ class EntriesOption:
     """One size."""
 
     entries: int = option.size(10_000, "People in the directory or database.", panel="Entries")
+
+
+@dataclass(frozen=True)
+class SizesOption:
+    """Several sizes, for a sweep."""
+
+    sizes: tuple[int, ...] = option.parsed(
+        (),
+        SIZES_HELP,
+        parse=units.parse_sizes,
+        show=option.joined,
+        metavar="LIST",
+        panel="Entries",
+        locust=False,
+        identity=False,
+        names=spellings("entries"),
+    )
+
+
+def paper_flag(explanation: str) -> bool:
+    """Make the field of a sweep as the paper printed it."""
+    return option.flag(explanation, locust=False, identity=False)
 
 
 @dataclass(frozen=True)

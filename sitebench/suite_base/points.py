@@ -1,19 +1,25 @@
 """The points of a suite: what each measures, the target it is measured at, and its Locust process.
 
-A suite's own `points.py` says what its options and targets add to this.
+`SuitePoints` is what commands, Locust runs and the Python API ask of a suite. Its own `points.py`
+says how its programs and its targets are made, and the rest follows.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from pkgutil import resolve_name
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sitebench.errors import UnknownValue
+from sitebench.errors import BadInput, UnknownValue
 from sitebench.measure.point_process import Gathering, PointCommand
+from sitebench.measure.sweep import Stage
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec, is_name
 from sitebench.suite import Suite
@@ -21,7 +27,21 @@ from sitebench.system import secret
 from sitebench.system.scratch import scratch
 from sitebench.targets.open_target import OpenTarget
 
-_O = TypeVar("_O")
+Progress = Callable[[int, int], object]
+"""Progress of what takes long: called with how much is done, and the total."""
+
+
+class Program(Protocol):
+    """What the users of an operation repeat: a sequence, a scenario, a workload."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def writes(self) -> bool: ...
+
+
+_P = TypeVar("_P", bound=Program)
+_T = TypeVar("_T", bound=OpenTarget[Any])
 
 _LOCUSTFILE = """\
 import pickle
@@ -33,44 +53,6 @@ from {module} import {base}
 class OwnUser({base}):
     {attribute} = pickle.loads(Path({kept!r}).read_bytes())
 """
-
-
-class Points(Protocol):
-    """A suite's own `points.py`, as far as its commands and its tests need it."""
-
-    def point(self, options: Any, operation: str) -> PointSpec: ...
-    def manifest(self, options: Any, sizes: Sequence[int]) -> Mapping[str, Any]: ...
-
-
-def at_size(cls: type[_O], options: Any, size: int) -> _O:
-    """Return the options of one size from those of a sweep."""
-    return replace(convert.narrowed(cls, options), entries=size)  # type: ignore[type-var]
-
-
-def point(suite: Suite, options: Any, operation: str, **settings: str) -> PointSpec:
-    """Return the specification of one point; `settings` identify it besides its options."""
-    if not is_name(operation):
-        raise UnknownValue(
-            f"{operation!r} cannot be the name of an operation",
-            "give it letters, digits, spaces and .,:+-_, at most 64",
-        )
-    chosen = convert.to_texts(options) | settings
-    if options.rate is None or options.arrivals == "even":
-        # Even ones are not named: points measured before there was a choice keep their keys.
-        del chosen["arrivals"]
-    return PointSpec(
-        suite=suite.name,
-        operation=operation,
-        # A suite whose targets hold no people has no such option.
-        entries=getattr(options, "entries", 0),
-        target=options.target,
-        users=options.users,
-        rate=options.rate,
-        warmup_s=options.warmup,
-        measure_s=options.measure or 0.0,
-        client=options.client,
-        settings=chosen,
-    )
 
 
 @dataclass(frozen=True)
@@ -130,38 +112,251 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Own:
-    """An operation, the user class that runs such operations, and the attribute that takes it."""
+class OwnUser:
+    """The user class that repeats a program of the caller's, and the attribute that takes it."""
 
     module: str
     base: str
     attribute: str
-    value: Any
 
 
 @contextlib.contextmanager
-def own_locustfile(own: Own | None) -> Iterator[tuple[Path, str] | None]:
-    """Yield a locustfile whose one class runs the operation, and the name of the class.
+def _own_locustfile(user: OwnUser, program: Program | None) -> Iterator[tuple[Path, str] | None]:
+    """Yield a locustfile whose one class repeats the program, and the name of the class.
 
-    None for None: the suite's own locustfile has the operation.
-
-    The operation itself is handed on in memory: a sequence may hold a password, and a file would
-    outlive a program that is killed.
+    None for None: the suite's own locustfile has the operation. The program itself is handed on in
+    memory: a sequence may hold a password, and a file would outlive a program that is killed.
     """
-    if own is None:
+    if program is None:
         yield None
         return
-    with scratch() as folder, secret.held(pickle.dumps(own.value)) as kept:
+    with scratch() as folder, secret.held(pickle.dumps(program)) as kept:
         path = folder / "own.py"
-        path.write_text(
-            _LOCUSTFILE.format(module=own.module, base=own.base, attribute=own.attribute, kept=kept)
-        )
+        words = {"module": user.module, "base": user.base, "attribute": user.attribute}
+        path.write_text(_LOCUSTFILE.format(**words, kept=kept))
         yield path, "OwnUser"
 
 
-def manifest(
-    options: Any, sizes: Sequence[int], population: Mapping[str, Any] | None, **more: Any
-) -> dict[str, Any]:
-    """Return a suite's facts about a run; a suite without people has no population."""
-    people = {} if population is None else {"population": dict(population)}
-    return {**people, "target": options.target, "sizes": list(sizes), **more}
+class SuitePoints(ABC, Generic[_P, _T]):
+    """What a suite measures: its programs, its targets, and the points made of both."""
+
+    suite: ClassVar[Suite]
+    options: ClassVar[type[Any]]
+    """What identifies one point."""
+    locust_options: ClassVar[type[Any]]
+    """What the suite's locustfile takes."""
+    own_targets: ClassVar[Collection[str]]
+    """Targets that are started for a test; any other is the user's."""
+    user: ClassVar[OwnUser]
+    by_file: ClassVar[str | None] = None
+    """The operation that a file of the user's describes, and the option that names the file."""
+    left_for_last: ClassVar[Sequence[str]] = ()
+    """Operations that change a target for those after them: measured last, in this order."""
+
+    # What a suite adds.
+
+    @abstractmethod
+    def program(self, options: Any, operation: str) -> _P:
+        """Return what the users of an operation repeat; raises what is wrong with its file."""
+
+    @abstractmethod
+    def open(
+        self, options: Any, programs: Sequence[_P], progress: Progress = lambda done, total: None
+    ) -> AbstractContextManager[_T]:
+        """Open the target that options name, ready for programs; put everything back after."""
+
+    @abstractmethod
+    def address(self, options: Any, programs: Sequence[_P]) -> _T:
+        """Address a target of the user's; raises what is wrong with it."""
+
+    @abstractmethod
+    def assure_own(self, options: Any, what: str) -> None:
+        """Raise NotYours unless `what` may write to the target that options name."""
+
+    @abstractmethod
+    def here(self, server: Any, entries: int | None, load: dict[str, Any]) -> tuple[Any, _T]:
+        """Return the options of a test at a server in this process, and that as a target."""
+
+    def population(self, options: Any, size: int) -> Mapping[str, Any] | None:
+        """Return what is known of the people in the target; None for a suite without any."""
+        return None
+
+    def check(self, options: Any, programs: Sequence[_P]) -> None:
+        """Raise what is wrong with options, as far as it shows before anything is begun."""
+        if self.by_file is not None and self.file(options) is not None:
+            self.program(options, self.by_file)
+
+    def data(self, options: Any) -> Path | None:
+        """Return a folder on the disk that a target started here uses, if it uses one."""
+        return None
+
+    def notes(self, factor: str) -> Sequence[str]:
+        """Return what the papers found when they varied a factor."""
+        return ()
+
+    def arguments(self, target: _T, *, reused: bool) -> Mapping[str, Any]:
+        """Return those of the locustfile's options that follow from the target, beside all suites'.
+
+        `reused`: an operation is measured there more than once, so what it added must not stay.
+        """
+        return {}
+
+    def pending_cleanup(self, pid: int) -> str | None:
+        """Return what a point's process still removes from the target, in words."""
+        return None
+
+    def asked(self, options: Any) -> Any:
+        """Return a command's options with what it has to ask for before it begins."""
+        return options
+
+    def named(self, options: Any, text: str) -> tuple[Any, str]:
+        """Return the operation that a command was given, and the options with what it says."""
+        if text not in self.suite.operations:
+            known = ", ".join(self.suite.operations)
+            one = f"{text!r} is not one operation" if "," in text else f"unknown operation {text!r}"
+            raise UnknownValue(one, f"use one of {known}")
+        return options, text
+
+    def leftovers(self, options: Any) -> Callable[[], None]:
+        """Return what says, after a run that begins now, what stays in a target of the user's."""
+        return lambda: None
+
+    def described(self, program: _P) -> str:
+        """Return a program of the caller's own as a run file may hold it: without credentials."""
+        return repr(program)
+
+    # What all have.
+
+    def file(self, options: Any) -> str | None:
+        """Return the file of the user's that describes what users do, if options name one."""
+        found: str | None = self.by_file and getattr(options, self.by_file)
+        return found
+
+    def point(self, options: Any, operation: str, **settings: str) -> PointSpec:
+        """Return the specification of one point; `settings` identify it besides its options.
+
+        The content of the user's file is part of it.
+        """
+        if not is_name(operation):
+            raise UnknownValue(
+                f"{operation!r} cannot be the name of an operation",
+                "give it letters, digits, spaces and .,:+-_, at most 64",
+            )
+        if (path := self.file(options)) is not None:
+            if operation != self.by_file:
+                raise BadInput(
+                    f"a {self.by_file} file says what users do, and so does {operation!r}",
+                    "leave one of them out",
+                )
+            self.program(options, operation)
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            settings[f"{self.by_file}_digest"] = digest
+        chosen = convert.to_texts(options) | settings
+        if options.rate is None or options.arrivals == "even":
+            # Even ones are not named: points measured before there was a choice keep their keys.
+            del chosen["arrivals"]
+        return PointSpec(
+            suite=self.suite.name,
+            operation=operation,
+            # A suite whose targets hold no people has no such option.
+            entries=getattr(options, "entries", 0),
+            target=options.target,
+            users=options.users,
+            rate=options.rate,
+            warmup_s=options.warmup,
+            measure_s=options.measure or 0.0,
+            client=options.client,
+            settings=chosen,
+        )
+
+    def endpoint(
+        self,
+        target: _T,
+        options: Any,
+        own: tuple[Path, str] | None = None,
+        *,
+        reused: bool = False,
+    ) -> Endpoint:
+        """Return where points are measured; `own` is a locustfile and its class."""
+        return Endpoint(
+            self.suite,
+            target,
+            options,
+            self.locust_options,
+            self.arguments(target, reused=reused),
+            own,
+            self.pending_cleanup,
+        )
+
+    def stage(
+        self,
+        options: Any,
+        operations: Sequence[str],
+        progress: Progress,
+        *,
+        clients: Sequence[int] = (),
+        reused: bool = False,
+    ) -> Stage:
+        """Return points that share a target: operations, each with every number of clients."""
+        last = self.left_for_last
+        ordered = sorted(operations, key=lambda name: last.index(name) if name in last else -1)
+        programs = [self.program(options, name) for name in ordered]
+
+        @contextlib.contextmanager
+        def opened() -> Iterator[Endpoint]:
+            self._assure_own(options, programs)
+            with self.open(options, programs, progress) as target:
+                yield self.endpoint(target, options, reused=reused)
+
+        each = [replace(options, users=users) for users in clients or (options.users,)]
+        entries = getattr(options, "entries", None)
+        ready = f"for {', '.join(ordered)}" if entries is None else f"with {entries:,} people"
+        title = f"making {options.target} ready {ready}"
+        return Stage(title, [self.point(one, name) for one in each for name in ordered], opened)
+
+    def _assure_own(self, options: Any, programs: Sequence[_P]) -> None:
+        if options.target not in self.own_targets:
+            for program in programs:
+                if program.writes:
+                    self.assure_own(options, f"the operation {program.name!r}")
+
+    def api_stage(self, operation: str | _P, target: Any, entries: int | None, load: Any) -> Stage:
+        """Return the one point that `sitebench.run` measures; `target` may be a server here."""
+        here: _T | None = None
+        if isinstance(target, str):
+            size = {} if entries is None else {"entries": entries}
+            options = self.options(target=target, **size, **load)
+        else:
+            options, here = self.here(target, entries, load)
+        own: _P | None = None
+        settings = {}
+        if isinstance(operation, str):
+            name, program = operation, self.program(options, operation)
+        else:
+            name, own, program = operation.name, operation, operation
+            settings = {self.user.attribute: self.described(operation)}
+
+        @contextlib.contextmanager
+        def opened() -> Iterator[Endpoint]:
+            if here is None:
+                self._assure_own(options, [program])
+            opening = self.open(options, [program]) if here is None else here
+            with opening as there, _own_locustfile(self.user, own) as made:
+                yield self.endpoint(there, options, made)
+
+        return Stage(options.target, [self.point(options, name, **settings)], opened)
+
+    def facts(self, options: Any, sizes: Sequence[int]) -> dict[str, Any]:
+        """Return the suite's facts about a run; those of the user's file are its text."""
+        people = self.population(options, max(sizes))
+        found: dict[str, Any] = {} if people is None else {"population": dict(people)}
+        found |= {"target": options.target, "sizes": list(sizes)}
+        if self.by_file is not None and (path := self.file(options)) is not None:
+            found[self.by_file] = Path(path).read_text(encoding="utf-8")
+        return found
+
+
+def points_of(suite: Suite) -> SuitePoints[Any, Any]:
+    """Import what a suite measures."""
+    found: SuitePoints[Any, Any] = resolve_name(suite.points)
+    return found

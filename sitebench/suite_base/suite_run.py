@@ -9,9 +9,8 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from locust.env import Environment
 from locust.runners import WorkerRunner
@@ -28,8 +27,7 @@ from sitebench.locust.workers.choice import of_this_worker
 from sitebench.monitor import listener
 from sitebench.options import convert
 from sitebench.runs.point import PointSpec
-from sitebench.suite import Suite
-from sitebench.suite_base.points import Points
+from sitebench.suite_base.points import Program, SuitePoints
 from sitebench.system.machine import engine_threads
 from sitebench.system.native_errors import translated
 from sitebench.system.texts import read_text, receive
@@ -38,20 +36,11 @@ from sitebench.targets.open_target import OpenTarget
 from sitebench.units import format_size
 
 
-class _Program(Protocol):
-    """What a lane repeats: a sequence, a scenario."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def writes(self) -> bool: ...
-
-
 class _PortableSource(Source, Protocol):
     def lane(self, program: str) -> Lane: ...
 
 
-_P = TypeVar("_P", bound=_Program)
+_P = TypeVar("_P", bound=Program)
 _T = TypeVar("_T", bound=OpenTarget[Any])
 
 
@@ -69,18 +58,7 @@ class LoadJob(Generic[_P, _T]):
 class BaseSuiteRun(ABC, Generic[_P, _T]):
     """Opens a target where the test is commanded, and lanes in every process that makes load."""
 
-    suite: ClassVar[Suite]
-    points: Points
-    locust_options: ClassVar[type[Any]]
-    """What the suite's locustfile takes."""
-    point_options: ClassVar[type[Any]]
-    """What identifies one of its points."""
-    own_targets: ClassVar[tuple[str, ...]]
-    """Targets that a test starts by itself."""
-    program: ClassVar[str]
-    """What its users repeat, in one word for messages."""
-    text_option: ClassVar[str | None] = None
-    """The option that names a text file which workers on other machines need, too."""
+    points: SuitePoints[_P, _T]
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -93,17 +71,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
 
     # What a suite adds.
 
-    @abstractmethod
-    def start(self, options: Any, preparing: Preparing) -> AbstractContextManager[_T]:
-        """Return one of the suite's own targets."""
-
-    @abstractmethod
-    def open_live(self, options: Any) -> _T:
-        """Address a target of the user's; raises what is wrong with it."""
-
-    @abstractmethod
-    def assure_own(self, options: Any, what: str) -> None:
-        """Raise NotYours unless `what` may write to the target that options name."""
+    def make_data(self, options: Any, programs: Sequence[_P], preparing: Preparing) -> None:
+        """Make what a target started here serves, with progress; opening the target finds it."""
 
     @abstractmethod
     def target_in(self, prepared: Mapping[str, Any], options: Any) -> _T:
@@ -140,8 +109,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def options(self) -> Any:
         parsed = self.environment.parsed_options
         if parsed is None:
-            return self.locust_options()
-        return convert.from_namespace(self.locust_options, parsed)
+            return self.points.locust_options()
+        return convert.from_namespace(self.points.locust_options, parsed)
 
     def programs(self, options: Any, users: Sequence[type[Any]] | None = None) -> list[_P]:
         """Return what user classes repeat; by default those of this test."""
@@ -151,15 +120,17 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
                 program = self.build(user, options)
                 if found.setdefault(program.name, program) != program:
                     raise BadInput(
-                        f"two user classes have different {self.program}s named {program.name!r}",
-                        f"give each {self.program} a name of its own",
+                        f"two user classes have different {self._word}s named {program.name!r}",
+                        f"give each {self._word} a name of its own",
                     )
         return list(found.values())
 
     def check(self, options: Any, users: Sequence[type[Any]]) -> None:
-        """Raise unless a target of the user's answers."""
-        if options.target not in self.own_targets:
-            self.open_live(options)
+        """Raise what is wrong with options, and unless a target of the user's answers."""
+        programs = self.programs(options, users)
+        self.points.check(options, programs)
+        if options.target not in self.points.own_targets:
+            self.points.address(options, programs)
 
     def prepare(
         self, environment: Environment, processes: int, preparing: Preparing
@@ -169,14 +140,16 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         preparing.title = options.target
         if (people := getattr(options, "entries", None)) is not None:
             preparing.title += f" with {format_size(people)} people"
-        if options.target in self.own_targets:
-            target = self.after.enter_context(self.start(options, preparing))
+        programs = self.programs(options)
+        if options.target in self.points.own_targets:
+            self.make_data(options, programs, preparing)
+            target = self.after.enter_context(self.points.open(options, programs))
         else:
             refuse_limits(options)
-            for program in self.programs(options):
+            for program in programs:
                 if program.writes:
-                    self.assure_own(options, f"the {self.program} {program.name!r}")
-            target = self.open_live(options)
+                    self.points.assure_own(options, f"the {self._word} {program.name!r}")
+            target = self.points.address(options, programs)
         self._facts = {"name": target.name, **target.facts}
         address = target.address
         return {
@@ -194,19 +167,19 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
 
     def record(self, prepared: dict[str, Any]) -> Recording:
         """Observe the target, and write down what lanes do."""
-        options = convert.from_texts(self.locust_options, prepared["options"])
+        options = convert.from_texts(self.points.locust_options, prepared["options"])
         target, programs = self.target_in(prepared, options), self.programs(options)
         names = [program.name for program in programs]
 
         def spec() -> PointSpec:
-            now = command_options(self.point_options, self.options(), self.environment)
-            known = self.suite.operations
+            now = command_options(self.points.options, self.options(), self.environment)
+            known = self.points.suite.operations
             return self.points.point(now, operation(self.environment, known, names))
 
         return self._recorder.recording(
             Subject(
                 spec=spec,
-                facts=lambda sizes: self.points.manifest(options, sizes),
+                facts=lambda sizes: self.points.facts(options, sizes),
                 pid=prepared["pid"],
                 cores=prepared["cores"],
                 address=(target.address.host, target.address.port),
@@ -219,15 +192,22 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         )
 
     def _text(self, options: Any) -> tuple[str, str] | None:
-        """Return the name and the text of the file that the options name."""
-        path = self.text_option and getattr(options, self.text_option)
-        return (path, read_text(path, f"the {self.text_option}", BadFile)) if path else None
+        """Return the name and the text of the file that workers on other machines need, too."""
+        path = self.points.file(options)
+        return (path, read_text(path, f"the {self._word}", BadFile)) if path else None
+
+    @property
+    def _word(self) -> str:
+        """What the suite's users repeat, in one word for messages."""
+        return self.points.user.attribute
 
     def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
         if isinstance(self.environment.runner, WorkerRunner) and prepared["text"]:
             receive(*prepared["text"])
-        options = of_this_worker(convert.from_texts(self.locust_options, prepared["options"]))
+        options = of_this_worker(
+            convert.from_texts(self.points.locust_options, prepared["options"])
+        )
         target = self.target_in(prepared, options)
         job = LoadJob(options, target, self.programs(options), slot, prepared)
         with translated():

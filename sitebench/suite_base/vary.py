@@ -8,7 +8,7 @@ them alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +21,8 @@ from sitebench.compare.effect import Effect, effect
 from sitebench.errors import BadInput, NotPossible, UnknownValue
 from sitebench.measure.command import Seeding, measure, say
 from sitebench.measure.options import run_file
-from sitebench.options.convert import named
-from sitebench.options.option import fields_of
+from sitebench.options.convert import narrowed
+from sitebench.options.option import fields_of, named
 from sitebench.runs.point import PointResult
 from sitebench.runs.repeats import Series, series
 from sitebench.suite_base.scaling import scaling
@@ -32,6 +32,7 @@ from sitebench.targets.limits import Limits, confined
 
 if TYPE_CHECKING:
     from sitebench.measure.sweep import Stage
+    from sitebench.suite_base.points import SuitePoints
 
 _DIRECTIVE = "config:"
 _ALPHA = 0.05
@@ -39,6 +40,8 @@ _SWITCH = {"on": True, "true": True, "yes": True, "off": False, "false": False, 
 _SCALES = ("processors", "workers", "target-threads", "threads")
 """Factors of which twice as many could bring twice the rate."""
 _LIMITS = tuple(each.name for each in fields(Limits))
+_ALIASES = {"workers": "target_threads"}
+"""Factors that are called otherwise than their option."""
 
 
 @dataclass(frozen=True)
@@ -50,55 +53,38 @@ class Level:
     options: Any
 
 
-@dataclass(frozen=True)
-class VaryJob:
-    """What a suite provides for the operation that is measured at every level."""
-
-    stage: Callable[[Any, Seeding], Stage]
-    """The one point of these options."""
-    facts: Callable[[], Mapping[str, Any]]
-    data: Path | None
-    """A folder on the disk that the target uses, if it uses one."""
-    default_out: str
-    aliases: Mapping[str, str]
-    """Factors that are called otherwise than their option."""
-    notes: Callable[[str], Sequence[str]] = lambda factor: ()
-    """What the paper found when it varied a factor."""
-
-
-def vary(options: Any, base: Any, asked: Sequence[str], job: VaryJob) -> None:
+def vary(points: SuitePoints[Any, Any], options: Any, operation: str, asked: Sequence[str]) -> None:
     """Measure the base and every level, and print what each brings."""
-    levels = _possible(read(base, asked, job.aliases), job.data)
+    base = narrowed(points.options, options)
+    points.check(base, [points.program(base, operation)])
+    levels = _possible(read(base, asked), points.data(base))
     if not levels:
         raise BadInput("nothing is left to vary", "give --vary FACTOR=VALUE,VALUE")
 
     def first(results: Sequence[PointResult]) -> list[Group]:
-        return [table(results, base_key, keys), *_notes(results, keys, job)]
+        return [table(results, base_key, keys), *_notes(results, keys, points.notes)]
 
-    def key_of(one: Any) -> str:
-        (spec,) = job.stage(one, lambda done, total: None).points
-        return spec.key
-
-    base_key, keys = key_of(base), [(each, key_of(each.options)) for each in levels]
+    base_key = points.point(base, operation).key
+    keys = [(each, points.point(each.options, operation).key) for each in levels]
 
     def stages(seeding: Seeding) -> list[Stage]:
-        made = {base_key: job.stage(base, seeding)}
+        made = {base_key: points.stage(base, [operation], seeding)}
         for each, key in keys:
-            made.setdefault(key, job.stage(each.options, seeding))
+            made.setdefault(key, points.stage(each.options, [operation], seeding))
         return list(made.values())
 
     measure(
         options,
         users=max(each.options.users for each in levels),
         stages=stages,
-        facts=job.facts,
+        facts=lambda: points.facts(base, [getattr(base, "entries", 0)]),
         first=first,
         tables=lambda results: [latency_table(results), *bottleneck_tables(results)],
-        default_out=run_file(job.default_out),
+        default_out=run_file(f"{points.suite.name}-vary"),
     )
 
 
-def read(base: Any, asked: Sequence[str], aliases: Mapping[str, str]) -> list[Level]:
+def read(base: Any, asked: Sequence[str]) -> list[Level]:
     """Return the levels of `FACTOR=VALUE,VALUE` texts, in their order."""
     found = []
     for text in asked:
@@ -109,11 +95,11 @@ def read(base: Any, asked: Sequence[str], aliases: Mapping[str, str]) -> list[Le
                 "write FACTOR=VALUE,VALUE, such as workers=1,2",
             )
         each = (part.strip() for part in values.split(","))
-        found += [Level(factor, value, _changed(base, factor, value, aliases)) for value in each]
+        found += [Level(factor, value, _changed(base, factor, value)) for value in each]
     return found
 
 
-def _changed(base: Any, factor: str, value: str, aliases: Mapping[str, str]) -> Any:
+def _changed(base: Any, factor: str, value: str) -> Any:
     """Return the options with one of them changed."""
     if factor in _LIMITS:
         limits = (base.target_limits or Limits()).with_limit(factor, value)
@@ -121,7 +107,7 @@ def _changed(base: Any, factor: str, value: str, aliases: Mapping[str, str]) -> 
     if factor.startswith(_DIRECTIVE) and hasattr(base, "directives"):
         name = factor.removeprefix(_DIRECTIVE)
         return replace(base, directives={**(base.directives or {}), name: value})
-    name = aliases.get(factor, factor).replace("-", "_")
+    name = _ALIASES.get(factor, factor).replace("-", "_")
     for each, spec in fields_of(type(base)):
         if each.name == name and not spec.hidden:
             if not isinstance(each.default, bool):
@@ -131,7 +117,7 @@ def _changed(base: Any, factor: str, value: str, aliases: Mapping[str, str]) -> 
                     f"--vary {factor}: {value!r} is neither on nor off", "write on,off"
                 )
             return replace(base, **{name: _SWITCH[value]})
-    known = [*_LIMITS, *aliases, "any option of `run` without its dashes"]
+    known = [*_LIMITS, *_ALIASES, "any option of `run` without its dashes"]
     if hasattr(base, "directives"):
         known.append(f"{_DIRECTIVE}DIRECTIVE")
     raise UnknownValue(f"--vary: {factor!r} cannot be varied", f"vary {', '.join(known)}")
@@ -193,11 +179,13 @@ def _interval(gain: Effect) -> str:
 
 
 def _notes(
-    results: Sequence[PointResult], levels: Sequence[tuple[Level, str]], job: VaryJob
+    results: Sequence[PointResult],
+    levels: Sequence[tuple[Level, str]],
+    notes: Callable[[str], Sequence[str]],
 ) -> list[Group]:
     factors = dict.fromkeys(level.factor for level, _ in levels)
     lines = scaled(results, levels)
-    lines += [line for factor in factors for line in job.notes(factor)]
+    lines += [line for factor in factors for line in notes(factor)]
     return [Group(*(Text(line, style="dim") for line in lines))] if lines else []
 
 

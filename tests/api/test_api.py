@@ -12,7 +12,7 @@ import ldap3
 import pytest
 
 import sitebench
-from ps_bench.points import api_stage
+from ps_bench.points import POINTS
 from ps_bench.scenarios import PAGE
 from sitebench import Result
 
@@ -98,7 +98,7 @@ def test_a_scenario_may_hold_credentials() -> None:
     headers = (("Authorization", "Bearer s3cret-word"), ("Accept", "text/html"))
     request = sitebench.Request("page", headers=headers)
     scenario = sitebench.Scenario("mine", (sitebench.Operation("page", 1, (request,)),))
-    (spec,) = api_stage(scenario, "embedded", 10, {}).points
+    (spec,) = POINTS.api_stage(scenario, "embedded", 10, {}).points
     assert "s3cret-word" not in spec.canonical()
     assert "text/html" in spec.canonical()
     assert scenario.operations[0].requests[0].headers == headers

@@ -73,7 +73,7 @@ def test_examples_stand_under_a_heading_and_can_be_copied(name: str) -> None:
 def test_panels_stand_in_one_order() -> None:
     for name in COMMANDS:
         found = headings(in_process(*name.split(), "--help", COLUMNS="80").out)
-        order = ["Examples", "Arguments", "Options", *PANELS]
+        order = ["Examples", "Arguments", *PANELS]
         assert found == [each for each in order if each in found], name
     whole = headings(in_process("ils", "run", "--help", COLUMNS="80").out)
     groups = "Load Target Entries Output TLS Workers Advanced"

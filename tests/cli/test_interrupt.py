@@ -9,7 +9,7 @@ import pytest
 from tests.support.cli import in_process
 
 ROOT = Path(__file__).parents[2]
-IGNORING = "typer sitebench.__main__:main --version"
+IGNORING = "click sitebench.__main__:main --version"
 INTERRUPTED_AT = """
 import os, signal, sys
 interrupted, entry = sys.argv.pop(1), sys.argv.pop(1)
@@ -35,7 +35,7 @@ def console_script() -> str:
     return text.partition('\nsitebench = "')[2].partition('"')[0]
 
 
-@pytest.mark.parametrize("module", ["typer", "sitebench.cli.report", "rich"])
+@pytest.mark.parametrize("module", ["click", "sitebench.cli.report", "sitebench.options.help"])
 def test_ctrl_c_during_an_import_ends_quietly_with_130(module: str) -> None:
     ran = interrupted_at(module, console_script(), "--help")
     assert (ran.returncode, ran.stderr) == (130, "")
@@ -75,6 +75,6 @@ def test_a_ctrl_c_that_python_has_wrapped_is_one(monkeypatch: pytest.MonkeyPatch
     def wrapped(*_: object, **__: object) -> None:
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 
-    monkeypatch.setattr("sitebench.cli.main.app", wrapped)
+    monkeypatch.setattr("sitebench.cli.main.invoke", wrapped)
     ran = in_process("report", "any")
     assert (ran.code, ran.err) == (130, "")

@@ -170,15 +170,15 @@ WRONG = {
     "ps run --target http://": ("unknown target 'http://'", "http://127.0.0.1:8080"),
     "ils run --target ldap://127.0.0.1:99999": ("no valid port", "ldap://127.0.0.1:389"),
     # Names of options, commands and operations
-    "ils run --durations 3s": ("no such option: --durations", "did you mean --duration?"),
-    "ils run --people 1k": ("no such option: --people", "did you mean --entries?"),
-    "ils run --run-time 3s": ("no such option: --run-time", "did you mean --measure?"),
-    "ils run --user 3": ("no such option: --user", "did you mean --users?"),
-    "site sweep --entires 1k": ("no such option: --entires", "did you mean --entries?"),
-    "ils run --connections 3": ("no such option: --connections", "did you mean --users?"),
-    "ps run --qps 3": ("no such option: --qps", "did you mean --rate?"),
-    "web sweep spice-cgi --vus 3": ("no such option: --vus", "did you mean --users?"),
-    "ils run --mesure 3s": ("no such option: --mesure", "did you mean --measure?"),
+    "ils run --durations 3s": ("no such option '--durations'", "did you mean --duration?"),
+    "ils run --people 1k": ("no such option '--people'", "did you mean --entries?"),
+    "ils run --run-time 3s": ("no such option '--run-time'", "did you mean --measure?"),
+    "ils run --user 3": ("no such option '--user'", "did you mean --users?"),
+    "site sweep --entires 1k": ("no such option '--entires'", "did you mean --entries?"),
+    "ils run --connections 3": ("no such option '--connections'", "did you mean --users?"),
+    "ps run --qps 3": ("no such option '--qps'", "did you mean --rate?"),
+    "web sweep spice-cgi --vus 3": ("no such option '--vus'", "did you mean --users?"),
+    "ils run --mesure 3s": ("no such option '--mesure'", "did you mean --measure?"),
     "ils run --entirely-unknown": ("no such option", "`sitebench ils run --help` says what"),
     "version": ("no such command 'version'", "did you mean `sitebench --version`?"),
     "help": ("no such command 'help'", "did you mean `sitebench --help`?"),
@@ -236,7 +236,7 @@ def test_a_mistyped_command_line_ends_its_process_alike() -> None:
     ran = sitebench("directory", "run", "--user", "3")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        "sitebench: no such option: --user\n"
+        "sitebench: no such option '--user'\n"
         "  did you mean --users? `sitebench directory run --help` says what there is\n"
     )
 

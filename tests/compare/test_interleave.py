@@ -164,5 +164,5 @@ def test_a_command_with_a_wrong_option_is_bad_input(tmp_path: Path) -> None:
     wrong = plan("ils run lookup --nonsense {}", "1", "2", repeats=5, seed=1)
     places = files(str(tmp_path / "c"))
     prepare(wrong, places)
-    with pytest.raises(BadInput, match=r"repeat 1: .*no such option: --nonsense"):
+    with pytest.raises(BadInput, match=r"repeat 1: .*no such option '--nonsense'"):
         measure(wrong, places)

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from typer.main import get_command
-
 from sitebench.cli.main import app
 from sitebench.options.help import default, examples, panel, visible
 from sitebench.options.option import PANELS
@@ -34,9 +32,9 @@ def commands(
     group: Any = None, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield every command that does something, with the words that lead to it."""
-    within: Any = get_command(app) if group is None else group
-    for name, each in within.commands.items():
-        if hasattr(each, "commands"):
+    within: Any = app if group is None else group
+    for name, each in within.members():
+        if hasattr(each, "members"):
             yield from commands(each, (*path, name))
         else:
             yield (*path, name), each
@@ -158,7 +156,7 @@ def _row(each: Any) -> str:
 
 def _spelled(each: Any) -> str:
     if each.param_type_name == "argument":
-        return f"`{(each.metavar or each.name).upper()}`"
+        return f"`{each.metavar.strip('[]')}`"
     value = f" {each.metavar}" if each.metavar and not each.is_flag else ""
     spelled: list[str] = [*each.opts, *each.secondary_opts]
     spelled[0] += value

@@ -17,9 +17,9 @@ import pytest
 from ps_bench.options import PsOptions
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Operation, Request, Scenario
-from sitebench.http.site import SiteAddress
 
 PEOPLE = 100
 PAGES = Scenario("p", (Operation("p", 1, (Request("page", "/?user={id}", match="plain"),)),))

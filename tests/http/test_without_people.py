@@ -9,10 +9,10 @@ import pytest
 
 from sitebench._engine import Engine, StepStats
 from sitebench.counts.worker_slot import WorkerSlot
+from sitebench.http.address import SiteAddress
 from sitebench.http.engine_config import engine_config
 from sitebench.http.options import SiteTestOptions
 from sitebench.http.scenario import Expect, Operation, Request, Scenario
-from sitebench.http.site import SiteAddress
 from tests.support.in_locust import in_locust
 from tests.support.waiting import eventually
 
@@ -63,7 +63,7 @@ def test_fasthttp_lanes_ask_as_one_anonymous_visitor(address: SiteAddress) -> No
         import json
         from locust.env import Environment
         from sitebench.counts.worker_slot import WorkerSlot
-        from sitebench.http.site import SiteAddress
+        from sitebench.http.address import SiteAddress
         from sitebench.http.fasthttp_lane import FastHttpLanes
         from tests.http.test_without_people import OPTIONS, SCENARIO
 

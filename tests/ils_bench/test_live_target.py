@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from ils_bench.options import IlsOptions
-from ils_bench.points import endpoint, point
+from ils_bench.points import POINTS
 from ils_bench.seeding import clean, journal
 from ils_bench.seeding.clean import CHUNK
 from ils_bench.targets.address import parse_address
@@ -245,8 +245,8 @@ def test_a_measured_point_is_waited_for_while_its_people_are_removed(
             measure=0.5,
         )
         target = OpenDirectory("slow", parse_address(options.target), options.base)
-        spec = point(options, "add")
-        command = endpoint(target, options).command(spec)
+        spec = POINTS.point(options, "add")
+        command = POINTS.endpoint(target, options).command(spec)
 
         def owing(pid: int) -> str | None:
             owed.append(command.pending_cleanup(pid))

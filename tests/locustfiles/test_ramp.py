@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ils_bench.options import IlsOptions
-from ils_bench.points import endpoint, point
+from ils_bench.points import POINTS
 from ils_bench.targets.address import DirectoryAddress
 from ils_bench.targets.target import OpenDirectory
 from sitebench.measure.point_process import run_point
@@ -21,9 +21,9 @@ def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
     options = IlsOptions(
         entries=PEOPLE, target=counting.url, locales=LOCALES, users=4, warmup=0.4, measure=1.0
     )
-    spec = point(options, "lookup")
+    spec = POINTS.point(options, "lookup")
     address = DirectoryAddress("127.0.0.1", counting.directory.port)
-    command = endpoint(OpenDirectory("ours", address, options.base), options).command(spec)
+    command = POINTS.endpoint(OpenDirectory("ours", address, options.base), options).command(spec)
     command = replace(command, arguments=[*command.arguments, "--spawn-rate", "2"])
     with RunStore(tmp_path / "run") as store:
         result = run_point(spec, store, command)

@@ -1,11 +1,11 @@
 """How long a point's process is waited for."""
 
 from ils_bench.options import IlsOptions
-from ils_bench.points import point
+from ils_bench.points import POINTS
 from sitebench.counts.steady import MOST_WINDOWS
 from sitebench.measure.point_process import GRACE_S, most_s
 
 
 def test_a_point_may_wait_for_its_late_answers_as_long_as_its_timeout() -> None:
     options = IlsOptions(warmup=1.0, measure=2.0, timeout=120.0)
-    assert most_s(point(options, "lookup")) == 1 + MOST_WINDOWS * 2 + 120 + GRACE_S
+    assert most_s(POINTS.point(options, "lookup")) == 1 + MOST_WINDOWS * 2 + 120 + GRACE_S

@@ -2,16 +2,15 @@ import argparse
 from dataclasses import dataclass
 
 import pytest
-import typer
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from sitebench import units
 from sitebench.errors import UnknownValue
 from sitebench.measure.options import LoadOptions
 from sitebench.options import convert, option
-from sitebench.options.help import App
+from sitebench.options.command import command
 from sitebench.options.option import PANELS, OneOf, fields_of
 from sitebench.options.spelling import long_option
 from sitebench.suite_base.options import PeopleOptions
@@ -30,13 +29,11 @@ def through_locust(*argv: str) -> Example:
     return convert.from_namespace(Example, parser.parse_args(argv))
 
 
-def through_typer(*argv: str) -> Example:
+def through_click(*argv: str) -> Example:
     seen: list[Example] = []
-    app = typer.Typer()
 
-    @app.command()
-    @convert.command_options(Example)
-    def command(chosen: Example) -> None:
+    @command(Example, panel="Load")
+    def app(chosen: Example) -> None:
         seen.append(chosen)
 
     result = CliRunner().invoke(app, list(argv), catch_exceptions=False)
@@ -45,13 +42,13 @@ def through_typer(*argv: str) -> Example:
 
 
 def test_the_command_line_gives_the_defaults_of_the_definition() -> None:
-    assert through_typer() == Example()
+    assert through_click() == Example()
 
 
 def test_the_command_line_and_locust_read_the_same_words_alike() -> None:
     argv = ["--rate", "2k", "--warmup", "500ms", "--measure", "1m", "--keys", "zipfian"]
     argv += ["--no-verify", "--quiet", "--locales", "de_DE,ja_JP", "--threads", "2"]
-    assert through_typer(*argv) == through_locust(*argv)
+    assert through_click(*argv) == through_locust(*argv)
 
 
 def test_at_locusts_screen_a_test_lasts_until_it_is_stopped() -> None:
@@ -125,11 +122,8 @@ def test_choices_name_what_they_accept() -> None:
 
 
 def test_help_shows_every_option_once() -> None:
-    app = App()
-
-    @app.command()
-    @convert.command_options(Example)
-    def command(chosen: Example) -> None: ...
+    @command(Example, panel="Load")
+    def app(chosen: Example) -> None: ...
 
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     for each, _ in fields_of(Example):
@@ -138,11 +132,8 @@ def test_help_shows_every_option_once() -> None:
 
 
 def test_help_shows_panels_in_one_order_and_no_type_for_a_flag() -> None:
-    app = App()
-
-    @app.command()
-    @convert.command_options(Example)
-    def command(chosen: Example) -> None: ...
+    @command(Example, panel="Load")
+    def app(chosen: Example) -> None: ...
 
     shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).output
     found = [line for line in shown.splitlines() if line in PANELS]
@@ -158,11 +149,9 @@ class Switched(Example):
 
 def test_a_paired_switch_can_be_turned_off_by_name() -> None:
     seen: list[Switched] = []
-    app = typer.Typer()
 
-    @app.command()
-    @convert.command_options(Switched)
-    def command(chosen: Switched) -> None:
+    @command(Switched, panel="Load")
+    def app(chosen: Switched) -> None:
         seen.append(chosen)
 
     for argv in ([], ["--kept"], ["--no-kept"]):

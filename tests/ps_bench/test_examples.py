@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sitebench.errors import SitebenchError
-from sitebench.http.site import parse_address, probe
+from sitebench.http.address import parse_address
+from sitebench.http.site import probe
 from sitebench.system.network import free_port
 from tests.support.cli import in_process
 from tests.support.postgresql import postgresql

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from sitebench.http.site import SiteAddress
+from sitebench.http.address import SiteAddress
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from seeders.upd import UpdSpec, visitors
 from sitebench._engine import Engine
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import TlsFailed
+from sitebench.http.address import SiteAddress, parse_address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
-from sitebench.http.site import SiteAddress, parse_address, probe
+from sitebench.http.site import probe
 from sitebench.targets.tls import ServerTls, Trust
 from tests.ils_bench.test_bad_input import refused
 from tests.support.cli import in_process

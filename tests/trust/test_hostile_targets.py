@@ -17,6 +17,7 @@ import ils_bench.targets.probe as directory
 from ils_bench.targets.address import parse_address
 from sitebench.errors import TargetTalksNonsense
 from sitebench.http import site
+from sitebench.http.address import SiteAddress
 from sitebench.targets.certificate import make_certificate
 from sitebench.targets.tls import Trust
 from tests.support.cli import SITEBENCH, sitebench
@@ -123,7 +124,7 @@ LARGE_SITES = {
 def test_a_site_that_is_late_is_refused(name: str, encrypted: bool, tls: ssl.SSLContext) -> None:
     answer = LATE_SITES[name]
     with hostile(within(tls, answer) if encrypted else answer) as port, soon_and_small():
-        address = site.SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
+        address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
         with pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s"):
             site.probe(address, TRUST)
 
@@ -132,7 +133,7 @@ def test_a_site_that_is_late_is_refused(name: str, encrypted: bool, tls: ssl.SSL
 def test_a_site_without_an_answer_is_refused(name: str) -> None:
     refused = pytest.raises(TargetTalksNonsense, match="does not answer as a web server does")
     with hostile(ENDLESS_SITES[name]) as port, soon_and_small(), refused:
-        site.probe(site.SiteAddress("127.0.0.1", port))
+        site.probe(SiteAddress("127.0.0.1", port))
 
 
 @pytest.mark.parametrize("name", LARGE_SITES)
@@ -143,14 +144,14 @@ def test_of_a_large_page_only_the_begin_is_read(
     monkeypatch.setattr(site, "WHOLE_S", 60.0)
     answer = LARGE_SITES[name]
     with hostile(within(tls, answer) if encrypted else answer) as port, soon_and_small():
-        address = site.SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
+        address = SiteAddress("127.0.0.1", port, scheme="https" if encrypted else "http")
         assert len(site.probe(address, TRUST).body) <= 1 << 20
 
 
 def test_a_handshake_that_is_late_is_refused_by_a_sites_look() -> None:
     late = pytest.raises(TargetTalksNonsense, match="answer takes longer than 1 s")
     with hostile(trickle(HANDSHAKE)) as port, soon_and_small(), late:
-        site.probe(site.SiteAddress("127.0.0.1", port, scheme="https"), TRUST)
+        site.probe(SiteAddress("127.0.0.1", port, scheme="https"), TRUST)
 
 
 # A directory.

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from sitebench.http.site import SiteAddress
+from sitebench.http.address import SiteAddress
 from tests.support.programs import required_program
 from tests.support.waiting import eventually
 

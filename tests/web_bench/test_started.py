@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from sitebench.errors import BadInput, SitebenchError
-from sitebench.http.site import SiteAddress
+from sitebench.http.address import SiteAddress
 from sitebench.monitor.child_clock import ChildClock
 from sitebench.monitor.process import ProcessReader
 from sitebench.targets.tls import ServerTls, Trust, trusting

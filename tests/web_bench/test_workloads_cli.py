@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from sitebench.errors import BadInput
-from web_bench.cli import app
+from web_bench.files_cli import workloads as command
 from web_bench.workload import built_in
 
 
 def workloads(*argv: str) -> str:
-    return CliRunner().invoke(app, ["workloads", *argv], catch_exceptions=False).output
+    return CliRunner().invoke(command, [*argv], catch_exceptions=False).output
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sitebench.errors import BadInput
-from sitebench.http.site import OpenSite, SiteAddress
+from sitebench.http.address import SiteAddress
+from sitebench.http.site import OpenSite
 from web_bench.workload import DYNAMIC, Workload
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sitebench.errors import BadInput
-from sitebench.http.site import SiteAddress, open_live, parse_address, probe
+from sitebench.http.address import SiteAddress, parse_address
+from sitebench.http.site import open_live, probe
 from sitebench.system.machine import usable_cores
 from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confined, forget, refuse_limits

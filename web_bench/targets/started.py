@@ -26,7 +26,7 @@ from typing import Any
 import psutil
 
 from sitebench.errors import BadInput, MeasurementFailed
-from sitebench.http.site import SiteAddress
+from sitebench.http.address import SiteAddress
 from sitebench.system.child import Child, Service, lives
 from sitebench.system.network import free_port
 from sitebench.system.programs import find_program, last_line

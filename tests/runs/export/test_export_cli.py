@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from sitebench.cli.main import app
 from sitebench.errors import BadFile, BadInput, BadRunFile, UnknownValue

@@ -1,0 +1,242 @@
+"""Commands of the command line: click's, made of options classes, with the product's own help.
+
+    @command(_ExportOptions, argument("RUN", "Run file.", parse=Path), panel="Results")
+    def export(options: _ExportOptions, run: Path) -> None:
+        ...
+
+The function gets one instance of the class, and its arguments by name. Its docstring is the help.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pkgutil import resolve_name
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from sitebench.options import help as own_help
+from sitebench.options.option import OneOf, fields_of, named
+from sitebench.options.option import Option as Spec
+from sitebench.options.spelling import long_option, spellings
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+_ASKED_SHORT = "sitebench.short"
+
+
+class Typed(click.ParamType[Any]):
+    """A text that the parser of an option reads; an error begins with what it is about."""
+
+    name = "text"
+
+    def __init__(
+        self, parse: Callable[[str], Any], about: str = "", words: Sequence[str] = ()
+    ) -> None:
+        self._parse = named(parse, about) if about else parse
+        self._words = words or (parse.allowed if isinstance(parse, OneOf) else ())
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read a text; a default is read already."""
+        return self._parse(value) if isinstance(value, str) else value
+
+    def shell_complete(self, ctx: Any, param: Any, incomplete: str) -> list[CompletionItem]:
+        if self._words:
+            return [CompletionItem(each) for each in self._words if each.startswith(incomplete)]
+        file = param.human_readable_name in _FILES or param.metavar in _FILES
+        return [CompletionItem(incomplete, type="file")] if file else []
+
+
+_FILES = ("FILE", "RUN", "RUN...", "A", "B", "FOLDER")
+"""What a shell completes with names of files."""
+
+
+class Option(click.Option):
+    """An option, with the heading that it stands under."""
+
+    def __init__(
+        self, *declared: Any, panel: str = "Options", shown: str = "", **more: Any
+    ) -> None:
+        super().__init__(*declared, **more)
+        self.panel = panel
+        self.shown = shown
+        """The default, as help tells it."""
+
+
+class Argument(click.Argument):
+    """An argument, with a line of help."""
+
+    panel = "Arguments"
+    hidden = False
+
+    def __init__(self, *declared: Any, explanation: str, shown: str = "", **more: Any) -> None:
+        super().__init__(*declared, **more)
+        self.help = explanation
+        self.shown = shown
+
+
+class _Helped(click.Command):
+    """How commands and groups show their help."""
+
+    panel: str | None = None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[_ASKED_SHORT] = "-h" in args and "--help" not in args
+        return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        return "\n".join(own_help.lines(self, ctx, short=ctx.meta.get(_ASKED_SHORT, False)))
+
+
+class Command(_Helped):
+    """A command."""
+
+
+class Group(_Helped, click.Group):
+    """A group of commands that are made, or imported, when one of them is needed.
+
+    What is "module:name" is imported by `pkgutil.resolve_name`.
+    """
+
+    def __init__(
+        self,
+        name: str | None,
+        members: Callable[[], Mapping[str, str | click.Command]],
+        panel: str | None = None,
+        long_names: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(name, context_settings=_HELP, no_args_is_help=True, **more)
+        self._members, self.panel = members, panel
+        self.long_names = long_names or {}
+        """Commands that have a second name."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*self._members(), *self.long_names.values()]
+
+    def get_command(self, ctx: Any, name: str) -> click.Command | None:
+        short = {long: name for name, long in self.long_names.items()}
+        found = self._members().get(short.get(name, name))
+        return resolve_name(found) if isinstance(found, str) else found
+
+    def members(self) -> Iterator[tuple[str, click.Command]]:
+        """Yield each command and its name."""
+        for name in self._members():
+            if (command := self.get_command(None, name)) is not None:
+                yield name, command
+
+    def label(self, name: str) -> str:
+        return f"{self.long_names[name]}, {name}" if name in self.long_names else name
+
+
+def command(
+    options: type[Any] | None,
+    *more: click.Parameter,
+    panel: str,
+    name: str | None = None,
+    explanation: str | None = None,
+) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function of one instance of `options`, and of `more` by their names."""
+
+    def made(function: Callable[..., Any]) -> Command:
+        taken = [] if options is None else [each for each in fields_of(options) if each[1].command]
+        names = [each.name for each, _ in taken]
+
+        def run(**values: Any) -> Any:
+            if options is None:
+                return function(**values)
+            return function(options(**{each: values.pop(each) for each in names}), **values)
+
+        found = Command(
+            name or function.__name__,
+            callback=run,
+            help=explanation or inspect.getdoc(function),
+            params=[*more, *(_option(each.name, each.default, spec) for each, spec in taken)],
+            context_settings=_HELP,
+        )
+        found.panel = panel
+        return found
+
+    return made
+
+
+def invoke(command: click.Command, program: str, argv: Sequence[str]) -> int:
+    """Run a command line and return its exit code.
+
+    click's own `main` prints an empty line for Ctrl-C, and ends the process for what is wrong.
+    """
+    try:
+        with command.make_context(program, [*argv]) as context:
+            command.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    return 0
+
+
+def argument(
+    metavar: str,
+    explanation: str,
+    *,
+    name: str | None = None,
+    parse: Callable[[str], Any] = str,
+    words: Sequence[str] = (),
+    required: bool = True,
+    default: str | None = None,
+    several: bool = False,
+) -> Argument:
+    """Make an argument, called as its metavar is; with a default it may be left out."""
+    return Argument(
+        [name or metavar.removesuffix("...").lower()],
+        explanation=explanation,
+        type=Typed(parse, words=words),
+        metavar=metavar if required and default is None else f"[{metavar}]",
+        required=required and default is None,
+        nargs=-1 if several else 1,
+        shown=default or "",
+        **({} if several else {"default": default}),
+    )
+
+
+def option(
+    name: str, explanation: str, metavar: str, *, parse: Callable[[str], Any] = str, **more: Any
+) -> Option:
+    """Make an option that one command alone has, and that is no field of its class."""
+    declared = long_option(name)
+    return Option(
+        [*more.pop("names", (declared,)), name],
+        help=explanation,
+        metavar=metavar,
+        type=Typed(parse, declared, more.pop("words", ())),
+        **more,
+    )
+
+
+def _option(name: str, default: Any, spec: Spec) -> Option:
+    """Make the option of one field."""
+    if isinstance(default, bool):
+        declared = long_option(name)
+        if default or spec.paired:
+            declared += f"/{long_option(f'no_{name}')}"
+        return Option(
+            [declared, name],
+            is_flag=True,
+            default=default,
+            help=spec.help,
+            panel=spec.panel,
+            hidden=spec.hidden,
+            shown=(declared.split("/")[0] if default else long_option(f"no_{name}"))
+            if "/" in declared
+            else "",
+        )
+    names = spec.names or spellings(name)
+    return Option(
+        [*names, name],
+        type=Typed(spec.parse, names[0]),
+        default=default,
+        help=spec.help,
+        metavar=spec.metavar,
+        panel=spec.panel,
+        hidden=spec.hidden,
+        shown="" if default is None else spec.show(default),
+    )

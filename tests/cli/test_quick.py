@@ -1,0 +1,82 @@
+"""What every key of completion and every `--help` waits for: the modules that they import."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("typer", "pydantic", "rich", "locust", "ldap3", "faker", "gevent", "msgspec")
+ASKED = "_SITEBENCH_COMPLETE"
+
+
+def ran(*argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line, and then print the heavy modules that it has imported."""
+    code = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print([each for each in {HEAVY} if each in sys.modules]))\n"
+        "from sitebench.__main__ import main\nmain()"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *argv],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("line", ["--version", "--help", "ils run -h", "web sweep --help"])
+def test_help_imports_no_heavy_module(line: str) -> None:
+    done = ran(*line.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("sitebench ", ["ils", "directory", "compare"]),
+        ("sitebench ils run --ent", ["--entries"]),
+        ("sitebench ils run lo", ["lookup"]),
+        ("sitebench ils sweep --operations ", ["connect", "add"]),
+        ("sitebench web run spice-", ["spice-cgi"]),
+        ("sitebench ils run --client ", ["native", "ldap3"]),
+        ("sitebench demo p", ["ps"]),
+    ],
+)
+def test_completion_offers_what_fits_and_imports_no_heavy_module(
+    line: str, offered: list[str]
+) -> None:
+    words = line.split(" ")
+    env = {ASKED: "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = ran(**env)
+    assert done.stderr == ""
+    *found, imported = done.stdout.splitlines()
+    assert {f"plain,{each}" for each in offered} <= set(found)
+    assert all(each.startswith(f"plain,{words[-1]}") for each in found)
+    assert imported == "[]"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_installed_once(shell: str, tmp_path: Path) -> None:
+    start = tmp_path / f".{shell}rc"
+    if shell != "fish":
+        start.write_text("alias ll='ls -l'")
+    for _ in range(2):
+        done = ran("--install-completion", HOME=str(tmp_path), SHELL=f"/bin/{shell}")
+        assert (done.returncode, done.stderr) == (0, "")
+    path = Path(done.stdout.partition(": ")[2].partition(";")[0])
+    shown = ran("--show-completion", HOME=str(tmp_path), SHELL=f"/bin/{shell}").stdout
+    assert path.read_text().strip() == shown.rpartition("\n[]")[0].strip()
+    if shell != "fish":
+        assert start.read_text() == f"alias ll='ls -l'\nsource {path}\n"
+
+
+def test_a_shell_without_completion_is_told_in_a_line(tmp_path: Path) -> None:
+    done = ran("--install-completion", HOME=str(tmp_path), SHELL="/bin/tcsh")
+    assert done.returncode == 2
+    assert done.stderr.startswith("sitebench: there is no completion for tcsh\n")
+    assert not list(tmp_path.iterdir())
