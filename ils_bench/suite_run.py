@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from locust.env import Environment
@@ -24,17 +24,28 @@ from ils_bench.targets.people import spec_of
 from ils_bench.targets.target import OpenDirectory
 from seeders.people import generate
 from sitebench._engine import Engine, Population
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing, run_in_thread
-from sitebench.locust.recorder import Recording
+from sitebench.locust.recorder import Observed, Recording
 from sitebench.runs.point import PointSpec
 from sitebench.runs.windows import Windows
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
-from sitebench.targets.tls import Trust
 from sitebench.verdict.warning import PointWarning
+
+
+@dataclass(frozen=True)
+class _More:
+    """What the processes of a test have to know of a directory."""
+
+    disposable: bool
+    password_file: str | None
+    first_added: list[int]
+    """For each process that makes load, the first person that it may add."""
 
 
 class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
     points = POINTS
+    more = _More
 
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment)
@@ -42,7 +53,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
 
     def prepare_more(
         self, options: LocustOptions, target: OpenDirectory, processes: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    ) -> _More:
         """Add the people that are missing, as `run` does, and reserve those that lanes will add."""
         theirs = not target.disposable and not options.disposable
         if self.environment.web_ui is not None and theirs and not options.names:
@@ -50,16 +61,16 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             self.after.callback(run_in_thread, lambda: clean.remove_seeded(target))
             people = spec_of(options, options.entries)
             preparing.run_with_progress(lambda progress: seed(target, people, progress, keep=False))
-        return {
-            "disposable": target.disposable or options.disposable,
-            "password_file": options.password_file,
-            "first_added": self._first_added(options, target, processes),
-        }
+        return _More(
+            target.disposable or options.disposable,
+            options.password_file,
+            self._first_added(options, target, processes),
+        )
 
-    def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenDirectory:
-        address = parse_address(prepared["url"], start_tls=options.start_tls)
-        trust = Trust(**prepared["trust"])
-        known = replace(options, password_file=prepared["password_file"], tls_cert=trust.cert)
+    def target_in(self, prepared: Prepared[_More]) -> OpenDirectory:
+        options, trust = prepared.options, prepared.trust
+        address = parse_address(prepared.url, start_tls=options.start_tls)
+        known = replace(options, password_file=prepared.more.password_file, tls_cert=trust.cert)
         return OpenDirectory(str(address), address, options.base, identity_of(known), trust=trust)
 
     def build(self, user: type[Any], options: LocustOptions) -> Program:
@@ -70,7 +81,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
     def counts(self, program: Program) -> Sequence[tuple[str, str]]:
         return [(program.name, program.counts)]
 
-    def observe(self, target: OpenDirectory, programs: Sequence[Program]) -> dict[str, Any]:
+    def observe(self, target: OpenDirectory, programs: Sequence[Program]) -> Observed:
         """Read cn=Monitor, count entries, and warn of writes that do less than elsewhere."""
         writes = any(each.writes for each in programs)
         adds = any(each.adding for each in programs)
@@ -88,7 +99,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         tallies = {} if self._windows is None else self._windows.tallies
         return entries_at_ends(self.options().entries, tallies, programs)
 
-    def record(self, prepared: dict[str, Any]) -> Recording:
+    def record(self, prepared: Prepared[_More]) -> Recording:
         """Keep the windows: they know how many people the lanes added."""
         recording = super().record(prepared)
         self._windows = recording.windows
@@ -100,7 +111,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             job.target.address,
             job.programs,
             slot=job.slot,
-            first_added=job.prepared["first_added"][job.slot.index],
+            first_added=job.prepared.more.first_added[job.slot.index],
             who=job.target.who,
             trust=job.target.trust,
         )
@@ -114,7 +125,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
             job.programs,
             options=job.options,
             slot=job.slot,
-            first_added=job.prepared["first_added"][job.slot.index],
+            first_added=job.prepared.more.first_added[job.slot.index],
         )
 
     def _first_added(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ps_bench.options import LocustOptions
@@ -15,9 +15,10 @@ from sitebench.http.address import parse_address
 from sitebench.http.engine_config import engine_config
 from sitebench.http.scenario import Scenario
 from sitebench.http.site import OpenSite
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
+from sitebench.locust.recorder import Observed
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
-from sitebench.targets.tls import Trust
 
 if TYPE_CHECKING:
     from sitebench.http.fasthttp_lane import FastHttpLanes
@@ -32,9 +33,9 @@ class PsRun(BaseSuiteRun[Scenario, OpenSite]):
         """Make the database, in a thread."""
         preparing.run_with_progress(lambda progress: database_of(options, progress))
 
-    def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenSite:
-        address, trust = parse_address(prepared["url"]), Trust(**prepared["trust"])
-        return OpenSite(options.target, address, trust=trust)
+    def target_in(self, prepared: Prepared[None]) -> OpenSite:
+        address = parse_address(prepared.url)
+        return OpenSite(prepared.options.target, address, trust=prepared.trust)
 
     def build(self, user: type[Any], options: LocustOptions) -> Scenario:
         scenario: Scenario = user.build(options)
@@ -43,7 +44,7 @@ class PsRun(BaseSuiteRun[Scenario, OpenSite]):
     def counts(self, program: Scenario) -> Sequence[tuple[str, str]]:
         return program.counted
 
-    def observe(self, target: OpenSite, programs: Sequence[Scenario]) -> dict[str, Any]:
+    def observe(self, target: OpenSite, programs: Sequence[Scenario]) -> Observed:
         """Add the paper's figures to a result."""
         more = super().observe(target, programs)
         return {**more, "figures": lambda measured: figures(measured, programs)}

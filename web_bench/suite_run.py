@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from sitebench._engine import Engine
 from sitebench.counts.source import SEQUENCE
 from sitebench.errors import BadInput
 from sitebench.http.address import parse_address
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
+from sitebench.locust.recorder import Observed
 from sitebench.suite_base.suite_run import BaseSuiteRun, LoadJob
-from sitebench.targets.tls import Trust
 from web_bench.docroot import docroot_of
 from web_bench.engine_config import engine_config
 from web_bench.options import LocustOptions
@@ -21,8 +23,19 @@ from web_bench.targets.open_web import OpenWeb
 from web_bench.workload import Workload
 
 
+@dataclass(frozen=True)
+class _More:
+    """What the processes of a test have to know of a web server."""
+
+    secure: str | None
+    """Its address for requests over TLS."""
+    programs: dict[str, str]
+    addresses: list[str]
+
+
 class WebRun(BaseSuiteRun[Workload, OpenWeb]):
     points = POINTS
+    more = _More
 
     def make_data(
         self, options: LocustOptions, programs: Sequence[Workload], preparing: Preparing
@@ -32,21 +45,20 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
 
     def prepare_more(
         self, options: LocustOptions, target: OpenWeb, processes: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    ) -> _More:
         """Hand on the second address, and where the programs are."""
         secure = None if target.secure is None else str(target.secure)
-        further = [str(each) for each in target.addresses]
-        return {"secure": secure, "programs": dict(target.programs), "addresses": further}
+        return _More(secure, dict(target.programs), [str(each) for each in target.addresses])
 
-    def target_in(self, prepared: Mapping[str, Any], options: LocustOptions) -> OpenWeb:
-        secure = prepared["secure"]
+    def target_in(self, prepared: Prepared[_More]) -> OpenWeb:
+        more = prepared.more
         return OpenWeb(
-            options.target,
-            parse_address(prepared["url"]),
-            trust=Trust(**prepared["trust"]),
-            secure=None if secure is None else parse_address(secure),
-            programs=prepared["programs"],
-            addresses=[parse_address(each) for each in prepared["addresses"]],
+            prepared.options.target,
+            parse_address(prepared.url),
+            trust=prepared.trust,
+            secure=None if more.secure is None else parse_address(more.secure),
+            programs=more.programs,
+            addresses=[parse_address(each) for each in more.addresses],
         )
 
     def build(self, user: type[Any], options: LocustOptions) -> Workload:
@@ -58,7 +70,7 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
         # Arrivals of a schedule are those of passes, each of which is one request.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]
 
-    def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> dict[str, Any]:
+    def observe(self, target: OpenWeb, programs: Sequence[Workload]) -> Observed:
         """Add the papers' figures to a result, and what is wrong with them."""
         return {
             "figures": lambda measured: figures(measured, programs),

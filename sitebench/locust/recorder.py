@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, cast
 
 from locust.env import Environment
 
@@ -41,6 +41,14 @@ def operation(environment: Environment, known: Mapping[str, str], programs: Iter
     classes = [each.__name__ for each in environment.user_classes]
     found = [names[each] for each in classes if each in names]
     return "+".join(found if len(found) == len(classes) else programs)
+
+
+class Observed(TypedDict, total=False):
+    """What a suite adds to a subject, as its fields."""
+
+    probe: Probe
+    figures: Callable[[Tally], Mapping[str, Any]]
+    warnings: Callable[[PointSpec, Mapping[str, Any]], Sequence[PointWarning]]
 
 
 @dataclass(frozen=True)

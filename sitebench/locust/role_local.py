@@ -16,6 +16,7 @@ from locust.runners import STATE_SPAWNING, LocalRunner
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadInput, CannotRecord, SitebenchError
 from sitebench.locust.lanes import LoadSource, LocalLoad
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.role import TICK_S, Role, raise_if_orphaned
@@ -51,7 +52,7 @@ class LocalRole(Role):
         lanes = self.open_lanes(prepared, WorkerSlot())
         self.run(LocalLoad(lanes, recording.windows), prepared)
 
-    def prepare(self, processes: int) -> dict[str, Any]:
+    def prepare(self, processes: int) -> Prepared[Any]:
         """Have the target made ready; the web UI shows that, and can stop it."""
         if self.environment.web_ui is not None and isinstance(self.runner, LocalRunner):
             self.runner.update_state(STATE_SPAWNING)
@@ -70,16 +71,16 @@ class LocalRole(Role):
         if self._preparer is not None and self._preparer is not gevent.getcurrent():
             self._preparer.kill()
 
-    def record(self, prepared: dict[str, Any]) -> Recording:
+    def record(self, prepared: Prepared[Any]) -> Recording:
         """Open what the test is written to."""
         self._recording = recording = self.suite_run.record(prepared)
         return recording
 
-    def run(self, load: LoadSource, prepared: dict[str, Any]) -> None:
+    def run(self, load: LoadSource, prepared: Prepared[Any]) -> None:
         """Drain a load twice a second until the test ends."""
         self._load = load
-        self._warmup_s, self._measure_s = prepared["warmup_s"], prepared["measure_s"]
-        self._timeout_s = prepared["timeout_s"]
+        self._warmup_s, self._measure_s = prepared.warmup_s, prepared.measure_s
+        self._timeout_s = prepared.timeout_s
 
         def tick() -> None:
             load.gather()

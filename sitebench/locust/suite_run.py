@@ -10,6 +10,7 @@ from locust.env import Environment
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import SitebenchError
 from sitebench.locust.lanes import Session
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
 from sitebench.locust.recorder import Recording
 from sitebench.locust.web_ui.session import Session as WebUiSession
@@ -27,17 +28,19 @@ class SuiteRun(Protocol):
 
     def prepare(
         self, environment: Environment, processes: int, preparing: Preparing
-    ) -> dict[str, Any]:
-        """Make the target ready, once, in the process that commands; describe it as plain data.
+    ) -> Prepared[Any]:
+        """Make the target ready, once, in the process that commands.
 
-        `processes` will make load. The roles themselves read `url`, `warmup_s`, `measure_s` and
-        `timeout_s` from the description. `preparing` shows the progress.
+        `processes` will make load; `preparing` shows the progress.
         """
 
-    def record(self, prepared: dict[str, Any]) -> Recording:
+    def received(self, data: dict[str, Any]) -> Prepared[Any]:
+        """Read the prepared test of a master, in a worker."""
+
+    def record(self, prepared: Prepared[Any]) -> Recording:
         """Open what the test is written to, in the process that commands."""
 
-    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
+    def open(self, prepared: Prepared[Any], slot: WorkerSlot) -> Session:
         """Open the session in a process that makes load."""
 
     def failed(self, error: SitebenchError) -> None:

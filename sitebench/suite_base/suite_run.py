@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from types import NoneType
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from locust.env import Environment
 from locust.runners import WorkerRunner
@@ -19,8 +20,16 @@ from sitebench.counts.source import Source
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.errors import BadFile, BadInput, SitebenchError
 from sitebench.locust.lanes import Lane, Session
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.preparing import Preparing
-from sitebench.locust.recorder import Recorder, Recording, Subject, command_options, operation
+from sitebench.locust.recorder import (
+    Observed,
+    Recorder,
+    Recording,
+    Subject,
+    command_options,
+    operation,
+)
 from sitebench.locust.user import LaneUser
 from sitebench.locust.web_ui.session import open_session
 from sitebench.locust.workers.choice import of_this_worker
@@ -52,13 +61,15 @@ class LoadJob(Generic[_P, _T]):
     target: _T
     programs: Sequence[_P]
     slot: WorkerSlot
-    prepared: Mapping[str, Any]
+    prepared: Prepared[Any]
 
 
 class BaseSuiteRun(ABC, Generic[_P, _T]):
     """Opens a target where the test is commanded, and lanes in every process that makes load."""
 
     points: SuitePoints[_P, _T]
+    more: ClassVar[type[Any]] = NoneType
+    """What the processes of a test have to know that only this suite has."""
 
     def __init__(self, environment: Environment) -> None:
         self.environment = environment
@@ -75,7 +86,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Make what a target started here serves, with progress; opening the target finds it."""
 
     @abstractmethod
-    def target_in(self, prepared: Mapping[str, Any], options: Any) -> _T:
+    def target_in(self, prepared: Prepared[Any]) -> _T:
         """Return the target as any process of the test addresses it."""
 
     @abstractmethod
@@ -94,13 +105,11 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
     def portable(self, job: LoadJob[_P, _T]) -> _PortableSource:
         """Return lanes in Python, ready to make the load."""
 
-    def prepare_more(
-        self, options: Any, target: _T, processes: int, preparing: Preparing
-    ) -> dict[str, Any]:
-        """Return what else the processes of a test have to know, as plain data."""
-        return {}
+    def prepare_more(self, options: Any, target: _T, processes: int, preparing: Preparing) -> Any:
+        """Return what else the processes of a test have to know: a `more`."""
+        return None
 
-    def observe(self, target: _T, programs: Sequence[_P]) -> dict[str, Any]:
+    def observe(self, target: _T, programs: Sequence[_P]) -> Observed:
         """Return what else of a Subject this suite has: a probe, figures, warnings."""
         return {"warnings": lambda spec, figures: target.warnings()}
 
@@ -134,7 +143,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
 
     def prepare(
         self, environment: Environment, processes: int, preparing: Preparing
-    ) -> dict[str, Any]:
+    ) -> Prepared[Any]:
         """Open the target, where the test is commanded; one of the user's is only addressed."""
         options = self.options()
         preparing.title = options.target
@@ -152,23 +161,27 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             target = self.points.address(options, programs)
         self._facts = {"name": target.name, **target.facts}
         address = target.address
-        return {
-            "options": convert.to_texts(options),
-            "url": str(target.address),
-            "trust": target.trust.to_json(),
-            "pid": options.target_pid or target.pid or listener(address.host, address.port),
-            "cores": options.target_cores or target.cores,
-            "warmup_s": options.warmup,
-            "measure_s": options.measure,
-            "timeout_s": options.timeout,
-            "text": self._text(options),
-            **self.prepare_more(options, target, processes, preparing),
-        }
+        return Prepared(
+            options=options,
+            url=str(target.address),
+            trust=target.trust,
+            pid=options.target_pid or target.pid or listener(address.host, address.port),
+            cores=options.target_cores or target.cores,
+            warmup_s=options.warmup,
+            measure_s=options.measure,
+            timeout_s=options.timeout,
+            text=self._text(options),
+            more=self.prepare_more(options, target, processes, preparing),
+        )
 
-    def record(self, prepared: dict[str, Any]) -> Recording:
+    def received(self, data: dict[str, Any]) -> Prepared[Any]:
+        """Read the prepared test of a master, in a worker."""
+        return Prepared.read(data, self.points.locust_options, self.more)
+
+    def record(self, prepared: Prepared[Any]) -> Recording:
         """Observe the target, and write down what lanes do."""
-        options = convert.from_texts(self.points.locust_options, prepared["options"])
-        target, programs = self.target_in(prepared, options), self.programs(options)
+        options, target = prepared.options, self.target_in(prepared)
+        programs = self.programs(options)
         names = [program.name for program in programs]
 
         def spec() -> PointSpec:
@@ -180,8 +193,8 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
             Subject(
                 spec=spec,
                 facts=lambda sizes: self.points.facts(options, sizes),
-                pid=prepared["pid"],
-                cores=prepared["cores"],
+                pid=prepared.pid,
+                cores=prepared.cores,
                 address=(target.address.host, target.address.port),
                 counts=[pair for program in programs for pair in self.counts(program)],
                 native=options.client == "native",
@@ -201,14 +214,11 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """What the suite's users repeat, in one word for messages."""
         return self.points.user.attribute
 
-    def open(self, prepared: dict[str, Any], slot: WorkerSlot) -> Session:
+    def open(self, prepared: Prepared[Any], slot: WorkerSlot) -> Session:
         """Start the lanes' engine, or make ready for lanes in Python."""
-        if isinstance(self.environment.runner, WorkerRunner) and prepared["text"]:
-            receive(*prepared["text"])
-        options = of_this_worker(
-            convert.from_texts(self.points.locust_options, prepared["options"])
-        )
-        target = self.target_in(prepared, options)
+        if isinstance(self.environment.runner, WorkerRunner) and prepared.text:
+            receive(*prepared.text)
+        options, target = of_this_worker(prepared.options), self.target_in(prepared)
         job = LoadJob(options, target, self.programs(options), slot, prepared)
         with translated():
             if options.client == "native":

@@ -15,6 +15,7 @@ from typing import Any
 from sitebench.system.child import Child, Service
 from sitebench.targets.in_process import NativeServer, stopping
 from sitebench.targets.limits import Limits, confined
+from sitebench.targets.open_target import Known
 from sitebench.targets.tls import Trust, trusting
 
 _START_S = 600.0
@@ -30,7 +31,7 @@ def open_child(
     limits: Limits | None = None,
     data: Path | None = None,
     **request: Any,
-) -> tuple[str, dict[str, Any], dict[str, Any]]:
+) -> tuple[str, dict[str, Any], Known]:
     """Start a suite's server; return its host, its first answer, and what an OpenTarget knows.
 
     The first answer has its `port`. `data` is where the files of the target are, if it has any.
@@ -48,7 +49,7 @@ def open_child(
     opened.callback(child.stop)
     ca = child.ready["ca"]
     threads = config.get("threads", 1)
-    known = {
+    known: Known = {
         "pid": child.pid,
         "cores": threads if limits is None else min(threads, limits.processors or threads),
         "disposable": True,

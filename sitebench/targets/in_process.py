@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sitebench.system.closing import Closing
 from sitebench.system.native_errors import translated
+from sitebench.targets.open_target import Known
 from sitebench.targets.tls import ServerTls, Trust, ca_file
 
 
@@ -74,7 +75,7 @@ def stopping(server: NativeServer, opened: contextlib.ExitStack) -> str | None:
     return None if server.made_ca is None else opened.enter_context(ca_file(server.made_ca))
 
 
-def known(server: InProcess[Any], options: Any) -> dict[str, Any]:
+def known(server: InProcess[Any], options: Any) -> Known:
     """Return what an OpenTarget knows of a server in this process; its owner throws it away."""
     return {
         "pid": os.getpid(),

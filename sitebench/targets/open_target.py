@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypedDict, TypeVar
 
 from sitebench.errors import OutOfPorts, SitebenchError, TargetDied
 from sitebench.system.closing import Closing
@@ -25,6 +25,20 @@ class ServerAddress(Protocol):
 
 
 _A = TypeVar("_A", bound=ServerAddress)
+
+
+class Known(TypedDict, total=False):
+    """What is known of a target that was started here, as the fields of its OpenTarget."""
+
+    pid: int
+    cores: int
+    disposable: bool
+    alive: Callable[[], bool]
+    stop: Callable[[], None]
+    counters: Callable[[], dict[str, int]]
+    facts: Mapping[str, Any]
+    trust: Trust
+    ca: str | None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from sitebench.locust.bridge import Bridge
 from sitebench.locust.lanes import Session
 from sitebench.monitor import Monitor
 from sitebench.runs.windows import Windows
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.recorder import Recording
+from sitebench.targets.tls import SYSTEM
 from tests.support.drains import Drain
 
 class Source:
@@ -34,7 +36,10 @@ class Idle:
     def __init__(self):
         self.sources, self.warmup_s = [], 0.0
     def prepare(self, environment, processes, preparing):
-        return {"url": "", "warmup_s": self.warmup_s, "measure_s": None, "timeout_s": 1.0}
+        return Prepared(
+            options=None, url="", trust=SYSTEM, pid=None, cores=None, warmup_s=self.warmup_s,
+            measure_s=None, timeout_s=1.0, text=None, more=None,
+        )
     def record(self, prepared):
         return Recording(None, Windows(Monitor(None)), lambda windows: None)
     def open(self, prepared, slot):

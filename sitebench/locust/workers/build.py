@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib import metadata
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from sitebench import _engine
 from sitebench.counts import metrics
 from sitebench.errors import OtherBuild
+from sitebench.locust.prepared import Prepared
 from sitebench.locust.workers import messages
 from sitebench.runs import schema
 
@@ -44,7 +45,8 @@ def this_build() -> Build:
     measured += [[(str(each), each.unit) for each in metrics.COUNTERS]]
     recorded = [each[:3] for each in _engine.metrics()]
     sent = [(kind.__name__, kind.TYPE, kind.__struct_fields__) for kind in messages.ALL]
-    text = json.dumps([measured, recorded, sent])
+    test = [each.name for each in fields(Prepared)]
+    text = json.dumps([measured, recorded, sent, test])
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     return Build(metadata.version("sitebench"), schema.VERSION, digest)
 

@@ -276,15 +276,12 @@ class MasterRole(LocalRole):
     def start(self) -> None:
         """Have the target made ready, and hand every worker the prepared test."""
         self._slots = slots = gathering.slots(self.runner)
-        prepared = {
-            **self.prepare(len(slots)),
-            "build": this_build().to_json(),
-            "slots": slots,
-            "loopback": this_loopback(),
-            "user_classes": [each.__name__ for each in self.environment.user_classes],
-        }
+        prepared = self.prepare(len(slots))
         if (options := self.environment.parsed_options) is not None:
-            setattr(options, messages.PREPARED, prepared)
+            names = [each.__name__ for each in self.environment.user_classes]
+            build, test = this_build().to_json(), prepared.to_message()
+            shared = messages.Shared(build, slots, this_loopback(), names, test)
+            setattr(options, messages.SHARED, msgspec.to_builtins(shared))
         recording = self.record(prepared)
         self.run(_DistributedLoad(self.runner, slots, recording.windows), prepared)
 

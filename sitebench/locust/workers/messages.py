@@ -29,8 +29,8 @@ from sitebench.counts import metrics
 from sitebench.counts.source import Drain, Drained, StepRecord, StepTotals
 from sitebench.errors import BadMessage
 
-PREPARED = "sitebench_shared"
-"""Name among the parsed options under which a master hands its workers the prepared test."""
+SHARED = "sitebench_shared"
+"""Name among the parsed options under which a master hands its workers a `Shared`."""
 
 
 class Message(msgspec.Struct, forbid_unknown_fields=True):
@@ -62,6 +62,18 @@ def _unreadable(kind: type[Message], why: str) -> BadMessage:
         f"a message {kind.TYPE or kind.__name__} is not as this sitebench sends it: {why}",
         "run the same sitebench on the master's machine and on the workers'",
     )
+
+
+class Shared(Message):
+    """A test that begins, and which worker takes which part of it."""
+
+    build: dict[str, Any]
+    slots: dict[str, int]
+    loopback: str
+    """Which machine its loopback addresses are of."""
+    user_classes: list[str]
+    test: dict[str, Any]
+    """A `Prepared`."""
 
 
 class Opened(Message):
@@ -159,7 +171,7 @@ class Failed(Message):
     error: dict[str, str]
 
 
-ALL: tuple[type[Message], ...] = (Opened, Ping, Pong, Ask, Step, Counts, Report, Failed)
+ALL: tuple[type[Message], ...] = (Shared, Opened, Ping, Pong, Ask, Step, Counts, Report, Failed)
 """Every message, and every part of one."""
 
 _NUMBERS = tuple(each.name for each in msgspec.structs.fields(Counts) if each.type is int)

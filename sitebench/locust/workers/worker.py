@@ -142,13 +142,15 @@ class WorkerRole(Role):
 
     def begin(self) -> None:
         """Make ready to start lanes, and tell the master."""
-        prepared = getattr(self.environment.parsed_options, messages.PREPARED)
-        refuse_other("the master", prepared.get("build", {}))
-        index = prepared["slots"].get(self.runner.client_id)
+        data = getattr(self.environment.parsed_options, messages.SHARED)
+        refuse_other("the master", data.get("build", {}))
+        shared = messages.read(messages.Shared, data)
+        index = shared.slots.get(self.runner.client_id)
         if index is None:
             return
-        host = urlsplit(prepared["url"]).hostname or ""
-        if on_loopback(host) and prepared["loopback"] != this_loopback():
+        prepared = self.suite_run.received(shared.test)
+        host = urlsplit(prepared.url).hostname or ""
+        if on_loopback(host) and shared.loopback != this_loopback():
             raise BadInput(
                 f"the target listens on {host} of the master's machine, which this worker cannot "
                 "reach",
@@ -156,14 +158,14 @@ class WorkerRole(Role):
             )
         available: Any = self.environment.available_user_classes
         if available:
-            wanted = prepared["user_classes"]
+            wanted = shared.user_classes
             if missing := [name for name in wanted if name not in available]:
                 raise BadInput(
                     f"the locustfile of this worker has no {', '.join(missing)}",
                     "start it with the master's locustfile, or with -f - to receive that",
                 )
             self.environment.user_classes = [available[name] for name in wanted]
-        lanes = self.open_lanes(prepared, WorkerSlot(index, len(prepared["slots"])))
+        lanes = self.open_lanes(prepared, WorkerSlot(index, len(shared.slots)))
         self._load = load = _WorkerLoad(self.runner, lanes)
 
         def look_for_master() -> None:
