@@ -52,12 +52,12 @@ def engine_watched(
         _watching(target) as monitor,
     ):
         windows = Windows(monitor, file)
-        windows.cross(engine.cut(), Phase.MEASURE)
+        windows.enter_phase(engine.cut(), Phase.MEASURE)
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, TICK_S))
             windows.absorb(engine.drain())
-        windows.cross(engine.cut(), Phase.AFTER)
+        windows.enter_phase(engine.cut(), Phase.AFTER)
         windows.use()
     measured = windows.tallies[Phase.MEASURE]
     counted = measured.counted([(sequence.name, sequence.counts)])

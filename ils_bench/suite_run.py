@@ -78,7 +78,7 @@ class IlsRun(BaseSuiteRun[Program, OpenDirectory]):
         sequence: Program = user.build(options)
         return sequence.thinking(options.think)
 
-    def counts(self, program: Program) -> Sequence[tuple[str, str]]:
+    def counted_steps(self, program: Program) -> Sequence[tuple[str, str]]:
         return [(program.name, program.counts)]
 
     def observe(self, target: OpenDirectory, programs: Sequence[Program]) -> Observed:

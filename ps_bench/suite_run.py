@@ -41,7 +41,7 @@ class PsRun(BaseSuiteRun[Scenario, OpenSite]):
         scenario: Scenario = user.build(options)
         return scenario
 
-    def counts(self, program: Scenario) -> Sequence[tuple[str, str]]:
+    def counted_steps(self, program: Scenario) -> Sequence[tuple[str, str]]:
         return program.counted
 
     def observe(self, target: OpenSite, programs: Sequence[Scenario]) -> Observed:

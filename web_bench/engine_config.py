@@ -7,7 +7,7 @@ from typing import Any
 
 from sitebench.counts.worker_slot import WorkerSlot
 from sitebench.targets import engine_config as shared
-from web_bench.options import TestOptions, keeps
+from web_bench.options import TestOptions, keeps_connections
 from web_bench.targets.open_web import OpenWeb
 from web_bench.workload import RequestClass, Workload
 
@@ -20,7 +20,7 @@ def engine_config(
 ) -> str:
     """Return the configuration of one engine."""
     address, trust = target.address, target.trust.to_engine()
-    http10 = not keeps(options, workloads[0])
+    http10 = not keeps_connections(options, workloads[0])
     secure = target.secure
     spec = next((each.files.spec(options.seed) for each in workloads if each.files), None)
     config: dict[str, Any] = {

@@ -144,7 +144,7 @@ class TestOptions(FileSetOptions, EndpointOptions, StartedOptions, LoadOptions):
     client: str = option.choice("native", "Unused.", "native", hidden=True)
 
 
-def keeps(options: TestOptions, workload: Workload) -> bool:
+def keeps_connections(options: TestOptions, workload: Workload) -> bool:
     """Return whether a connection serves more than one request."""
     return options.keepalive or workload.http == "1.1"
 

@@ -65,7 +65,7 @@ class WebRun(BaseSuiteRun[Workload, OpenWeb]):
         workload: Workload = user.build(options)
         return workload
 
-    def counts(self, program: Workload) -> Sequence[tuple[str, str]]:
+    def counted_steps(self, program: Workload) -> Sequence[tuple[str, str]]:
         """Return whole requests: the papers' latency is from connecting to the last byte."""
         # Arrivals of a schedule are those of passes, each of which is one request.
         return [(program.name, "request" if self.options().rate is None else SEQUENCE)]

@@ -50,7 +50,7 @@ from typing import Any
 from sitebench.errors import BadFile, BadInput
 from sitebench.http import toml_file
 from sitebench.http.scenario import FOR_CREDENTIALS
-from sitebench.http.toml_file import Key, TomlTable, Wrong, flag, list_of, number, one_of, text
+from sitebench.http.toml_file import Key, TomlError, TomlTable, flag, list_of, number, one_of, text
 from sitebench.system.texts import read_text
 
 DYNAMIC = {
@@ -269,7 +269,7 @@ def _workload(document: Mapping[str, Any], stem: str) -> Workload:
     _check_names(classes)
     total, wanted = sum(each.weight for each in classes), table.take("sum", number(1), 100)
     if total != wanted:
-        raise Wrong(
+        raise TomlError(
             ("sum",) if "sum" in document else ("class",),
             f"the weights sum to {total}, not {wanted}",
             f"change a weight, or write sum = {total} above the first table",
@@ -293,7 +293,7 @@ def _check_names(classes: tuple[RequestClass, ...]) -> None:
             what = f"two classes have the name {name!r}"
             if name in _RECORDED:
                 what = f"a class has the name {name!r}, under which results keep something else"
-            raise Wrong(("class", n, "name"), what, "give each a name of its own")
+            raise TomlError(("class", n, "name"), what, "give each a name of its own")
 
 
 def _file_set(table: TomlTable, classes: tuple[FileClass, ...]) -> FileSet | None:
@@ -301,7 +301,7 @@ def _file_set(table: TomlTable, classes: tuple[FileClass, ...]) -> FileSet | Non
         return table.take("files", _unused, None)
     found, key = table.take("files", lambda found, key: (found, key), (None, ("class",)))
     if found is None:
-        raise Wrong(
+        raise TomlError(
             key, "classes with files need the name of their set", 'add [files] with name = "own"'
         )
     fields = TomlTable(found, key, "name", "files_per_class")
@@ -309,12 +309,12 @@ def _file_set(table: TomlTable, classes: tuple[FileClass, ...]) -> FileSet | Non
     if name.endswith(".manifest"):
         # A set's manifest is the file beside its folder.
         what = f"the file set {name!r} has the name of a manifest"
-        raise Wrong((*key, "name"), what, "choose a name without .manifest")
+        raise TomlError((*key, "name"), what, "choose a name without .manifest")
     return FileSet(name, classes, fields.take("files_per_class", number(1), 1))
 
 
 def _unused(_: Any, key: Key) -> None:
-    raise Wrong(key, "no class has files", "give a class sizes, or remove [files]")
+    raise TomlError(key, "no class has files", "give a class sizes, or remove [files]")
 
 
 def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestClass:
@@ -330,16 +330,16 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
             "give it sizes, spread or files_of for files, paths for your own URLs, "
             "or dynamic for a program",
         )
-        raise Wrong(key, *(both if given else neither))
+        raise TomlError(key, *(both if given else neither))
     files = None
     if given[0] in ("sizes", "spread"):
         files = file_classes[name] = _file_class(table, key, name)
     elif "files" in found:
-        raise Wrong((*key, "files"), "'files' without sizes or spread", "remove it")
+        raise TomlError((*key, "files"), "'files' without sizes or spread", "remove it")
     described = given[0] not in ("paths", "dynamic")
     if described and (asked := next((each for each in _ASKED if each in found), None)):
         what = f"{asked!r} of a class of files, whose every byte is compared"
-        raise Wrong((*key, asked), what, "give the class paths instead of files")
+        raise TomlError((*key, asked), what, "give the class paths instead of files")
     if given[0] == "files_of":
         files = table.must(
             "files_of", lambda wanted, at: _described_above(wanted, at, file_classes)
@@ -364,16 +364,16 @@ def _class(found: Any, key: Key, file_classes: dict[str, FileClass]) -> RequestC
 
 def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, Mapping):
-        raise Wrong(key, "headers must be a table", 'write headers = { Name = "value" }')
+        raise TomlError(key, "headers must be a table", 'write headers = { Name = "value" }')
     for name, value in found.items():
         line = text(value, (*key, name))
         if not _TOKEN.fullmatch(name) or not line.isprintable() or {*"{}"} & {*line}:
             what = f"{name!r} with its value is no header line of a workload"
             remedy = "leave out spaces in its name, and control characters and braces in its value"
-            raise Wrong((*key, name), what, remedy)
+            raise TomlError((*key, name), what, remedy)
         if name.lower() in FOR_CREDENTIALS:
             what = f"{name!r} holds credentials, and this file goes into the run file"
-            raise Wrong((*key, name), what, "leave it out; ask for what needs none")
+            raise TomlError((*key, name), what, "leave it out; ask for what needs none")
     return tuple(found.items())
 
 
@@ -383,15 +383,15 @@ def _file_class(table: TomlTable, key: Key, name: str) -> FileClass:
     if sizes:
         if files is not None and files < len(sizes):
             what = f"{files} files cannot have {len(sizes)} sizes"
-            raise Wrong((*key, "files"), what, f"write files = {len(sizes)} or more")
+            raise TomlError((*key, "files"), what, f"write files = {len(sizes)} or more")
         return FileClass(name, sizes, None, files)
     spread = table.must("spread", list_of(number(1), "spread = [1000, 2000]"))
     if len(spread) != 2 or spread[0] > spread[1]:
         what = f"the spread {list(spread)} is not from a smallest to a largest size"
-        raise Wrong((*key, "spread"), what, "write two sizes, such as spread = [1000, 2000]")
+        raise TomlError((*key, "spread"), what, "write two sizes, such as spread = [1000, 2000]")
     if files is None or not 2 <= files <= MOST_SPREAD:
         what = f"class {name!r} needs 2 to {MOST_SPREAD:,} files for its spread"
-        raise Wrong((*key, "files"), what, "write files = 100, or give it sizes instead")
+        raise TomlError((*key, "files"), what, "write files = 100, or give it sizes instead")
     return FileClass(name, (), (spread[0], spread[1]), files)
 
 
@@ -399,7 +399,9 @@ def _described_above(found: Any, key: Key, known: Mapping[str, FileClass]) -> Fi
     wanted = text(found, key)
     if wanted not in known:
         what = f"no class above has the name {wanted!r} and files"
-        raise Wrong(key, what, toml_file.suggest(wanted, known) if known else "describe it first")
+        raise TomlError(
+            key, what, toml_file.suggest(wanted, known) if known else "describe it first"
+        )
     return known[wanted]
 
 
@@ -411,15 +413,17 @@ def _body_bytes(
     if "paths" not in found and "dynamic" not in found:
         if given:
             what = f"{given[0]!r} of a class of files, which have sizes of their own"
-            raise Wrong((*key, given[0]), what, "remove it")
+            raise TomlError((*key, given[0]), what, "remove it")
     elif len(given) > 1:
-        raise Wrong((*key, "size_about"), "both size and size_about", "keep one")
+        raise TomlError((*key, "size_about"), "both size and size_about", "keep one")
     elif "dynamic" in found and not given:
         what = "a program without its size"
-        raise Wrong((*key, "dynamic"), what, "write size = 10240, or size_about where it varies")
+        raise TomlError(
+            (*key, "dynamic"), what, "write size = 10240, or size_about where it varies"
+        )
     elif found.get("dynamic") == "cgi-env" and "size" in found:
         what = "the size of an environment is not the same on every server"
-        raise Wrong((*key, "size"), what, "write size_about instead")
+        raise TomlError((*key, "size"), what, "write size_about instead")
     return table.take("size", number(0), None), table.take("size_about", number(0), None)
 
 
@@ -427,17 +431,17 @@ def _name(found: Any, key: Key) -> str:
     name = text(found, key)
     if not _NAME.fullmatch(name):
         remedy = "use up to 64 letters, digits, '-', '_' and '.', and begin with a letter or digit"
-        raise Wrong(key, f"{name!r} cannot be part of a path", remedy)
+        raise TomlError(key, f"{name!r} cannot be part of a path", remedy)
     return name
 
 
 def _path(found: Any, key: Key) -> str:
     path = text(found, key)
     if not path.startswith("/"):
-        raise Wrong(key, f"the path {path!r} does not begin with '/'", f"write {'/' + path!r}")
+        raise TomlError(key, f"the path {path!r} does not begin with '/'", f"write {'/' + path!r}")
     if not path.isascii() or not path.isprintable() or {*" #{}"} & {*path}:
         what = f"the path {path!r} has a character that no request line can carry"
-        raise Wrong(key, what, "write it as %XX")
+        raise TomlError(key, what, "write it as %XX")
     return path
 
 
@@ -445,5 +449,7 @@ def _clients(found: Any, key: Key) -> tuple[int, ...]:
     clients = list_of(number(1), "clients = [10, 20, 50]")(found, key)
     for n, (fewer, more) in enumerate(pairwise(clients), start=1):
         if fewer >= more:
-            raise Wrong((*key, n), f"{more} clients after {fewer}", "write them in ascending order")
+            raise TomlError(
+                (*key, n), f"{more} clients after {fewer}", "write them in ascending order"
+            )
     return clients

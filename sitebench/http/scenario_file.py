@@ -49,7 +49,7 @@ from sitebench.http.scenario import (
     Scenario,
     fields_in,
 )
-from sitebench.http.toml_file import Key, TomlTable, Wrong, flag, list_of, number, one_of, text
+from sitebench.http.toml_file import Key, TomlError, TomlTable, flag, list_of, number, one_of, text
 from sitebench.system.texts import read_text
 
 _VARIABLE = re.compile(r"\{env\.([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -164,7 +164,7 @@ def _capture(found: Any, key: Key) -> Capture:
         table.take("until", text, ""),
     )
     if bool(capture.cookie) == bool(capture.before and capture.until):
-        raise Wrong(
+        raise TomlError(
             key, "a capture of nothing, or of two things", "give cookie, or before and until"
         )
     return capture
@@ -172,10 +172,10 @@ def _capture(found: Any, key: Key) -> Capture:
 
 def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     if not isinstance(found, Mapping):
-        raise Wrong(key, "headers must be a table", 'write headers = { Name = "value" }')
+        raise TomlError(key, "headers must be a table", 'write headers = { Name = "value" }')
     for name, value in found.items():
         if name.lower() in FOR_CREDENTIALS and not _VARIABLE.search(text(value, (*key, name))):
-            raise Wrong(
+            raise TomlError(
                 (*key, name),
                 f"{name!r} holds credentials, and this file goes into the run file",
                 'write "{env.NAME}" and set that variable to them',
@@ -184,7 +184,7 @@ def _headers(found: Any, key: Key) -> tuple[tuple[str, str], ...]:
     for name, value in headers:
         # Not left to a client: a line end in one would begin another header, or a request.
         if not (name.isprintable() and value.replace("\t", " ").isprintable()):
-            raise Wrong((*key, name), "a header holds a control character", "leave it out")
+            raise TomlError((*key, name), "a header holds a control character", "leave it out")
     return headers
 
 
@@ -192,7 +192,7 @@ def _template(found: Any, key: Key) -> str:
     template = _VARIABLE.sub(lambda match: _variable(match[1], key), text(found, key))
     for name in fields_in(template):
         if name not in FIELDS:
-            raise Wrong(
+            raise TomlError(
                 key, f"a template names {{{name}}}, which is unknown", f"known: {', '.join(FIELDS)}"
             )
     return template
@@ -201,9 +201,9 @@ def _template(found: Any, key: Key) -> str:
 def _variable(name: str, key: Key) -> str:
     value = os.environ.get(name)
     if value is None:
-        raise Wrong(key, f"the environment has no variable {name}", f"set {name}")
+        raise TomlError(key, f"the environment has no variable {name}", f"set {name}")
     if not value.isprintable() or any(fields_in(value)):
-        raise Wrong(
+        raise TomlError(
             key,
             f"the variable {name} holds what a template cannot",
             "leave out braces and newlines",
@@ -215,7 +215,7 @@ def _templates(found: Any, key: Key) -> tuple[str, ...]:
     if isinstance(found, str):
         return (_template(found, key),)
     if not isinstance(found, list):
-        raise Wrong(key, f"{key[-1]!r} is not text or a list of texts", 'write ["one", "two"]')
+        raise TomlError(key, f"{key[-1]!r} is not text or a list of texts", 'write ["one", "two"]')
     return tuple(_template(each, (*key, n)) for n, each in enumerate(found))
 
 

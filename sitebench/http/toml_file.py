@@ -24,7 +24,7 @@ _WHERE = re.compile(r"^(.*) \(at line (\d+), column (\d+)\)$")
 
 
 @dataclass(frozen=True)
-class Wrong(Exception):  # noqa: N818 -- it becomes the error that `read` was given
+class TomlError(Exception):
     """What is wrong, and at which key."""
 
     key: Key
@@ -48,7 +48,7 @@ def read(text: str, name: str, make: Callable[[Mapping[str, Any]], T], error: ty
         raise error(f"{name}: nested too deep", "write fewer levels") from None
     try:
         return make(document)
-    except Wrong as wrong:
+    except TomlError as wrong:
         line, column = place(text, wrong.key)
         raise error(f"{name}, line {line}, column {column}: {wrong.what}", wrong.remedy) from None
 
@@ -65,10 +65,10 @@ class TomlTable:
 
     def __init__(self, found: Any, key: Key, *known: str) -> None:
         if not isinstance(found, Mapping):
-            raise Wrong(key, f"{key[-1]!r} is not a table", "write [table] or { inline = 1 }")
+            raise TomlError(key, f"{key[-1]!r} is not a table", "write [table] or { inline = 1 }")
         for name in found:
             if name not in known:
-                raise Wrong((*key, name), f"unknown key {name!r}", suggest(name, known))
+                raise TomlError((*key, name), f"unknown key {name!r}", suggest(name, known))
         self._found = found
         self._key = key
 
@@ -79,19 +79,19 @@ class TomlTable:
     def must(self, name: str, reader: Callable[[Any, Key], T]) -> T:
         """Read a field that is required."""
         if name not in self._found:
-            raise Wrong(self._key, f"{name!r} is missing", f"add {name} = ...")
+            raise TomlError(self._key, f"{name!r} is missing", f"add {name} = ...")
         return reader(self._found[name], (*self._key, name))
 
 
 def text(found: Any, key: Key) -> str:
     if not isinstance(found, str):
-        raise Wrong(key, f"{key[-1]!r} is not text", "put it in quotes")
+        raise TomlError(key, f"{key[-1]!r} is not text", "put it in quotes")
     return found
 
 
 def flag(found: Any, key: Key) -> bool:
     if not isinstance(found, bool):
-        raise Wrong(key, f"{key[-1]!r} is neither true nor false", "write true or false")
+        raise TomlError(key, f"{key[-1]!r} is neither true nor false", "write true or false")
     return found
 
 
@@ -101,7 +101,7 @@ def number(least: int) -> Callable[[Any, Key], int]:
     def reader(found: Any, key: Key) -> int:
         if not isinstance(found, int) or isinstance(found, bool) or found < least:
             what = f"{_named(key)} is {found!r}, not a whole number of at least {least}"
-            raise Wrong(key, what, f"write a whole number such as {max(least, 1)}")
+            raise TomlError(key, what, f"write a whole number such as {max(least, 1)}")
         return found
 
     return reader
@@ -112,7 +112,7 @@ def one_of(known: Collection[str]) -> Callable[[Any, Key], str]:
 
     def reader(found: Any, key: Key) -> str:
         if found not in known:
-            raise Wrong(key, f"unknown {key[-1]} {found!r}", suggest(str(found), known))
+            raise TomlError(key, f"unknown {key[-1]} {found!r}", suggest(str(found), known))
         return str(found)
 
     return reader
@@ -123,7 +123,7 @@ def list_of(item: Callable[[Any, Key], T], example: str) -> Callable[[Any, Key],
 
     def reader(found: Any, key: Key) -> tuple[T, ...]:
         if not isinstance(found, list) or not found:
-            raise Wrong(key, f"{key[-1]!r} is not a list, or is empty", f"write {example}")
+            raise TomlError(key, f"{key[-1]!r} is not a list, or is empty", f"write {example}")
         return tuple(item(one, (*key, n)) for n, one in enumerate(found))
 
     return reader

@@ -126,7 +126,7 @@ class LoadSource:
         """Move what the recorders hold into the windows and, if `shown`, to Locust's screens."""
         raise NotImplementedError
 
-    def cross(self, phase: Phase) -> None:
+    def enter_phase(self, phase: Phase) -> None:
         """Begin a phase, at a drain."""
         raise NotImplementedError
 
@@ -155,7 +155,7 @@ class LoadSource:
         if begins is None:
             self._windows.absorb(drained)
         else:
-            self._windows.cross(drained, begins)
+            self._windows.enter_phase(drained, begins)
         self._owed = drained.owed
         self._warn_of_stall(drained)
 
@@ -186,7 +186,7 @@ class LocalLoad(LoadSource):
     def drain(self, *, shown: bool = True) -> None:
         self._take(self._lanes.drain(shown=shown))
 
-    def cross(self, phase: Phase) -> None:
+    def enter_phase(self, phase: Phase) -> None:
         self._take(self._lanes.drain(cut=True), phase)
 
     def finish(self) -> None:

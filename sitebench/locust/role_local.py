@@ -128,7 +128,7 @@ class LocalRole(Role):
         # A kill does not reach a timer that is due in the same turn of the event loop.
         if self.ending:
             raise gevent.GreenletExit
-        load.cross(phase)
+        load.enter_phase(phase)
 
     def discard(self) -> None:
         """Forget for Locust's screens what the recorders hold; the run file keeps it."""
@@ -175,7 +175,7 @@ class LocalRole(Role):
         concluding = (self._over or recording.until_stopped) and not self.failed
         try:
             if concluding and recording.windows.phase is Phase.MEASURE:
-                load.cross(Phase.AFTER)
+                load.enter_phase(Phase.AFTER)
                 load.await_late(self._timeout_s)
                 load.conclude()
             load.finish()

@@ -33,7 +33,7 @@ from sitebench.system.scratch import scratch
 from sitebench.tables.advice import WhatToDo
 from sitebench.tables.console import results_console
 from sitebench.tables.screen import PointsTable
-from sitebench.tables.tables import footnotes, tries
+from sitebench.tables.tables import attempts, footnotes
 from sitebench.targets.tls import check_tls
 
 Seeding = Callable[[int, int], object]
@@ -177,7 +177,7 @@ def measure(
                 last.callback(_write_junit, *keep)
             results = run_sweep(planned, store, reporter)
         judged = judge_points(specs, store, options.objective)
-        twice = tries(store.results())
+        twice = attempts(store.results())
     if not options.json:
         found = sorted(results, key=order)
         kept = store.path if options.out or default_out else None

@@ -21,7 +21,7 @@ from sitebench.verdict.evidence import Evidence, OtherLoad
 from sitebench.verdict.verdict import judge
 from sitebench.verdict.warning import PointWarning
 from sitebench.verdict.window import Window
-from sitebench.verdict.workers import judged, use_of_all
+from sitebench.verdict.workers import apply_workers, use_of_all
 
 
 def summarise(
@@ -86,7 +86,7 @@ def summarise(
     return PointResult(
         **vars(window),
         spec=spec,
-        verdict=judged(judge(evidence, warnings), evidence, workers, expected_workers),
+        verdict=apply_workers(judge(evidence, warnings), evidence, workers, expected_workers),
         steps=tuple(_step(tally, key, counted=key in counts) for key in tally.due),
         figures=figures or {},
         workers=tuple(workers),

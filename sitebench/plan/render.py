@@ -164,7 +164,7 @@ def compared_with_1997(suite: PlanSuite) -> list[dict[str, Any]]:
                 "printed_simultaneous": printed.simultaneous,
                 "printed_community": printed.community,
                 "printed_near": printed.near,
-                "differs": not printed.agrees(**ours),
+                "differs": not printed.matches_printed(**ours),
             }
         )
     return found

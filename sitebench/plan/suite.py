@@ -25,7 +25,7 @@ class PrintedAnswer:
     near: bool = False
     """Whether the paper rounds: then ours agrees within a percent."""
 
-    def agrees(self, simultaneous: int, community: int) -> bool:
+    def matches_printed(self, simultaneous: int, community: int) -> bool:
         pairs = ((simultaneous, self.simultaneous), (community, self.community))
         if self.near:
             return all(math.isclose(ours, printed, rel_tol=0.01) for ours, printed in pairs)

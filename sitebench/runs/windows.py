@@ -86,7 +86,7 @@ class Windows:
             self._file.store.append(self._file.point, self.phase, drained, before)
         self._on_drain(self.phase, drained)
 
-    def cross(self, drained: Drained, phase: Phase) -> None:
+    def enter_phase(self, drained: Drained, phase: Phase) -> None:
         """End the present phase with this drain, a cut, and begin the next."""
         self._count(drained)
         if phase == self.phase == Phase.MEASURE:

@@ -94,7 +94,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
         """Return what a user class repeats."""
 
     @abstractmethod
-    def counts(self, program: _P) -> Sequence[tuple[str, str]]:
+    def counted_steps(self, program: _P) -> Sequence[tuple[str, str]]:
         """Return the (program, step) pairs that are operations."""
 
     @abstractmethod
@@ -196,7 +196,7 @@ class BaseSuiteRun(ABC, Generic[_P, _T]):
                 pid=prepared.pid,
                 cores=prepared.cores,
                 address=(target.address.host, target.address.port),
-                counts=[pair for program in programs for pair in self.counts(program)],
+                counts=[pair for program in programs for pair in self.counted_steps(program)],
                 native=options.client == "native",
                 check=target.check,
                 target=self._facts,

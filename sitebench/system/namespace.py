@@ -49,12 +49,12 @@ def remote_host(bits_per_s: int | None = None) -> Iterator[RemoteHost]:
         _run(ip, "-n", name, "link", "set", "lo", "up")
         if bits_per_s is not None:
             tc, rate = find_program("tc", "install iproute2"), f"{bits_per_s}bit"
-            for side in ((tc, "qdisc", "add", "dev", device), _inside(tc, name)):
+            for side in ((tc, "qdisc", "add", "dev", device), _tc_in_namespace(tc, name)):
                 _run(*side, "root", "tbf", "rate", rate, *_BUCKET)
         yield RemoteHost(f"{subnet}.2", f"{subnet}.1", (ip, "netns", "exec", name))
 
 
-def _inside(tc: str, name: str) -> tuple[str, ...]:
+def _tc_in_namespace(tc: str, name: str) -> tuple[str, ...]:
     return (tc, "-n", name, "qdisc", "add", "dev", "eth0")
 
 

@@ -199,7 +199,7 @@ def footnotes(results: Sequence[PointResult]) -> list[str]:
     ]
 
 
-def tries(results: Sequence[PointResult]) -> list[str]:
+def attempts(results: Sequence[PointResult]) -> list[str]:
     """Say in a line of each point that was tried twice what both tries gave, and which counts."""
     chosen = {id(each) for each in counted(results)}
     lines = []

@@ -12,7 +12,7 @@ from sitebench.system.machine import this_machine
 from sitebench.units import format_ns
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.rules.generator import Generator, generator
-from sitebench.verdict.rules.wording import several
+from sitebench.verdict.rules.wording import plural
 from sitebench.verdict.verdict import Bound, Verdict, with_interval
 from sitebench.verdict.warning import PointWarning, WarningKind
 
@@ -62,7 +62,7 @@ def _sum(values: Iterable[Any]) -> Any:
     return sum(found) if found else None
 
 
-def judged(
+def apply_workers(
     verdict: Verdict, window: Evidence, workers: Sequence[WorkerSeen], expected: int
 ) -> Verdict:
     """Return the verdict with the workers considered; those that change it are named."""
@@ -95,7 +95,7 @@ def _judge_one_worker(worker: WorkerSeen) -> Generator:
 
 def _ended(worker: WorkerSeen) -> str:
     if worker.missing:
-        what = f"{several(worker.missing, 'operation')} that it did were never reported"
+        what = f"{plural(worker.missing, 'operation')} that it did were never reported"
     else:
         how = "was lost" if worker.ended == "lost" else "left"
         what = f"it {how} after {worker.seconds:.1f} s of the measured window"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sitebench.locust.workers.clock import Clock, Ping, epoch_ns
+from sitebench.locust.workers.clock import Ping, WorkerClock, epoch_ns
 from tests.distributed.test_merge import part
 
 S = 1_000_000_000
@@ -27,7 +27,7 @@ def test_the_error_is_at_most_half_the_round_trip() -> None:
 
 
 def test_the_quickest_ping_is_believed() -> None:
-    clock = Clock()
+    clock = WorkerClock()
     for out, back in ((40, 9_000), (100, 100), (7_000, 30)):
         clock.learn(there_and_back(3 * S, out, back), 0)
     assert clock.here_ns(10 * S) == 7 * S
@@ -35,14 +35,14 @@ def test_the_quickest_ping_is_believed() -> None:
 
 
 def test_drains_are_placed_on_the_masters_clock() -> None:
-    clock = Clock()
+    clock = WorkerClock()
     clock.learn(there_and_back(2 * S, 10, 10), 0)
     placed = clock.on_master(part(2_000, 2_500, 1))
     assert (placed.t0_ns, placed.t1_ns) == (0, S // 2)
 
 
 def test_skew_is_of_wall_clocks() -> None:
-    clock, here = Clock(), epoch_ns()
+    clock, here = WorkerClock(), epoch_ns()
     # Its monotonic clock began 5 s earlier, so at one instant it shows 5 s more; its wall clock
     # is 2 s ahead.
     clock.learn(there_and_back(5 * S, 10, 10), here - 5 * S + 2 * S)

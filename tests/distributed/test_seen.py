@@ -11,7 +11,7 @@ from sitebench.runs.point import PointResult
 from sitebench.system.machine import this_machine
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.verdict import Bound, Verdict, judge
-from sitebench.verdict.workers import judged, use_of_all
+from sitebench.verdict.workers import apply_workers, use_of_all
 from tests.support.points import a_spec, a_tally, a_use
 
 
@@ -39,7 +39,7 @@ def evidence() -> Evidence:
 
 
 def verdict(*workers: WorkerSeen, expected: int = 2) -> Verdict:
-    return judged(judge(evidence()), evidence(), workers, expected)
+    return apply_workers(judge(evidence()), evidence(), workers, expected)
 
 
 def kinds(found: Verdict) -> set[str]:
@@ -84,7 +84,7 @@ def test_a_worker_at_its_ceiling_gives_a_lower_bound_though_the_target_was_at_it
     seen = replace(evidence(), use=a_use(target_cpu_s=1.99))
     before = judge(seen)
     assert before.valid
-    after = judged(before, seen, (a_worker(0, cpu_s=1.99),), 1)
+    after = apply_workers(before, seen, (a_worker(0, cpu_s=1.99),), 1)
     assert (after.bound, after.valid) == ("generator", False)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sitebench.runs.runfile import RunFile
-from sitebench.tables.tables import tries
+from sitebench.tables.tables import attempts
 from tests.faults.groups import cpu_quota
 from tests.faults.holding import DIRECTORY, GENERATOR, SITE, SLAPD, Pids, measured, put_ahead
 
@@ -100,6 +100,6 @@ def test_where_the_tester_was_the_limit_a_thread_more_is_tried_and_the_better_co
     assert second.ops_per_s > first.ops_per_s
     assert point["ops_per_s"] == second.ops_per_s
     assert point["spec"]["threads"] == second.spec.threads
-    (line,) = tries([first, second])
+    (line,) = attempts([first, second])
     assert line.startswith("lookup at 1k, 64 clients: at least ")
     assert line.endswith(f"with --threads {second.spec.threads}, which counts.")

@@ -29,11 +29,11 @@ def test_a_window_that_begins_anew_makes_ramp_of_what_was_before(tmp_path: Path)
         monitor = Monitor(None)
         windows = Windows(monitor, PointFile(store, point))
         windows.absorb(lookups(1, 1, 2))
-        windows.cross(lookups(10, 2, 2), Phase.MEASURE)
+        windows.enter_phase(lookups(10, 2, 2), Phase.MEASURE)
         windows.absorb(lookups(100, 3, 2))
-        windows.cross(lookups(1_000, 4, 5), Phase.MEASURE)
+        windows.enter_phase(lookups(1_000, 4, 5), Phase.MEASURE)
         windows.absorb(lookups(2_000, 5, 5))
-        windows.cross(lookups(3_000, 6, 5), Phase.AFTER)
+        windows.enter_phase(lookups(3_000, 6, 5), Phase.AFTER)
         windows.absorb(lookups(4_000, 7, 0))
         assert windows.measured is not None
         assert windows.measured.seconds == 2.0
@@ -64,11 +64,11 @@ def test_what_ends_long_after_the_window_is_in_its_last_half_second(
         store.begin(spec)
         monitor = Monitor(None)
         windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
-        windows.cross(lookups(10, 2, 2), Phase.MEASURE)
+        windows.enter_phase(lookups(10, 2, 2), Phase.MEASURE)
         step = Step("lookup", "lookup", 100, service=histogram(*[50_000] * 100))
         for n in range(4, 7):
             windows.absorb(Drain(n * half, (n + 1) * half, (step,)))
-        windows.cross(Drain(7 * half, 8 * half, (step,) * bool(last)), Phase.AFTER)
+        windows.enter_phase(Drain(7 * half, 8 * half, (step,) * bool(last)), Phase.AFTER)
         for n in range(8, 27):
             windows.absorb(Drain(n * half, (n + 1) * half))
         windows.absorb(Drain(27 * half, 28 * half, late=(due,)))
@@ -105,7 +105,7 @@ def test_the_interval_of_a_percentile_comes_from_the_half_seconds_of_the_measure
             other = Step("lookup", "bind", 9, service=histogram(10**9))
             drain = Drain(n * SECOND, (n + 1) * SECOND, (step, other))
             if n in (9, 29):
-                windows.cross(drain, Phase.MEASURE if n == 9 else Phase.AFTER)
+                windows.enter_phase(drain, Phase.MEASURE if n == 9 else Phase.AFTER)
             else:
                 windows.absorb(drain)
         assert windows.measured is not None
@@ -133,12 +133,12 @@ def test_an_interval_holds_its_percentile_also_where_operations_were_given_up(
         store.begin(spec)
         monitor = Monitor(None)
         windows = Windows(monitor, PointFile(store, store.point_id(spec.key)))
-        windows.cross(lookups(1, 1, 2), Phase.MEASURE)
+        windows.enter_phase(lookups(1, 1, 2), Phase.MEASURE)
         for n in range(1, 21):
             given_up = histogram(*[10 * SECOND] * 25)
             step = Step("lookup", "lookup", 5_000, service=took, censored=given_up)
             drain = Drain(n * SECOND, (n + 1) * SECOND, (step,))
-            (windows.absorb(drain) if n < 20 else windows.cross(drain, Phase.AFTER))
+            (windows.absorb(drain) if n < 20 else windows.enter_phase(drain, Phase.AFTER))
         assert windows.measured is not None
         result = summarise(spec, windows.measured, [*counts], a_use(), target_cores=1, native=True)
         found = windows.intervals(counts)
@@ -165,7 +165,7 @@ def test_observers_get_each_drain_in_the_phase_that_it_belongs_to() -> None:
         on_sample=lambda _, sample: samples.append(sample),
     )
     windows.absorb(lookups(1, 1, 2))
-    windows.cross(lookups(1, 2, 2), Phase.MEASURE)
+    windows.enter_phase(lookups(1, 2, 2), Phase.MEASURE)
     windows.absorb(lookups(1, 3, 2))
     monitor.close()
     assert phases == ["ramp", "ramp", "measure"]

@@ -11,7 +11,7 @@ from sitebench.verdict.evidence import Evidence, OtherLoad
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.verdict import Bound, Quoted, Verdict, judge
 from sitebench.verdict.warning import PointWarning
-from sitebench.verdict.workers import judged
+from sitebench.verdict.workers import apply_workers
 from tests.support.evidence import (
     changed,
     evidence,
@@ -259,7 +259,7 @@ def test_a_rate_that_is_none_is_no_lower_bound_either(
 def test_what_workers_that_were_lost_did_is_no_lower_bound() -> None:
     seen = changed(QUIET, generator_cpu_s=(9.9,))
     lost = WorkerSeen(0, "east", "10.0.0.2", 7, "m1", "native", 4.0, 40_000, 0, ended="lost")
-    verdict = judged(judge(seen), seen, [lost], 1)
+    verdict = apply_workers(judge(seen), seen, [lost], 1)
     assert (verdict.grade, verdict.at_most_per_s) == (Quoted.NOT_USABLE, None)
 
 

@@ -16,7 +16,7 @@ from sitebench.targets.embedded import open_child
 from sitebench.targets.limits import confined, forget, refuse_limits
 from sitebench.targets.tls import ServerTls, Trust, trusting
 from web_bench.docroot import Progress, docroot_of
-from web_bench.options import WebOptions, keeps
+from web_bench.options import WebOptions, keeps_connections
 from web_bench.targets import apache, cgi, nginx
 from web_bench.targets.embedded import PROGRAMS
 from web_bench.targets.open_web import OpenWeb, check_able
@@ -44,7 +44,7 @@ def check(options: WebOptions, workloads: Sequence[Workload]) -> None:
     for each in workloads:
         check_able(options.target, each, programs, secure=secure)
     sets = {each.files for each in workloads if each.files is not None}
-    kept = {keeps(options, each) for each in workloads}
+    kept = {keeps_connections(options, each) for each in workloads}
     if len(sets) > 1 or len(kept) > 1:
         raise BadInput(
             f"{' and '.join(each.name for each in workloads)} cannot run at the same time: their "

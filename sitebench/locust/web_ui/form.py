@@ -88,7 +88,7 @@ def _reads_variables(scenario: str | None) -> bool:
         return False
 
 
-def moved(
+def changed_pinned_field(
     pinned: Mapping[str, Any], cls: type[Any], posted: Mapping[str, str], parsed: argparse.Namespace
 ) -> str | None:
     """Return the message about a pinned field that the page changes."""

@@ -113,7 +113,7 @@ class Guard:
             options, posted
         ):
             return why
-        if why := form.moved(self._pinned, options, posted, self._parsed):
+        if why := form.changed_pinned_field(self._pinned, options, posted, self._parsed):
             return why
         if bridge.runner.state in (STATE_SPAWNING, STATE_RUNNING):
             return form.unchangeable(options, posted, self._parsed)

@@ -46,7 +46,7 @@ def epoch_ns() -> int:
 
 
 @dataclass
-class Clock:
+class WorkerClock:
     """One worker's clock, as far as pings have shown it."""
 
     pings: int = 0

@@ -16,7 +16,7 @@ from locust.dispatch import UsersDispatcher
 from locust.runners import MasterRunner
 
 from sitebench.errors import WorkersMissing
-from sitebench.verdict.rules.wording import several
+from sitebench.verdict.rules.wording import plural
 
 _POLL_S = 0.1
 
@@ -65,7 +65,7 @@ def expect(runner: MasterRunner, options: Namespace) -> None:
             # Locust itself waits on, until this is set.
             options.expect_workers_max_wait = _POLL_S
             host, port = options.master_bind_host, options.master_bind_port
-            connected = f"{there or 'none'} of {several(wanted, 'worker')} connected"
+            connected = f"{there or 'none'} of {plural(wanted, 'worker')} connected"
             raise WorkersMissing(
                 f"{connected} to {host}:{port} in time",
                 f"start `sitebench worker --master {host}:{port}` where load is to be made",

@@ -23,7 +23,7 @@ from sitebench.locust.lanes import LoadSource
 from sitebench.locust.role_local import LocalRole
 from sitebench.locust.workers import gathering, messages
 from sitebench.locust.workers.build import refuse_other, this_build
-from sitebench.locust.workers.clock import ENOUGH, Clock, Ping
+from sitebench.locust.workers.clock import ENOUGH, Ping, WorkerClock
 from sitebench.locust.workers.merge import Merger, Round, Share
 from sitebench.monitor import Use
 from sitebench.runs.windows import Phase, Windows
@@ -47,7 +47,7 @@ class _RemoteWorker:
     index: int
     facts: messages.Opened | None = None
     """What it reported of itself when its lanes could begin."""
-    clock: Clock = field(default_factory=Clock)
+    clock: WorkerClock = field(default_factory=WorkerClock)
     received: float = field(default_factory=time.monotonic)
     """When its last message came."""
     did: int = 0
@@ -192,7 +192,7 @@ class _DistributedLoad(LoadSource):
         """Ask for a drain; the answers go to the windows as they come."""
         self._ask(shown=shown)
 
-    def cross(self, phase: Phase) -> None:
+    def enter_phase(self, phase: Phase) -> None:
         self._await(self._ask(phase))
 
     def finish(self) -> None:

@@ -17,10 +17,10 @@ from sitebench.report.table import NOTHING, Cell, ReportTable, Row
 from sitebench.runs.repeats import Series
 from sitebench.tables.tables import (
     around,
+    attempts,
     latency_mark,
     rate_mark,
     rate_of,
-    tries,
     unread_p99,
     waiting,
 )
@@ -80,7 +80,7 @@ def _operations(report: Report, run: Run) -> ReportTable:
     notes.append(">=: the percentile is of operations that were never answered: it is at least so.")
     notes.append("* not the target's alone: the verdict says why.")
     done = [each.result for each in run.stored if each.status == "done"]
-    notes += tries([each for each in done if each is not None])
+    notes += attempts([each for each in done if each is not None])
     return ReportTable(report.titled("Operations", run), columns, rows, left=4, notes=notes)
 
 

@@ -8,7 +8,7 @@ from html import escape
 from sitebench.report.charts import Chart
 from sitebench.report.model import Report, Run
 from sitebench.report.page import Section, figure
-from sitebench.report.sections.rates import beside_printed, caller, lines
+from sitebench.report.sections.rates import caller, lines, printed_figures
 from sitebench.report.suite import Folded
 from sitebench.report.table import ReportTable
 
@@ -45,7 +45,7 @@ def _others(report: Report) -> Iterator[Folded]:
 
 def _charts(report: Report) -> Iterator[Chart]:
     for suite in report.present:
-        yield from beside_printed(report, suite)
+        yield from printed_figures(report, suite)
         for n, run in enumerate(report.runs):
             measured = [each for each in run.series if each.spec.suite == suite.name]
             if suite.charts is not None and measured:

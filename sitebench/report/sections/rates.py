@@ -104,7 +104,7 @@ def section(report: Report) -> Section | None:
     return Section("rates", "Rates", body, tuple(charts), short="Rates")
 
 
-def beside_printed(report: Report, suite: ReportSuite) -> list[Chart]:
+def printed_figures(report: Report, suite: ReportSuite) -> list[Chart]:
     """Return the papers' figures of a suite, their machines beside today's."""
     return [
         _chart(report, suite, each, f"printed-{suite.name}-{each.name}")

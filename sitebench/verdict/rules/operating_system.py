@@ -13,7 +13,7 @@ from sitebench.units import format_rate
 from sitebench.verdict.evidence import Evidence
 from sitebench.verdict.finding import Finding, Grade, Resource
 from sitebench.verdict.rules.thresholds import STALLED_SOME
-from sitebench.verdict.rules.wording import several, share
+from sitebench.verdict.rules.wording import plural, share
 
 _found = partial(Finding, Resource.OPERATING_SYSTEM)
 
@@ -28,7 +28,7 @@ def operating_system(window: Evidence, *, cpu_used_up: bool) -> Finding:
         return _found(Grade.UNKNOWN, "no data about the kernel of the target's machine")
     signs = []
     if machine.listen_overflows:
-        n = several(machine.listen_overflows, "connection")
+        n = plural(machine.listen_overflows, "connection")
         signs.append(f"{n} found the accept queue full")
     stolen = window.stolen_share(machine)
     if stolen >= STALLED_SOME:

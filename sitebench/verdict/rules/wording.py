@@ -15,6 +15,6 @@ def cores(n: float) -> str:
     return "1 core" if n == 1 else f"{n:.3g} cores"
 
 
-def several(n: int, thing: str, things: str | None = None) -> str:
+def plural(n: int, thing: str, things: str | None = None) -> str:
     """Write a count and what is counted."""
     return f"{n:,} {thing if n == 1 else things or thing + 's'}"
