@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.leftovers import watcher
 from tests.support.programs import required_program
 from tests.support.waiting import ends_within
 
@@ -32,6 +33,17 @@ settings.load_profile("untimed")
 
 # Behind `&` a shell starts programs with Ctrl-C ignored, and what they start ignores it too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have nothing outlive this run; xdist's workers are part of it."""
+    if not hasattr(config, "workerinput"):
+        watching = watcher()
+
+        def end() -> None:
+            watching.communicate()
+
+        config.add_cleanup(end)
 
 
 @pytest.hookimpl(tryfirst=True)
