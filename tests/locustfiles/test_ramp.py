@@ -13,19 +13,30 @@ from sitebench.measure.point_process import run_point
 from sitebench.runs.runfile import RunFile
 from sitebench.runs.store import RunStore
 from tests.locustfiles.conftest import LOCALES, PEOPLE, Counting
+from tests.support.relay import delaying, relayed
 
 
 def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
     counting: Counting, tmp_path: Path
 ) -> None:
-    options = IlsOptions(
-        entries=PEOPLE, target=counting.url, locales=LOCALES, users=4, warmup=0.4, measure=1.0
-    )
-    spec = POINTS.point(options, "lookup")
-    address = DirectoryAddress("127.0.0.1", counting.directory.port)
-    command = POINTS.endpoint(OpenDirectory("ours", address, options.base), options).command(spec)
-    command = replace(command, arguments=[*command.arguments, "--spawn-rate", "2"])
-    with RunStore(tmp_path / "run") as store:
+    # Answers that take 20 ms: lanes at full speed would keep both cores busy all the time.
+    with (
+        relayed(counting.directory.port, delaying(lambda _: 0.02)) as port,
+        RunStore(tmp_path / "run") as store,
+    ):
+        options = IlsOptions(
+            entries=PEOPLE,
+            target=f"ldap://127.0.0.1:{port}",
+            locales=LOCALES,
+            users=4,
+            warmup=0.4,
+            measure=1.0,
+        )
+        spec = POINTS.point(options, "lookup")
+        address = DirectoryAddress("127.0.0.1", port)
+        command = POINTS.endpoint(OpenDirectory("ours", address, options.base), options).command(spec)
+        # One after the other, two seconds apart: a drain that is late still comes before the last.
+        command = replace(command, arguments=[*command.arguments, "--spawn-rate", "0.5"])
         result = run_point(spec, store, command)
         store.confirm(spec)
     with RunFile(tmp_path / "run") as run:
