@@ -1,6 +1,7 @@
 """The house stands on floors: imports run downward, never in a circle, and to no suite by name."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib import import_module
 from pathlib import Path
@@ -32,13 +33,23 @@ FILES = {
     for file in sorted((ROOT / package).rglob("*.py*"))
     if file.suffix in (".py", ".pyi")
 }
-TREES = {module: ast.parse(file.read_text()) for module, file in FILES.items()}
 
 
-def imports(module: str) -> set[str]:
-    """Return the modules of ours that a file imports, within functions and for types too."""
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Parse all files: a second of work, and not for each process that collects tests."""
+    return {module: ast.parse(file.read_text()) for module, file in FILES.items()}
+
+
+@cache
+def imports() -> dict[str, set[str]]:
+    """Return the modules of ours that each imports, within functions and for types too."""
+    return {module: _imports(tree) for module, tree in trees().items()}
+
+
+def _imports(tree: ast.Module) -> set[str]:
     named = set()
-    for node in ast.walk(TREES[module]):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             named |= {each.name for each in node.names}
         if isinstance(node, ast.ImportFrom):
@@ -47,27 +58,24 @@ def imports(module: str) -> set[str]:
     return named & FILES.keys()
 
 
-IMPORTS = {module: imports(module) for module in FILES}
-
-
 def test_no_import_runs_upward() -> None:
     assert [
         f"{module} imports {name}"
-        for module, names in IMPORTS.items()
+        for module, names in imports().items()
         for name in sorted(names)
         if room(name) != room(module) and LEVELS[room(name)] >= LEVELS[room(module)]
     ] == []
 
 
 def test_no_imports_run_in_a_circle() -> None:
-    TopologicalSorter(IMPORTS).prepare()
+    TopologicalSorter(imports()).prepare()
 
 
 def test_only_the_registry_names_a_suite() -> None:
     names = {each.name for each in suites()}
     assert [
         f"{module}:{node.lineno} has {node.value!r}"
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         if module.startswith("sitebench.") and module != "sitebench.suite"
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
