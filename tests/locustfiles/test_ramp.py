@@ -34,7 +34,8 @@ def test_what_happens_while_users_ramp_up_is_kept_marked_and_not_measured(
         )
         spec = POINTS.point(options, "lookup")
         address = DirectoryAddress("127.0.0.1", port)
-        command = POINTS.endpoint(OpenDirectory("ours", address, options.base), options).command(spec)
+        target = OpenDirectory("ours", address, options.base)
+        command = POINTS.endpoint(target, options).command(spec)
         # One after the other, two seconds apart: a drain that is late still comes before the last.
         command = replace(command, arguments=[*command.arguments, "--spawn-rate", "0.5"])
         result = run_point(spec, store, command)
