@@ -1,4 +1,4 @@
-"""Floors in Rust: a crate depends only on crates below it, its files do not import in a circle.
+"""Floors in Rust: a crate depends only on crates below it, its files and rooms on none in a circle.
 
 A `mod.rs` or `lib.rs` may use the files below it, which may use it in turn. What it passes on with
 `pub use` counts for the file that defines it.
@@ -80,6 +80,17 @@ def test_a_crate_depends_only_on_crates_below_it(crate: str) -> None:
 @pytest.mark.parametrize("crate", CRATES)
 def test_the_files_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
     TopologicalSorter(imports(sources(crate))).prepare()  # CycleError names the files
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_the_rooms_of_a_crate_do_not_import_in_a_circle(crate: str) -> None:
+    # A room is what stands right below `src`: a file, or a folder with all that is in it.
+    rooms: dict[str, set[str]] = {}
+    for module, used in imports(sources(crate)).items():
+        for room in module[:1]:
+            others = {path[0] for path in used if path} - {room}
+            rooms.setdefault(room, set()).update(others)
+    TopologicalSorter(rooms).prepare()
 
 
 @pytest.mark.parametrize("crate", [each for each in CRATES if each != "fuzz"])

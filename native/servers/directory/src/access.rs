@@ -1,9 +1,10 @@
 //! Access control. By default every client may do everything, as on the paper's server: that is why this
 //! one listens on loopback by default.
 
+use wire::ldap::ResultCode;
 use wire::ldap::filter::{Filter, Kind};
-use wire::ldap::{Attributes, ResultCode};
 
+use crate::auth::is_password;
 use crate::identity::Identity;
 use crate::settings::Settings;
 use crate::store::Refusal;
@@ -36,33 +37,10 @@ pub(crate) fn may_write(settings: &Settings, identity: &Identity) -> Result<(), 
     Ok(())
 }
 
-/// The attribute that every client may set and only the administrator may read.
-pub(crate) const PASSWORD: &[u8] = b"userPassword";
-/// Its identifier (RFC 4519 section 2.41).
-const PASSWORD_OID: &[u8] = b"2.5.4.35";
-
-/// Whether an attribute description means the password.
-#[inline]
-pub(crate) fn is_password(description: &[u8]) -> bool {
-    let is = |name: &[u8]| match description.get(..name.len()) {
-        Some(start) => {
-            start.eq_ignore_ascii_case(name) && matches!(description.get(name.len()), None | Some(b';'))
-        }
-        None => false,
-    };
-    // The first letter tells most others.
-    matches!(description.first(), Some(b'u' | b'U' | b'2')) && (is(PASSWORD) || is(PASSWORD_OID))
-}
-
 /// Whether passwords have to be kept from this client.
 #[inline]
 pub(crate) fn hides_passwords(settings: &Settings, identity: &Identity) -> bool {
     !matches!(identity, Identity::Admin) && settings.has_passwords()
-}
-
-/// Whether a password is among the attributes.
-pub(crate) fn includes_password(attributes: Attributes<'_>) -> bool {
-    attributes.iter().flatten().any(|attribute| is_password(attribute.name))
 }
 
 /// Whether a filter tests passwords: substring filters would reveal them letter by letter.
@@ -86,19 +64,4 @@ pub(crate) fn password_refusal() -> Refusal {
         ResultCode::INSUFFICIENT_ACCESS_RIGHTS,
         "only the administrator may search for or compare passwords; bind to check one",
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_password_is_known_under_all_its_names() {
-        for name in ["userPassword", "USERPASSWORD", "2.5.4.35", "userpassword;lang-de"] {
-            assert!(is_password(name.as_bytes()), "{name}");
-        }
-        for name in ["userPasswordHint", "2.5.4.355", "user", "cn"] {
-            assert!(!is_password(name.as_bytes()), "{name}");
-        }
-    }
 }

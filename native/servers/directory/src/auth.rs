@@ -1,4 +1,4 @@
-//! Passwords: comparing them with what an entry holds, and hashing new ones.
+//! Passwords: under which names an entry holds them, comparing them, and hashing new ones.
 //!
 //! A stored `userPassword` is plain text or `{SCHEME}base64(digest salt)` as OpenLDAP and 389-ds
 //! write it (RFC 2307 section 5.3 for the form).
@@ -7,6 +7,30 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
+use wire::ldap::Attributes;
+
+/// The attribute that every client may set and only the administrator may read.
+pub(crate) const PASSWORD: &[u8] = b"userPassword";
+/// Its identifier (RFC 4519 section 2.41).
+const PASSWORD_OID: &[u8] = b"2.5.4.35";
+
+/// Whether an attribute description means the password.
+#[inline]
+pub(crate) fn is_password(description: &[u8]) -> bool {
+    let is = |name: &[u8]| match description.get(..name.len()) {
+        Some(start) => {
+            start.eq_ignore_ascii_case(name) && matches!(description.get(name.len()), None | Some(b';'))
+        }
+        None => false,
+    };
+    // The first letter tells most others.
+    matches!(description.first(), Some(b'u' | b'U' | b'2')) && (is(PASSWORD) || is(PASSWORD_OID))
+}
+
+/// Whether a password is among the attributes.
+pub(crate) fn includes_password(attributes: Attributes<'_>) -> bool {
+    attributes.iter().flatten().any(|attribute| is_password(attribute.name))
+}
 
 /// Bytes of salt in a new hash.
 const SALT_BYTES: usize = 16;
@@ -69,6 +93,16 @@ pub(crate) fn generate() -> Result<Vec<u8>, getrandom::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_password_is_known_under_all_its_names() {
+        for name in ["userPassword", "USERPASSWORD", "2.5.4.35", "userpassword;lang-de"] {
+            assert!(is_password(name.as_bytes()), "{name}");
+        }
+        for name in ["userPasswordHint", "2.5.4.355", "user", "cn"] {
+            assert!(!is_password(name.as_bytes()), "{name}");
+        }
+    }
 
     #[test]
     fn a_hash_made_here_is_accepted_here_and_differs_each_time() {

@@ -1,7 +1,7 @@
 //! The state of one connection above its socket: identity, TLS, searches.
 
 use crate::identity::Identity;
-use crate::operation::Searches;
+use crate::scan::Searches;
 use crate::turn::Turn;
 
 /// What a session has to know of the TLS under it.
@@ -21,6 +21,16 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// The SASL mechanisms that this client can bind by now: a client takes what is listed, and PLAIN sends the
+    /// password.
+    pub(crate) fn mechanisms(&self) -> &'static [&'static [u8]] {
+        match &self.secured {
+            None => &[],
+            Some(tls) if tls.certificate.is_none() => &[b"PLAIN"],
+            Some(_) => &[b"PLAIN", b"EXTERNAL"],
+        }
+    }
+
     /// The longest message it accepts. Anybody may bind without a name.
     pub(crate) fn message_limit(&self, turn: &Turn<'_>) -> usize {
         let limits = &turn.settings.limits;

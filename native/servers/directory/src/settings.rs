@@ -6,7 +6,7 @@ use tls::Acceptor;
 use wire::dn::{Dn, Plain};
 
 use crate::config::{Config, Secret};
-use crate::ils;
+use crate::ils_names::Names;
 use crate::limits::Limits;
 use crate::store::UnixSeconds;
 
@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     /// Present if the server uses TLS.
     pub(crate) tls: Option<Tls>,
     /// Present in the ILS profile.
-    pub(crate) ils: Option<ils::Names>,
+    pub(crate) ils: Option<Names>,
     /// When it was started.
     pub(crate) started: UnixSeconds,
     /// Whether any entry has ever held a password. Until then, which in a benchmark is always, answers
@@ -50,7 +50,7 @@ pub(crate) struct Admin {
 
 impl Settings {
     /// The names in `config` have been checked.
-    pub(crate) fn new(config: &Config, ils: Option<ils::Names>, started: UnixSeconds) -> Self {
+    pub(crate) fn new(config: &Config, ils: Option<Names>, started: UnixSeconds) -> Self {
         let admin = config.admin_dn.as_ref().map(|dn| Admin {
             dn: dn.clone(),
             normal: normal(dn.as_bytes()).unwrap_or_default(),

@@ -8,7 +8,6 @@ use wire::ldap::{ResultCode, Scope, SearchRequest, oid, op};
 
 use crate::controls;
 use crate::matching::write_timestamp;
-use crate::operation::mechanisms;
 use crate::schema::Schema;
 use crate::session::Session;
 use crate::settings::normal;
@@ -68,7 +67,7 @@ fn is_subschema(dn: &[u8]) -> bool {
 }
 
 fn root_dse(session: &Session, turn: &mut Turn<'_>) -> Special {
-    let (mut extensions, mechanisms) = (EXTENSIONS.to_vec(), mechanisms(session));
+    let (mut extensions, mechanisms) = (EXTENSIONS.to_vec(), session.mechanisms());
     if let Some(tls) = &turn.settings.tls {
         extensions.extend(tls.start.then_some(oid::START_TLS));
     }

@@ -1,6 +1,5 @@
 //! Entries on their way out: which attributes, under which names.
 
-pub(crate) mod body;
 mod write;
 
 use wire::ldap::Selection;

@@ -4,9 +4,9 @@ use wire::ber::{self, tag};
 use wire::ldap::Attributes;
 use wire::ldap::attributes::Attribute;
 
-use super::{Naming, Projection, Wanted, body};
+use super::{Naming, Projection, Wanted};
 use crate::schema::{Schema, base};
-use crate::store::{EntryId, Operational, Store, UnixSeconds};
+use crate::store::{EntryId, Operational, Store, UnixSeconds, body};
 
 impl Store {
     /// Appends the body of a SearchResultEntry as the projection selects it. Only for selections

@@ -7,11 +7,10 @@ use wire::ldap::Attributes;
 use wire::ldap::attributes::Values;
 
 use super::CompiledFilter;
-use super::effort::Effort;
 use super::node::{Item, Node, Target, Test};
 use crate::matching::{compare, pieces_match};
 use crate::schema::{Matching, Schema};
-use crate::store::{Slot, Store, UnixSeconds, has_options};
+use crate::store::{Effort, Slot, Store, UnixSeconds, has_options};
 
 /// The three values of RFC 4511 section 4.5.1.7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,10 @@
 //! Filters, compiled once per search and evaluated on encoded entries.
 
 mod compile;
-mod effort;
 mod evaluate;
 mod known;
 mod node;
 
-pub(crate) use effort::Effort;
 pub(crate) use evaluate::{Computed, Subject, Truth};
 pub(crate) use node::{Item, Node, Test};
 

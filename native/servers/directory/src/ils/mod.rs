@@ -7,12 +7,10 @@
 
 mod filter;
 mod modify;
-mod names;
 mod register;
 mod search;
 
 pub(crate) use modify::modify;
-pub(crate) use names::{Names, write_client_name};
 pub(crate) use register::register;
 pub(crate) use search::search;
 

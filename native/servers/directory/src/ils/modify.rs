@@ -4,7 +4,8 @@ use wire::ber::{self, tag};
 use wire::ldap::attributes::{Attribute, Values};
 use wire::ldap::{Change, ModifyRequest};
 
-use super::{ENTRY_TTL, Names, STTL, seconds};
+use super::{ENTRY_TTL, STTL, seconds};
+use crate::ils_names::Names;
 use crate::store::Refusal;
 use crate::turn::Turn;
 

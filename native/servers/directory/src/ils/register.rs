@@ -4,7 +4,8 @@ use wire::ldap::attributes::Attribute;
 use wire::ldap::request::write_attribute;
 use wire::ldap::{AddRequest, Attributes};
 
-use super::{ENTRY_TTL, Names, STTL, seconds};
+use super::{ENTRY_TTL, STTL, seconds};
+use crate::ils_names::Names;
 use crate::store::Refusal;
 use crate::turn::Turn;
 

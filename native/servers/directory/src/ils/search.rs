@@ -6,11 +6,12 @@ use wire::ldap::{Filter, Scope, SearchRequest};
 
 use super::STTL;
 use super::filter::{names_one, rewrite};
-use super::names::{Meaning, Names};
 use crate::access;
 use crate::entry::Naming;
 use crate::flow::Flow;
-use crate::operation::{NameForm, Terms, bounds, compile};
+use crate::ils_names::{Meaning, Names};
+use crate::request_bounds;
+use crate::scan::{NameForm, Terms, compile};
 use crate::search::{Budget, Progress};
 use crate::session::Session;
 use crate::store::Refusal;
@@ -49,7 +50,7 @@ fn translated(
     let ttl_s = rewrite(search.filter, filter);
     let filter = Filter::decode(&mut Reader::new(filter)).unwrap_or(search.filter);
     // Between two percent signs there is another piece.
-    if let Some(refusal) = bounds::filter(filter, &turn.settings.limits) {
+    if let Some(refusal) = request_bounds::filter(filter, &turn.settings.limits) {
         return Err(refusal);
     }
     let (base, scope) = match meaning {

@@ -9,7 +9,7 @@ use wire::ldap::{Attributes, request};
 use wire::ldif::{Body, MAX_RECORD_BYTES, Parser, Record};
 
 use super::LoadError;
-use crate::access;
+use crate::auth;
 use crate::settings::Settings;
 use crate::store::{Store, UnixSeconds};
 
@@ -106,7 +106,7 @@ impl Loader<'_> {
         });
         let content = Reader::new(&self.attributes).expect(tag::SEQUENCE).unwrap_or_default();
         let attributes = Attributes(content);
-        if access::includes_password(attributes) {
+        if auth::includes_password(attributes) {
             self.settings.note_password();
         }
         self.store.add(record.dn, attributes, self.now).map(drop).map_err(|why| refused(why.to_string()))

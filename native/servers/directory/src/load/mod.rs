@@ -11,7 +11,7 @@ use people::Population;
 use wire::ldif::LdifError;
 
 use crate::config::Config;
-use crate::ils;
+use crate::ils_names::Names;
 use crate::settings::Settings;
 use crate::store::{Refusal, Store, UnixSeconds};
 
@@ -105,12 +105,12 @@ pub(crate) fn fill(
 }
 
 /// Where ILS users are kept: with the population, or where Internet Locator Servers have them.
-pub(crate) fn ils_names(config: &Config, people: Option<&Population>) -> Option<ils::Names> {
+pub(crate) fn ils_names(config: &Config, people: Option<&Population>) -> Option<Names> {
     matches!(config.profile, people::Profile::Ils).then(|| {
         let container = match people {
             Some(people) => people.spec().base.clone(),
             None => format!("ou=Dynamic,{}", config.suffix),
         };
-        ils::Names::new(container.as_bytes(), config.ils_ttl_s)
+        Names::new(container.as_bytes(), config.ils_ttl_s)
     })
 }

@@ -2,7 +2,6 @@
 
 use wire::ldap::ResultCode;
 
-use crate::access;
 use crate::auth;
 use crate::identity::Identity;
 use crate::store::Refusal;
@@ -32,7 +31,7 @@ pub(super) fn verify_entry(name: &[u8], password: &[u8], turn: &mut Turn<'_>) ->
         .attributes()
         .iter()
         .flatten()
-        .filter(|attribute| access::is_password(attribute.name))
+        .filter(|attribute| auth::is_password(attribute.name))
         .flat_map(|attribute| attribute.values.iter().flatten())
         .any(|stored| auth::verify(stored, password));
     verified.then(|| entry.dn().into())

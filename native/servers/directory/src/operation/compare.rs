@@ -4,6 +4,7 @@ use wire::ldap::{CompareRequest, Request, ResultCode, op};
 
 use crate::access;
 use crate::answer;
+use crate::auth;
 use crate::controls;
 use crate::session::Session;
 use crate::special;
@@ -34,7 +35,7 @@ fn decide(
 ) -> Result<bool, Refusal> {
     controls::check(request.controls)?;
     access::may_read(turn.settings, &session.identity)?;
-    if access::is_password(compare.attribute) && access::hides_passwords(turn.settings, &session.identity) {
+    if auth::is_password(compare.attribute) && access::hides_passwords(turn.settings, &session.identity) {
         return Err(access::password_refusal());
     }
     if let Some(entry) = special::named(session, compare.dn, turn) {

@@ -3,9 +3,10 @@
 use wire::ber::{Reader, tag};
 use wire::ldap::{DecodeError, Operation, Request, ResultCode, Scope, oid};
 
-use super::{bind, bounds, compare, extended, long, search, start_tls, write};
+use super::{bind, compare, extended, long, search, start_tls, write};
 use crate::answer;
 use crate::flow::Flow;
+use crate::request_bounds;
 use crate::session::Session;
 use crate::store::Refusal;
 use crate::turn::Turn;
@@ -32,7 +33,7 @@ pub(crate) fn handle(session: &mut Session, message: &[u8], turn: &mut Turn<'_>)
         }
         return Flow::Continue;
     }
-    if let Some((tag, refusal)) = bounds::refusal(&request.operation, &turn.settings.limits) {
+    if let Some((tag, refusal)) = request_bounds::refusal(&request.operation, &turn.settings.limits) {
         answer::refusal(turn.out, request.id, tag, &refusal);
         return Flow::Continue;
     }

@@ -3,7 +3,7 @@
 
 use wire::ldap::{Credentials, Operation, oid};
 
-use super::scan;
+use crate::scan;
 use crate::turn::Turn;
 
 /// A message that takes longer to decode than most to answer.

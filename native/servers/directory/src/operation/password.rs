@@ -125,7 +125,7 @@ fn is_own(session: &Session, user: &[u8]) -> bool {
 fn store(user: &[u8], password: &[u8], turn: &mut Turn<'_>) -> Result<(), Refusal> {
     let hash = auth::hash(password).map_err(no_entropy)?;
     let mut encoded = Vec::new();
-    write_attribute(&mut encoded, access::PASSWORD, [hash.as_slice()]);
+    write_attribute(&mut encoded, auth::PASSWORD, [hash.as_slice()]);
     let Ok(attribute) = read_attribute(&mut Reader::new(&encoded)) else {
         return Err(Refusal::new(ResultCode::OTHER, "the password could not be encoded"));
     };

@@ -10,15 +10,6 @@ use crate::store::Refusal;
 use crate::subject;
 use crate::turn::Turn;
 
-/// Those that this client can bind by now: a client takes what is listed, and PLAIN sends the password.
-pub(crate) fn mechanisms(session: &Session) -> &'static [&'static [u8]] {
-    match &session.secured {
-        None => &[],
-        Some(tls) if tls.certificate.is_none() => &[b"PLAIN"],
-        Some(_) => &[b"PLAIN", b"EXTERNAL"],
-    }
-}
-
 /// The identity that a mechanism gives the client.
 pub(super) fn identify(
     session: &Session,

@@ -2,7 +2,6 @@
 
 use wire::ldap::{Request, SearchRequest, op};
 
-use super::scan::{NameForm, Terms, question};
 use crate::access;
 use crate::answer;
 use crate::controls;
@@ -10,6 +9,7 @@ use crate::entry::Naming;
 use crate::flow::Flow;
 use crate::identity::Identity;
 use crate::ils;
+use crate::scan::{NameForm, Terms, question};
 use crate::session::Session;
 use crate::special;
 use crate::store::Refusal;

@@ -4,6 +4,7 @@ use wire::ldap::{AddRequest, ModifyDnRequest, ModifyRequest, Request, ResultCode
 
 use crate::access;
 use crate::answer;
+use crate::auth;
 use crate::controls;
 use crate::ils;
 use crate::session::Session;
@@ -24,7 +25,7 @@ pub(super) fn add(session: &Session, request: &Request<'_>, add: &AddRequest<'_>
             // Before anything about the name is said, as other servers do.
             return Err(Refusal::new(ResultCode::PROTOCOL_ERROR, "an entry has attributes"));
         }
-        if access::includes_password(add.attributes) {
+        if auth::includes_password(add.attributes) {
             turn.settings.note_password();
         }
         match &turn.settings.ils {
@@ -58,7 +59,7 @@ pub(super) fn modify(
 ) {
     turn.counters.modifies += 1;
     let outcome = allow(session, request, turn).and_then(|()| {
-        if modify.changes().any(|change| access::is_password(change.attribute.name)) {
+        if modify.changes().any(|change| auth::is_password(change.attribute.name)) {
             turn.settings.note_password();
         }
         match &turn.settings.ils {

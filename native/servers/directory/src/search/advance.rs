@@ -1,9 +1,9 @@
 //! Taking a search a step further.
 
 use super::{Budget, Cursor, Progress, Reach};
-use crate::entry::body;
-use crate::filter::{CompiledFilter, Computed, Effort, Subject, Truth};
-use crate::store::{EntryId, Scratch, Store, UnixSeconds};
+use crate::filter::{CompiledFilter, Computed, Subject, Truth};
+use crate::store::body;
+use crate::store::{Effort, EntryId, Scratch, Store, UnixSeconds};
 
 /// Bytes looked at in one step: a tenth of a millisecond's worth, or four where names are compared. An entry of which
 /// more has to be looked at takes long.

@@ -13,7 +13,7 @@ use super::inspect::Inspection;
 use super::naming::Spot;
 use super::slots::{NONE, Slot};
 use super::{DEFAULT_TTL_S, EntryId, Refusal, Store, UnixSeconds, Writer};
-use crate::access::is_password;
+use crate::auth::is_password;
 use crate::schema::{AttributeId, Schema};
 
 impl Store {

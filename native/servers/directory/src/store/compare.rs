@@ -2,8 +2,8 @@
 
 use wire::ldap::{CompareRequest, ResultCode};
 
+use super::body;
 use super::{Operational, Refusal, Scratch, Store, UnixSeconds};
-use crate::entry::body;
 use crate::schema::base;
 
 impl Store {

@@ -6,9 +6,11 @@
 
 mod add;
 mod bodies;
+pub(crate) mod body;
 mod bounds;
 mod compare;
 mod draft;
+mod effort;
 mod inspect;
 mod maintain;
 mod modify;
@@ -38,12 +40,12 @@ pub(crate) use scratch::{KEPT, trim};
 pub use time::UnixSeconds;
 
 pub(crate) use compare::has_options;
+pub(crate) use effort::Effort;
 pub(crate) use operational::SUBSCHEMA_DN;
 pub(crate) use prefetch::Prefetch;
 pub(crate) use scratch::LISTED;
 pub(crate) use slots::{NONE, Slot};
 
-use crate::entry::body;
 use crate::expiry::Wheel;
 use crate::index::{HashPairs, Indexes};
 use crate::schema::Schema;

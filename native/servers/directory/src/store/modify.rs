@@ -3,10 +3,10 @@
 use wire::ldap::{Attributes, Change, ResultCode};
 
 use super::add::{first_rdn, take_ttl, write_body};
+use super::body;
 use super::draft::{Draft, canonical};
 use super::inspect::Inspection;
 use super::{DEFAULT_TTL_S, EntryId, Refusal, Store, UnixSeconds, Writer};
-use crate::entry::body;
 use crate::schema::{ClassKind, Schema};
 
 impl Store {

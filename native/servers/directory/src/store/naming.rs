@@ -8,9 +8,9 @@
 use wire::dn::{Dn, Rdn, normal};
 use wire::ldap::ResultCode;
 
+use super::body;
 use super::slots::NONE;
 use super::{EntryId, Refusal, Scratch, Store, UnixSeconds};
-use crate::entry::body;
 
 /// The hash of the root's name.
 const ROOT: u32 = 0;

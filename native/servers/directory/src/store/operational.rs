@@ -1,8 +1,8 @@
 //! Attributes that are computed when they are asked for (RFC 4512 section 3.4).
 
+use super::body;
 use super::slots::Slot;
 use super::{Store, UnixSeconds};
-use crate::entry::body;
 use crate::matching::write_timestamp;
 use crate::schema::{AttributeId, ClassKind, Schema};
 

@@ -2,9 +2,9 @@
 
 use wire::ldap::ResultCode;
 
+use super::body;
 use super::slots::{NONE, Slot};
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
-use crate::entry::body;
 
 impl Store {
     /// Removes an entry that has no children.

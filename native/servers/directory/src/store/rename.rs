@@ -5,11 +5,11 @@ use wire::dn::{Dn, MAX_DN_BYTES, MAX_RDNS, Rdn};
 use wire::ldap::{Attributes, ModifyDnRequest, ResultCode};
 
 use super::add::{ensure_rdn_values, first_rdn, write_body};
+use super::body;
 use super::draft::Draft;
 use super::inspect::Inspection;
 use super::slots::NONE;
 use super::{EntryId, Refusal, Store, UnixSeconds, Writer};
-use crate::entry::body;
 
 /// What an entry counts for at least when it is rewritten: its name is normalised and hashed too.
 const ENTRY: usize = 1 << 10;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::effort::Effort;
 use super::slots::NONE;
-use crate::filter::Effort;
 use crate::index::MOST;
 
 /// Entries that one plan may list, in all and however many terms ask for it: a search holds no more

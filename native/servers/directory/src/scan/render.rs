@@ -4,8 +4,8 @@ use wire::ber::{self, Reader, tag};
 use wire::ldap::Attributes;
 use wire::ldap::request::write_attribute;
 
-use crate::access;
-use crate::ils;
+use crate::auth;
+use crate::ils_names::write_client_name;
 use crate::store::UnixSeconds;
 
 /// Takes the passwords out of an encoded entry.
@@ -18,13 +18,13 @@ pub(super) fn without_password(body: &mut Vec<u8>) {
 /// The entry without its passwords; `None` if it has none.
 fn rewrite_without_password(body: &[u8]) -> Option<Vec<u8>> {
     let (dn, attributes) = split(body)?;
-    if !access::includes_password(attributes) {
+    if !auth::includes_password(attributes) {
         return None;
     }
     let mut out = Vec::with_capacity(body.len());
     ber::write_octets(&mut out, dn);
     ber::write_nested(&mut out, tag::SEQUENCE, |out| {
-        let kept = attributes.iter().flatten().filter(|attribute| !access::is_password(attribute.name));
+        let kept = attributes.iter().flatten().filter(|attribute| !auth::is_password(attribute.name));
         for attribute in kept {
             ber::write_nested(out, tag::SEQUENCE, |out| {
                 ber::write_octets(out, attribute.name);
@@ -56,7 +56,7 @@ pub(super) fn under_ils_name(body: &mut Vec<u8>) {
     let Some((dn, attributes)) = split(body) else { return };
     let mut out = Vec::with_capacity(body.len() + 32);
     let mut name = Vec::new();
-    if !ils::write_client_name(dn, &mut name) {
+    if !write_client_name(dn, &mut name) {
         return;
     }
     ber::write_octets(&mut out, &name);

@@ -1,6 +1,11 @@
 //! A running search. It can be suspended after every few entries and resumed, also when entries have
 //! been added and removed in between.
 
+mod render;
+mod searches;
+
+pub(crate) use searches::Searches;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use net::FLUSH_BYTES;
@@ -8,7 +13,6 @@ use wire::ldap::answer::{write_entry, write_result, write_result_with};
 use wire::ldap::control::{Control, PagedResults};
 use wire::ldap::{Filter, ResultCode, SearchRequest, oid, op};
 
-use super::render;
 use crate::access;
 use crate::answer;
 use crate::clock::Now;
@@ -100,7 +104,7 @@ struct RunningSearch {
 
 /// A search under way.
 #[derive(Debug)]
-pub(super) struct Scan {
+struct Scan {
     search: RunningSearch,
     filter: CompiledFilter,
     projection: Projection,
@@ -125,7 +129,7 @@ struct ScanContext<'d> {
 impl Scan {
     /// Answers as much of a search as fits one stride; `None` if that was all, as for a lookup.
     #[inline]
-    pub(super) fn begin(
+    fn begin(
         search: &SearchRequest<'_>,
         terms: Terms<'_>,
         turn: &mut Turn<'_>,
@@ -175,37 +179,37 @@ impl Scan {
     }
 
     /// What the server holds for it.
-    pub(super) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         size_of::<Self>() + self.search.cursor.bytes() + self.filter.bytes() + self.projection.bytes()
     }
 
     /// What a paged search asks, as [`question`] has it.
-    pub(super) const fn question(&self) -> u64 {
+    const fn question(&self) -> u64 {
         self.search.question
     }
 
     /// The message id of its answers.
-    pub(super) const fn id(&self) -> i32 {
+    const fn id(&self) -> i32 {
         self.search.id
     }
 
     /// Whether there are entries left to look at.
-    pub(super) fn has_more(&self) -> bool {
+    fn has_more(&self) -> bool {
         matches!(self.status, ScanStatus::More | ScanStatus::Long)
     }
 
     /// Whether the next entry takes long.
-    pub(super) fn takes_long(&self) -> bool {
+    fn takes_long(&self) -> bool {
         self.status == ScanStatus::Long
     }
 
     /// Whether it has stopped because the page is full.
-    pub(super) fn is_page_full(&self) -> bool {
+    fn is_page_full(&self) -> bool {
         self.status == ScanStatus::PageFull
     }
 
     /// Makes a stride; true if there are more to make.
-    pub(super) fn step(&mut self, turn: &mut Turn<'_>) -> bool {
+    fn step(&mut self, turn: &mut Turn<'_>) -> bool {
         let store = turn.access.read();
         let mut context = ScanContext {
             store,
@@ -223,7 +227,7 @@ impl Scan {
     }
 
     /// Appends the final answer; the cookie is that of the next page, empty after the last.
-    pub(super) fn write_done(&self, cookie: &[u8], out: &mut Vec<u8>) {
+    fn write_done(&self, cookie: &[u8], out: &mut Vec<u8>) {
         let (code, diagnostic) = match self.status {
             ScanStatus::SizeLimit => {
                 (ResultCode::SIZE_LIMIT_EXCEEDED, "there are more entries than the size limit")
@@ -255,7 +259,7 @@ impl Scan {
 
     /// The same search, with a new page to fill. Its time begins again, for the client may have paused; the
     /// size limit is that of all pages, as in slapd.
-    pub(super) fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
+    fn next_page(self, id: i32, size: u32, search: &SearchRequest<'_>, turn: &Turn<'_>) -> Self {
         let deadline_ms = deadline_ms(search, &turn.settings.limits, turn.now);
         let search = RunningSearch { id, page: Some(size), deadline_ms, ..self.search };
         Self { search, status: ScanStatus::Done, ..self }
@@ -371,7 +375,7 @@ fn deadline_ms(search: &SearchRequest<'_>, limits: &Limits, now: Now) -> u64 {
 }
 
 /// What stays the same in all requests of a paged search (RFC 2696 section 3).
-pub(super) fn question(search: &SearchRequest<'_>) -> u64 {
+pub(crate) fn question(search: &SearchRequest<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     (search.base, search.scope as u8, search.types_only).hash(&mut hasher);
     search.filter.element().value.hash(&mut hasher);
@@ -397,7 +401,7 @@ pub(crate) fn compile(filter: Filter<'_>, turn: &mut Turn<'_>) {
 
 /// Whether a filter takes long to compile.
 #[inline]
-pub(super) fn is_long(filter: Filter<'_>) -> bool {
+pub(crate) fn is_long(filter: Filter<'_>) -> bool {
     filter.element().value.len() > LONG
 }
 

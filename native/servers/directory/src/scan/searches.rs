@@ -3,7 +3,7 @@
 use net::FLUSH_BYTES;
 use wire::ldap::{ResultCode, SearchRequest, op};
 
-use super::scan::{Scan, Terms, question};
+use super::{Scan, Terms, question};
 use crate::answer;
 use crate::controls::Page;
 use crate::flow::Flow;
@@ -56,7 +56,7 @@ impl Searches {
 
     /// Goes on with a paged search (RFC 2696 section 3): the cookie tells which one, and a page of no
     /// entries ends it.
-    pub(super) fn resume(
+    pub(crate) fn resume(
         &mut self,
         id: i32,
         page: Page<'_>,
@@ -112,7 +112,7 @@ impl Searches {
     }
 
     /// Drops the search with this message id.
-    pub(super) fn abandon(&mut self, id: i32) {
+    pub(crate) fn abandon(&mut self, id: i32) {
         self.running.retain(|scan| scan.id() != id);
     }
 

@@ -4,7 +4,7 @@ use wire::dn::{Dn, escape_value};
 
 /// What an ILS name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     /// A user, and its DN has been written.
     User,
     /// All users.
@@ -30,7 +30,7 @@ impl Names {
         &self.container
     }
 
-    pub(super) const fn ttl_s(&self) -> u32 {
+    pub(crate) const fn ttl_s(&self) -> u32 {
         self.ttl_s
     }
 
@@ -40,7 +40,7 @@ impl Names {
     }
 
     /// Reads a name; a user's stored name goes to `out`.
-    pub(super) fn read(&self, dn: &[u8], out: &mut Vec<u8>) -> Meaning {
+    pub(crate) fn read(&self, dn: &[u8], out: &mut Vec<u8>) -> Meaning {
         // The usual name has another end; this spares it the parser.
         if dn.is_empty() || ends_with(dn, &self.container) {
             return Meaning::Other;
@@ -77,7 +77,7 @@ impl Names {
     }
 
     /// Whether this is the name of the entry that holds all users, spelled as usual.
-    pub(super) fn is_container(&self, dn: &[u8]) -> bool {
+    pub(crate) fn is_container(&self, dn: &[u8]) -> bool {
         dn.eq_ignore_ascii_case(&self.container)
     }
 }

@@ -6,11 +6,11 @@ pub(crate) struct Effort {
     /// A value on its way to another form.
     pub(crate) buffer: Vec<u8>,
     /// What one entry may still take.
-    pub(super) left: usize,
+    pub(crate) left: usize,
     /// How long the values of one attribute may be.
-    pub(super) longest: usize,
+    pub(crate) longest: usize,
     /// Whether that was too little.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
 }
 
 impl Default for Effort {
@@ -21,7 +21,7 @@ impl Default for Effort {
 
 impl Effort {
     /// What an attribute or a value takes beside its bytes.
-    pub(super) const EACH: usize = 16;
+    pub(crate) const EACH: usize = 16;
 
     /// For the next entry, of which no attribute may be longer than this.
     #[inline]
@@ -44,7 +44,7 @@ impl Effort {
     }
 
     #[inline]
-    pub(super) const fn charge(&mut self, bytes: usize) {
+    pub(crate) const fn charge(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes);
     }
 }
