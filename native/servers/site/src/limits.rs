@@ -4,7 +4,7 @@
 //!
 //! Requests of one connection are answered one after the other, so that one is in flight at most.
 
-use http::HeadLimits;
+use http::RequestLimits;
 use wire::http::{MAX_HEAD_BYTES, MAX_HEADERS};
 
 /// A name, an occupation and the like. Pools have values of up to 256 bytes, a page shows 128. A property
@@ -38,8 +38,13 @@ net::limits! {
 }
 
 impl Limits {
-    pub(crate) const fn head(&self) -> HeadLimits {
-        HeadLimits { bytes: self.head_bytes, lines: self.headers }
+    pub(crate) const fn request(&self) -> RequestLimits {
+        RequestLimits {
+            head_bytes: self.head_bytes,
+            headers: self.headers,
+            target_bytes: self.target_bytes,
+            body_bytes: self.body_bytes,
+        }
     }
 }
 

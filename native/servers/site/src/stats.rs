@@ -1,7 +1,5 @@
 //! What a site has served.
 
-pub use net::Traffic;
-
 net::counters! {
     /// Requests served, by kind.
     pub struct Counters;
@@ -29,19 +27,22 @@ net::counters! {
 }
 
 /// What a site has served since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stats {
-    /// Connections and bytes.
-    pub traffic: Traffic,
-    /// Requests.
-    pub served: Counters,
-}
+pub type Stats = http::Stats<Counters>;
 
-impl Stats {
-    /// The numbers with their names.
-    pub fn named(&self) -> Vec<(&'static str, u64)> {
-        let mut named = self.traffic.named();
-        named.extend(self.served.named());
-        named
+impl http::Counters for Counters {
+    fn requests(&mut self) -> &mut u64 {
+        &mut self.requests
+    }
+
+    fn rejected(&mut self) -> &mut u64 {
+        &mut self.rejected
+    }
+
+    fn failed(&mut self) -> &mut u64 {
+        &mut self.failed
+    }
+
+    fn named(&self) -> Vec<(&'static str, u64)> {
+        self.named()
     }
 }

@@ -1,7 +1,7 @@
 //! Every bound the server keeps, each with its reason and each settable; those on sockets are in `net`. At a
 //! limit the client receives an HTTP status; nothing here ends the process.
 
-use http::HeadLimits;
+use http::RequestLimits;
 use wire::http::{MAX_HEAD_BYTES, MAX_HEADERS};
 
 net::limits! {
@@ -44,7 +44,12 @@ const MAX_BODY_BYTES: usize = 16 << 20;
 const MAX_PAGE_BYTES: usize = 16 << 20;
 
 impl Limits {
-    pub(crate) const fn head(&self) -> HeadLimits {
-        HeadLimits { bytes: self.head_bytes, lines: self.headers }
+    pub(crate) const fn request(&self) -> RequestLimits {
+        RequestLimits {
+            head_bytes: self.head_bytes,
+            headers: self.headers,
+            target_bytes: self.target_bytes,
+            body_bytes: self.body_bytes,
+        }
     }
 }

@@ -3,11 +3,13 @@
 use std::io::Write as _;
 
 /// To a client that has begun without TLS where it is spoken.
-pub const NOT_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
+pub(crate) const NOT_TLS: &[u8] =
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 47\r\n\
     Connection: close\r\n\r\nthis port speaks TLS; ask for it with https://\n";
 
 /// Too many connections already, in all or of this address.
-pub const UNAVAILABLE: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
+pub(crate) const UNAVAILABLE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\
     Connection: close\r\n\r\n";
 
 /// How a request wants to be answered.
@@ -22,7 +24,8 @@ pub struct ResponseOptions {
 }
 
 /// For requests that cannot be read.
-pub const CLOSING: ResponseOptions = ResponseOptions { keep_alive: false, http10: false, head_only: false };
+pub(crate) const CLOSING: ResponseOptions =
+    ResponseOptions { keep_alive: false, http10: false, head_only: false };
 
 /// Writes the answer to one request.
 #[derive(Debug)]

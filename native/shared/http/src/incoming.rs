@@ -13,7 +13,7 @@ pub struct Incoming {
 
 impl Incoming {
     /// A body about to begin; refused where it says that it has more than `most` bytes.
-    pub fn new(framing: Framing, most: usize) -> Result<Self, (&'static str, String)> {
+    pub(crate) fn new(framing: Framing, most: usize) -> Result<Self, (&'static str, String)> {
         match framing {
             Framing::Length(length) if length > most as u64 => Err(too_large(most)),
             _ => Ok(Self { body: Body::new(framing), content: Vec::new(), received: 0 }),
@@ -22,7 +22,7 @@ impl Incoming {
 
     /// Takes the next bytes and says how many; [`is_done`](Self::is_done) says whether that was all. An
     /// error is a status and a sentence: the client cannot be followed any further.
-    pub fn feed(&mut self, bytes: &[u8], most: usize) -> Result<usize, (&'static str, String)> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], most: usize) -> Result<usize, (&'static str, String)> {
         let mut consumed = 0;
         while !self.body.is_done() {
             let rest = bytes.get(consumed..).unwrap_or_default();
@@ -43,13 +43,18 @@ impl Incoming {
     }
 
     /// Whether all of it is there.
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.body.is_done()
     }
 
-    /// What it says.
+    /// What it says, once it is all there.
     pub fn content(&self) -> &[u8] {
         &self.content
+    }
+
+    /// The same, to keep.
+    pub fn into_content(self) -> Vec<u8> {
+        self.content
     }
 }
 

@@ -1,18 +1,25 @@
-//! HTTP/1 as every server here speaks it: what a request says, what refuses it, and how answers begin.
+//! HTTP/1 as every server here speaks it: what a request says, what refuses it, how answers begin, and the
+//! service that goes through all this for each connection.
 //!
-//! Heads and bodies as bytes are `wire::http`'s. What is here is the server's side of them, without sockets
-//! and without a word on what a server has to offer.
+//! Heads and bodies as bytes are `wire::http`'s, sockets are `net`'s. A server implements [`App`], which says
+//! what it has to offer, and runs an [`HttpService`] of it on each thread.
 
 mod answer;
+mod app;
 mod date;
 mod escape;
 mod incoming;
 mod lines;
 mod request;
+mod service;
+mod stats;
 
-pub use answer::{Answer, CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
+pub use answer::{Answer, ResponseOptions};
+pub use app::{App, Now, Outgoing, Progress, Received, Request, Then, Turn};
 pub use date::{MONTHS, WEEKDAYS, civil, http_date, parse_http_date};
 pub use escape::unescape;
 pub use incoming::Incoming;
 pub use lines::{Lines, value};
-pub use request::{HeadLimits, is_known_method, origin_form, problem, read, refusal};
+pub use request::{RequestLimits, is_known_method, origin_form};
+pub use service::{HttpService, Session};
+pub use stats::{Counters, Stats};

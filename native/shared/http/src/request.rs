@@ -4,38 +4,42 @@ use wire::http::{Framing, HeadError, RequestHead};
 
 use crate::lines::Lines;
 
-/// How long a head may be.
+/// What a request may take, as a server's limits of the same names have it.
 #[derive(Debug, Clone, Copy)]
-pub struct HeadLimits {
-    /// Bytes.
-    pub bytes: usize,
+pub struct RequestLimits {
+    /// Bytes of the head.
+    pub head_bytes: usize,
     /// Header lines.
-    pub lines: usize,
+    pub headers: usize,
+    /// Bytes of the target.
+    pub target_bytes: usize,
+    /// Bytes of the body.
+    pub body_bytes: usize,
 }
 
 /// Reads the head at the start of `bytes`: `None` while it is not all there. `other` gets the header lines
 /// that [`Lines`] leaves.
 #[inline]
-pub fn read<'a>(
+pub(crate) fn read<'a>(
     bytes: &'a [u8],
-    limits: HeadLimits,
+    limits: &RequestLimits,
     other: impl FnMut(&'a [u8]),
 ) -> Result<Option<(RequestHead<'a>, Lines)>, HeadError> {
     if bytes.is_empty() {
         return Ok(None);
     }
     let Some(head) = RequestHead::decode(bytes)? else {
-        return if bytes.len() <= limits.bytes { Ok(None) } else { Err(HeadError::TooLong) };
+        return if bytes.len() <= limits.head_bytes { Ok(None) } else { Err(HeadError::TooLong) };
     };
     let lines = Lines::read(bytes.get(..head.length).unwrap_or_default(), other);
-    if head.length > limits.bytes || lines.count > limits.lines {
+    if head.length > limits.head_bytes || lines.count > limits.headers {
         return Err(HeadError::TooLong);
     }
     Ok(Some((head, lines)))
 }
 
 /// The status that answers bytes that do not become a request. The connection cannot be used further.
-pub fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
+pub(crate) fn refusal(error: HeadError, bytes: &[u8]) -> &'static str {
     match error {
         // The request line has not even ended: it is the target that is too long.
         HeadError::TooLong if !bytes.contains(&b'\n') => "414 URI Too Long",
@@ -55,7 +59,7 @@ fn names_other_version(bytes: &[u8]) -> bool {
 
 /// What is wrong with a request whatever it asks for: status and sentence.
 #[inline]
-pub fn problem(
+pub(crate) fn problem(
     head: &RequestHead<'_>,
     lines: &Lines,
     target_bytes: usize,

@@ -53,7 +53,7 @@ impl Reactor {
     }
 
     /// What ends the thread's wait: for another thread that has an outcome, or for stopping.
-    pub fn waker(&self) -> Arc<Waker> {
+    pub(crate) fn waker(&self) -> Arc<Waker> {
         Arc::clone(&self.waker)
     }
 

@@ -1,162 +1,193 @@
-//! One request and its answer, without the socket.
+//! Requests and their answers, without the socket.
 
-use http::{Answer, CLOSING, Incoming, ResponseOptions, problem};
+use std::convert::Infallible;
+use std::sync::mpsc::{Receiver, Sender};
+use std::vec;
+
+use http::{Answer, App, Progress, Received, ResponseOptions, Then};
 use net::ConnectionId;
-use wire::http::{Framing, HeadError, RequestHead, cookie};
+use tls::Acceptor;
+use wire::http::cookie;
 
-use super::turn::Turn;
+use super::shared::Shared;
 use crate::http::{Lines, Route, Target, answer, changes, entering, fields, newcomer, route, user_number};
 use crate::page::{push_page, push_welcome};
-use crate::upd::{Outcome, Write};
+use crate::people_cache::PeopleCache;
+use crate::stats::{Counters, Published};
+use crate::upd::{Done, Job, Outcome, Write};
 
-/// What comes after some bytes of a request.
-#[derive(Debug)]
-pub(super) enum Progress {
-    /// Read the next request.
-    Next,
-    /// Read this request's body.
-    Body(Box<Form>),
-    /// Wait for a write.
-    Wait { options: ResponseOptions, browser: bool },
-    /// Close when the answers are out.
-    Close,
-    /// The same, with bytes of the client unread.
-    Linger,
-    /// The same, because the client cannot be followed or goes beyond a limit.
-    Abort,
+/// The outcomes of one transaction, for one thread.
+pub(super) type Outcomes = Vec<Done<ConnectionId>>;
+
+type Turn<'t> = http::Turn<Site<'t>>;
+type Request<'a> = http::Request<'a, Lines<'a>>;
+
+/// The site as one thread has it.
+pub(super) struct Site<'t> {
+    shared: &'t Shared,
+    people: PeopleCache<'t>,
+    writes: Sender<Job<ConnectionId>>,
+    outcomes: Receiver<Outcomes>,
+    /// What is left of the transaction whose outcomes are being delivered.
+    delivering: vec::IntoIter<Done<ConnectionId>>,
+    published: &'t Published,
 }
 
 /// A form on its way.
 #[derive(Debug)]
 pub(super) struct Form {
-    options: ResponseOptions,
     browser: bool,
     /// The user to update; `None` creates one.
     user: Option<u64>,
-    body: Incoming,
 }
 
-const fn after(options: ResponseOptions) -> Progress {
-    if options.keep_alive { Progress::Next } else { Progress::Close }
+/// A browser is answered otherwise than a program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Writing {
+    browser: bool,
 }
 
-/// Answers bytes that do not become a request.
-pub(super) fn refuse_head(error: HeadError, bytes: &[u8], turn: &mut Turn<'_>) -> Progress {
-    abort(CLOSING, http::refusal(error, bytes), &error.to_string(), turn)
-}
-
-/// Answers a client that cannot be followed, or has more to say than is taken: it has to go.
-fn abort(options: ResponseOptions, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
-    refuse(ResponseOptions { keep_alive: false, ..options }, status, sentence, turn);
-    Progress::Abort
-}
-
-fn refuse(options: ResponseOptions, status: &str, sentence: &str, turn: &mut Turn<'_>) {
-    turn.counters.requests += 1;
-    let counter =
-        if status.starts_with('5') { &mut turn.counters.failed } else { &mut turn.counters.rejected };
-    *counter += 1;
-    reply(options, turn).sentence(status, &[], sentence);
-}
-
-fn reply<'a>(options: ResponseOptions, turn: &'a mut Turn<'_>) -> Answer<'a> {
-    Answer { out: &mut turn.out, date: &turn.now.date, options }
-}
-
-/// Answers a request, or goes on to its body.
-pub(super) fn begin(
-    head: &RequestHead<'_>,
-    common: &http::Lines,
-    lines: &Lines<'_>,
-    turn: &mut Turn<'_>,
-) -> Progress {
-    let mut options = ResponseOptions {
-        keep_alive: head.keep_alive,
-        http10: common.http10,
-        head_only: head.method == "HEAD",
-    };
-    let has_body = !matches!(head.framing, Framing::Length(0));
-    let route = match problem(head, common, turn.shared.limits.target_bytes) {
-        Some((status, sentence)) => return reject(options, has_body, status, sentence, turn),
-        None => route(head.method, head.path),
-    };
-    match route {
-        Route::Found(Target::Users) => receive(head, common, lines, options, None, turn),
-        Route::Found(Target::Preferences) => match cookie(head.cookies, b"user").and_then(user_number) {
-            Some(user) => receive(head, common, lines, options, Some(user), turn),
-            None => reject(options, has_body, "403 Forbidden", "no cookie says who you are", turn),
-        },
-        Route::Found(target) => {
-            // Clients send no body with these. One that does is answered, and then its bytes are
-            // dropped with the connection.
-            options.keep_alive &= !has_body;
-            show(target, head, lines, options, turn);
-            if has_body { Progress::Linger } else { after(options) }
-        }
-        Route::WrongMethod(allowed) => {
-            options.keep_alive &= !has_body;
-            turn.counters.requests += 1;
-            turn.counters.rejected += 1;
-            let sentence = format!("not by this method, but by {allowed}");
-            reply(options, turn).sentence("405 Method Not Allowed", &[("Allow: ", allowed)], &sentence);
-            if has_body { Progress::Linger } else { after(options) }
-        }
-        Route::NotFound => reject(options, has_body, "404 Not Found", "there is nothing here", turn),
-        Route::UnknownMethod => reject(options, has_body, "501 Not Implemented", "an unknown method", turn),
+impl<'t> Site<'t> {
+    pub(super) fn new(
+        shared: &'t Shared,
+        people: PeopleCache<'t>,
+        writes: Sender<Job<ConnectionId>>,
+        outcomes: Receiver<Outcomes>,
+        published: &'t Published,
+    ) -> Self {
+        Self { shared, people, writes, outcomes, delivering: vec::IntoIter::default(), published }
     }
 }
 
-fn reject(
-    mut options: ResponseOptions,
-    has_body: bool,
-    status: &str,
-    sentence: &str,
-    turn: &mut Turn<'_>,
-) -> Progress {
-    options.keep_alive &= !has_body;
-    refuse(options, status, sentence, turn);
-    if has_body { Progress::Linger } else { after(options) }
+impl App for Site<'_> {
+    type Lines<'a> = Lines<'a>;
+    type Form = Form;
+    type Waiting = Writing;
+    type Outcome = Outcome;
+    type Outgoing = Infallible;
+    type Counters = Counters;
+
+    #[inline]
+    fn acceptor(&self) -> Option<&Acceptor> {
+        self.shared.tls.as_ref()
+    }
+
+    #[inline]
+    fn line<'a>(lines: &mut Lines<'a>, line: &'a [u8]) {
+        lines.line(line);
+    }
+
+    #[inline]
+    fn begin(request: &Request<'_>, turn: &mut http::Turn<Self>) -> Progress<Self> {
+        let (head, options) = (&request.head, request.options);
+        match route(head.method, head.path) {
+            Route::Found(Target::Users) => receive(request, None, turn),
+            Route::Found(Target::Preferences) => match cookie(head.cookies, b"user").and_then(user_number) {
+                Some(user) => receive(request, Some(user), turn),
+                None => turn.refuse(options, "403 Forbidden", &[], "no cookie says who you are"),
+            },
+            Route::Found(target) => show(target, request, turn),
+            Route::WrongMethod(allowed) => turn.wrong_method(options, allowed),
+            Route::NotFound => turn.not_found(options),
+            Route::UnknownMethod => turn.unknown_method(options),
+        }
+    }
+
+    /// Hands the form to the writer.
+    fn submit(received: Received<Self>, id: ConnectionId, turn: &mut http::Turn<Self>) -> Progress<Self> {
+        let Received { options, form, body } = received;
+        let write = match write(&form, body.content(), turn) {
+            Ok(write) => write,
+            Err(sentence) => return turn.refuse(options, "400 Bad Request", &[], &sentence),
+        };
+        turn.counters.asp_requests += 1;
+        if turn.app.writes.send(Job { ticket: id, write }).is_err() {
+            return turn.refuse(options, "503 Service Unavailable", &[], "nothing can be stored now");
+        }
+        Progress::Wait(options, Writing { browser: form.browser })
+    }
+
+    #[inline]
+    fn next_outcome(&mut self) -> Option<(ConnectionId, Outcome)> {
+        loop {
+            if let Some(done) = self.delivering.next() {
+                return Some((done.ticket, done.outcome));
+            }
+            self.delivering = self.outcomes.try_recv().ok()?.into_iter();
+        }
+    }
+
+    fn finish(
+        options: ResponseOptions,
+        Writing { browser }: Writing,
+        outcome: Outcome,
+        turn: &mut http::Turn<Self>,
+    ) -> Progress<Self> {
+        match outcome {
+            Outcome::Created(id) => {
+                turn.counters.requests += 1;
+                turn.counters.creates += 1;
+                answer::created(&mut turn.reply(options), id, browser);
+            }
+            Outcome::Updated => {
+                turn.counters.requests += 1;
+                turn.counters.updates += 1;
+                answer::updated(&mut turn.reply(options), browser);
+            }
+            Outcome::Unknown => return turn.refuse(options, "404 Not Found", &[], "there is no such user"),
+            Outcome::Failed => {
+                let sentence = "the change could not be stored; nothing has changed";
+                return turn.refuse(options, "503 Service Unavailable", &[], sentence);
+            }
+        }
+        Progress::Done(Then::after(options))
+    }
+
+    #[inline]
+    fn end_turn(&mut self, counters: &mut Counters) {
+        self.people.release();
+        self.published.take(counters);
+    }
 }
 
-fn show(
-    target: Target,
-    head: &RequestHead<'_>,
-    lines: &Lines<'_>,
-    options: ResponseOptions,
-    turn: &mut Turn<'_>,
-) {
+fn show<'t>(target: Target, request: &Request<'_>, turn: &mut Turn<'t>) -> Progress<Site<'t>> {
+    let options = request.options;
     match target {
-        Target::Page => page(head.cookies, options, turn),
-        Target::Image(n) => image(n, lines, options, turn),
-        _ => match entering(head.query) {
+        Target::Page => page(request.head.cookies, options, turn),
+        Target::Image(n) => image(n, &request.own, options, turn),
+        _ => match entering(request.head.query) {
             Some(user) => {
                 turn.counters.requests += 1;
-                answer::entered(&mut reply(options, turn), user);
+                answer::entered(&mut turn.reply(options), user);
             }
-            None => refuse(options, "400 Bad Request", "no number of a user; ask for /enter?user=1", turn),
+            None => {
+                let sentence = "no number of a user; ask for /enter?user=1";
+                return turn.refuse(options, "400 Bad Request", &[], sentence);
+            }
         },
     }
+    Progress::Done(Then::after(options))
 }
 
 fn image(n: usize, lines: &Lines<'_>, options: ResponseOptions, turn: &mut Turn<'_>) {
     turn.counters.requests += 1;
     turn.counters.images += 1;
-    let shared = turn.shared;
+    let shared = turn.app.shared;
     let Some(picture) = shared.images.get(n) else { return };
     if lines.if_none_match == Some(picture.tag.as_bytes()) {
-        answer::not_modified(&mut reply(options, turn), &picture.tag);
+        answer::not_modified(&mut turn.reply(options), &picture.tag);
     } else {
-        answer::image(&mut reply(options, turn), picture.bytes, &picture.tag);
+        answer::image(&mut turn.reply(options), picture.bytes, &picture.tag);
     }
 }
 
 fn page(cookies: &[u8], options: ResponseOptions, turn: &mut Turn<'_>) {
     let Some(user) = cookie(cookies, b"user") else {
         turn.counters.requests += 1;
-        answer::html(&mut reply(options, turn), "200 OK", |out| push_welcome(out, None));
+        answer::html(&mut turn.reply(options), "200 OK", |out| push_welcome(out, None));
         return;
     };
-    let Turn { people, out, counters, now, .. } = turn;
+    let Turn { app: Site { people, .. }, out, counters, now, .. } = turn;
     counters.requests += 1;
     let start = out.len();
     let shown = match user_number(user) {
@@ -174,115 +205,37 @@ fn page(cookies: &[u8], options: ResponseOptions, turn: &mut Turn<'_>) {
         Ok(None) => {
             let user = String::from_utf8_lossy(user);
             turn.counters.rejected += 1;
-            answer::html(&mut reply(options, turn), "404 Not Found", |out| push_welcome(out, Some(&user)));
+            answer::html(&mut turn.reply(options), "404 Not Found", |out| push_welcome(out, Some(&user)));
         }
         Err(error) => {
             turn.out.truncate(start);
             turn.counters.failed += 1;
             let sentence = format!("the database cannot be read: {error}");
-            reply(options, turn).sentence("500 Internal Server Error", &[], &sentence);
+            turn.reply(options).sentence("500 Internal Server Error", &[], &sentence);
         }
     }
 }
 
 /// Goes on to the body of a form.
-fn receive(
-    head: &RequestHead<'_>,
-    common: &http::Lines,
-    lines: &Lines<'_>,
-    options: ResponseOptions,
-    user: Option<u64>,
-    turn: &mut Turn<'_>,
-) -> Progress {
-    let body = match Incoming::new(head.framing, turn.shared.limits.body_bytes) {
-        Ok(body) => body,
-        Err((status, sentence)) => return abort(options, status, &sentence, turn),
-    };
+fn receive<'t>(request: &Request<'_>, user: Option<u64>, turn: &mut Turn<'t>) -> Progress<Site<'t>> {
     let form = |kind: &[u8]| {
         let kind = kind.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
         kind.eq_ignore_ascii_case(b"application/x-www-form-urlencoded")
     };
-    if !lines.content_type.is_none_or(form) {
+    if !request.own.content_type.is_none_or(form) {
         let sentence = "send application/x-www-form-urlencoded";
-        return reject(options, true, "415 Unsupported Media Type", sentence, turn);
+        return turn.refuse(request.options, "415 Unsupported Media Type", &[], sentence);
     }
-    // RFC 9110 section 10.1.1: not to HTTP/1.0 clients.
-    if common.expects && !common.http10 {
-        turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
-    }
-    Progress::Body(Box::new(Form { options, browser: lines.html, user, body }))
+    request.receive(Form { browser: request.own.html, user }, turn)
 }
 
-impl Form {
-    /// Takes the next bytes of the body; says how many, and what comes then if that was all.
-    pub(super) fn feed(
-        &mut self,
-        bytes: &[u8],
-        id: ConnectionId,
-        turn: &mut Turn<'_>,
-    ) -> (usize, Option<Progress>) {
-        match self.body.feed(bytes, turn.shared.limits.body_bytes) {
-            Ok(consumed) => (consumed, self.body.is_done().then(|| self.submit(id, turn))),
-            Err((status, sentence)) => (bytes.len(), Some(abort(self.options, status, &sentence, turn))),
-        }
-    }
-
-    /// The form is all there: hands it to the writer.
-    fn submit(&self, id: ConnectionId, turn: &mut Turn<'_>) -> Progress {
-        let write = match self.write(turn) {
-            Ok(write) => write,
-            Err(sentence) => {
-                refuse(self.options, "400 Bad Request", &sentence, turn);
-                return after(self.options);
-            }
-        };
-        turn.counters.asp_requests += 1;
-        if turn.write(id, write) {
-            Progress::Wait { options: self.options, browser: self.browser }
-        } else {
-            refuse(self.options, "503 Service Unavailable", "nothing can be stored now", turn);
-            after(self.options)
-        }
-    }
-
-    fn write(&self, turn: &Turn<'_>) -> Result<Write, String> {
-        let fields = fields(self.body.content(), turn.shared.limits.form_fields)
-            .map_err(|error| format!("no form: {error}"))?;
-        let write = match self.user {
-            Some(user) => changes(&fields).map(|changes| Write::Update(user, Box::new(changes))),
-            None => newcomer(&fields, turn.now.unix_s).map(|visitor| Write::Create(Box::new(visitor))),
-        };
-        write.map_err(|error| error.to_string())
-    }
-}
-
-/// Answers a write that has ended.
-pub(super) fn finish(
-    options: ResponseOptions,
-    browser: bool,
-    outcome: Outcome,
-    turn: &mut Turn<'_>,
-) -> Progress {
-    match outcome {
-        Outcome::Created(id) => {
-            turn.counters.requests += 1;
-            turn.counters.creates += 1;
-            answer::created(&mut reply(options, turn), id, browser);
-        }
-        Outcome::Updated => {
-            turn.counters.requests += 1;
-            turn.counters.updates += 1;
-            answer::updated(&mut reply(options, turn), browser);
-        }
-        Outcome::Unknown => refuse(options, "404 Not Found", "there is no such user", turn),
-        Outcome::Failed => {
-            refuse(
-                options,
-                "503 Service Unavailable",
-                "the change could not be stored; nothing has changed",
-                turn,
-            );
-        }
-    }
-    after(options)
+/// What a form asks the writer for.
+fn write(form: &Form, body: &[u8], turn: &Turn<'_>) -> Result<Write, String> {
+    let fields =
+        fields(body, turn.app.shared.limits.form_fields).map_err(|error| format!("no form: {error}"))?;
+    let write = match form.user {
+        Some(user) => changes(&fields).map(|changes| Write::Update(user, Box::new(changes))),
+        None => newcomer(&fields, turn.now.unix_s).map(|visitor| Write::Create(Box::new(visitor))),
+    };
+    write.map_err(|error| error.to_string())
 }

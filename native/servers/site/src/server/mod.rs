@@ -1,24 +1,21 @@
 //! The server: threads that answer, each with a reader of the database, and one that writes. Their sockets
-//! are `net`'s; here are HTTP's side of them, and how a site starts and stops.
+//! are `net`'s and HTTP is `http`'s; here are the answers, and how a site starts and stops.
 
 mod exchange;
-mod service;
 mod shared;
-mod turn;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender};
 
-use mio::Waker;
-use net::{ConnectionId, Reactor, Server};
+use http::HttpService;
+use net::{ConnectionId, Mailboxes, Reactor, Server};
 use rusqlite::Connection as Database;
 use tls::Acceptor;
 
-use self::service::{HttpService, Outcomes};
+use self::exchange::{Outcomes, Site};
 use self::shared::Shared;
-use self::turn::Turn;
 use crate::config::Config;
 use crate::people_cache::PeopleCache;
 use crate::stats::{Counters, Stats};
@@ -61,10 +58,9 @@ pub fn start(config: Config, expected: &Expected) -> Result<Running, StartError>
         Server::listen(&config.host, config.port, config.threads, config.limits.socket())?;
     let manifest = upd::inspect(&config.database, expected)?;
     let shared = Arc::new(Shared::new(config.threads, config.limits, secure));
-    let (mut parts, mut mailboxes) = (Vec::new(), Vec::new());
-    for reactor in reactors {
-        let (sender, outcomes) = channel();
-        mailboxes.push(Mailbox { sender, waker: reactor.waker() });
+    let (mailboxes, outcomes) = Mailboxes::new(&reactors);
+    let mut parts = Vec::new();
+    for (reactor, outcomes) in reactors.into_iter().zip(outcomes) {
         parts.push(ThreadParts { reactor, outcomes, db: upd::reading(&config.database)? });
     }
     let commits = Commits::default();
@@ -83,27 +79,17 @@ struct ThreadParts {
     db: Database,
 }
 
-/// How the writer reaches a thread.
-struct Mailbox {
-    sender: Sender<Outcomes>,
-    waker: Arc<Waker>,
-}
-
 /// Hands the outcomes of a transaction to the threads whose clients wait: one wake for each.
-fn deliver(mailboxes: Vec<Mailbox>) -> impl FnMut(&mut Vec<Done<ConnectionId>>) + Send + 'static {
+fn deliver(mailboxes: Mailboxes<Outcomes>) -> impl FnMut(&mut Vec<Done<ConnectionId>>) + Send + 'static {
     move |done| {
-        let mut bundles: Vec<Outcomes> = mailboxes.iter().map(|_| Vec::new()).collect();
+        let mut bundles: Vec<Outcomes> = (0..mailboxes.len()).map(|_| Vec::new()).collect();
         for done in done.drain(..) {
             if let Some(bundle) = bundles.get_mut(done.ticket.thread) {
                 bundle.push(done);
             }
         }
-        for (mailbox, bundle) in mailboxes.iter().zip(bundles).filter(|(_, bundle)| !bundle.is_empty()) {
-            // A thread that is gone has no clients left either; one that cannot be woken wakes by
-            // its timer.
-            if mailbox.sender.send(bundle).is_ok() {
-                let _ = mailbox.waker.wake();
-            }
+        for (thread, bundle) in bundles.into_iter().enumerate().filter(|(_, bundle)| !bundle.is_empty()) {
+            mailboxes.send(thread, bundle);
         }
     }
 }
@@ -128,8 +114,8 @@ impl Running {
                 let Some(published) = shared.published.get(index) else { return Ok(()) };
                 let reader = Reader::new(&db, commits).map_err(io::Error::other)?;
                 let people = PeopleCache::new(reader, cache);
-                let turn = Turn::new(&shared, people, writes);
-                reactor.run(HttpService::new(turn, outcomes, published))
+                let site = Site::new(&shared, people, writes, outcomes, published);
+                reactor.run(HttpService::new(site, shared.limits.request()))
             })?;
         }
         Ok(())

@@ -1,176 +1,160 @@
-//! One request and its answer, without the socket.
+//! Requests and their answers, without the socket.
 
-use std::net::IpAddr;
 use std::rc::Rc;
-use std::sync::mpsc::TrySendError;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
-use http::{
-    Answer, CLOSING, Incoming, Lines, ResponseOptions, is_known_method, origin_form, problem, unescape,
-};
+use http::{App, Progress, Received, ResponseOptions, Then, is_known_method, origin_form, unescape};
 use net::ConnectionId;
-use wire::http::{Framing, HeadError, RequestHead, query};
+use tls::Acceptor;
+use wire::http::query;
 
+use super::Shared;
 use super::rest::Rest;
-use super::turn::Turn;
 use crate::cgi::{Described, Fault, Job, Output, Variables, program};
 use crate::dynamic::{PARSED_PAGE, TEMPLATES, Templates, Text, expand};
-use crate::files::{Conditions, Found, Missing, OpenedFile, PathError, Verdict, beneath};
+use crate::files::{Conditions, Found, Missing, OpenFiles, OpenedFile, PathError, Verdict, beneath};
+use crate::stats::{Counters, Published};
 
-/// What comes after some bytes of a request.
-pub(super) enum Progress {
-    /// Read this request's body.
-    Body(Box<Form>),
-    /// Wait for a program.
-    Wait(ResponseOptions),
-    /// Go on with the body of the answer.
-    Send(Box<Rest>, Then),
-    /// The answer is out.
-    Done(Then),
-    /// The client cannot be followed or goes beyond a limit: send it away.
-    Abort,
-}
+/// What became of a program, and the connection that waits for it.
+pub(super) type Done = (ConnectionId, Result<Output, Fault>);
 
-/// What comes after an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
-    /// Read the next request.
-    Next,
-    /// Close.
-    Close,
-    /// The same, with bytes of the client unread.
-    Linger,
-}
-
-/// A request for a program whose body is on its way.
-pub(super) struct Form {
-    options: ResponseOptions,
-    job: Job,
-    body: Incoming,
-}
-
-/// A request, and all that is known of it.
-pub(super) struct Request<'a> {
-    pub(super) head: RequestHead<'a>,
-    pub(super) common: Lines,
-    pub(super) conditions: Conditions<'a>,
-    /// What the client sent, from the head on.
-    pub(super) bytes: &'a [u8],
-    pub(super) id: ConnectionId,
-    pub(super) from: IpAddr,
-}
+type Turn<'t> = http::Turn<Web<'t>>;
+type Request<'a> = http::Request<'a, Conditions<'a>>;
 
 /// In-process text without `?size=`: the constant answer of paper 001.
 const TEXT_BYTES: usize = 6_250;
 
-const fn after(options: ResponseOptions) -> Then {
-    if options.keep_alive { Then::Next } else { Then::Close }
+/// The server as one thread has it.
+pub(super) struct Web<'t> {
+    shared: &'t Shared,
+    files: Option<OpenFiles>,
+    /// Where requests for programs go, where there are some.
+    jobs: Option<SyncSender<Job>>,
+    outcomes: Receiver<Done>,
+    published: &'t Published,
+    /// For bodies whose length is known only when they are made.
+    scratch: Vec<u8>,
+    /// The number of the next random text.
+    text: u64,
 }
 
-/// Answers bytes that do not become a request.
-pub(super) fn refuse_head(error: HeadError, bytes: &[u8], turn: &mut Turn<'_>) -> Progress {
-    abort(CLOSING, http::refusal(error, bytes), &error.to_string(), turn)
+impl<'t> Web<'t> {
+    pub(super) fn new(
+        shared: &'t Shared,
+        jobs: Option<SyncSender<Job>>,
+        outcomes: Receiver<Done>,
+        published: &'t Published,
+    ) -> Self {
+        let files = shared.root.as_ref().map(|root| OpenFiles::new(root.clone(), shared.limits.open_files));
+        Self { shared, files, jobs, outcomes, published, scratch: Vec::new(), text: 0 }
+    }
 }
 
-/// Answers a client that cannot be followed, or has more to say than is taken: it has to go.
-fn abort(options: ResponseOptions, status: &str, sentence: &str, turn: &mut Turn<'_>) -> Progress {
-    refuse(ResponseOptions { keep_alive: false, ..options }, status, &[], sentence, turn);
-    Progress::Abort
+impl App for Web<'_> {
+    type Lines<'a> = Conditions<'a>;
+    type Form = Job;
+    type Waiting = ();
+    type Outcome = Result<Output, Fault>;
+    type Outgoing = Box<Rest>;
+    type Counters = Counters;
+
+    #[inline]
+    fn acceptor(&self) -> Option<&Acceptor> {
+        self.shared.tls.as_ref()
+    }
+
+    #[inline]
+    fn line<'a>(conditions: &mut Conditions<'a>, line: &'a [u8]) {
+        conditions.line(line);
+    }
+
+    #[inline]
+    fn begin(request: &Request<'_>, turn: &mut http::Turn<Self>) -> Progress<Self> {
+        let path = origin_form(request.head.path);
+        if let Some(rest) = path.strip_prefix("/cgi-bin/") {
+            return cgi(request, path, rest, turn);
+        }
+        match request.head.method {
+            "GET" | "HEAD" => match path.strip_prefix("/dynamic/") {
+                Some(kind) => dynamic(kind, request, turn),
+                None => file(path, &request.own, request.options, turn),
+            },
+            method => wrong_method(method, "GET, HEAD", request.options, turn),
+        }
+    }
+
+    /// Hands the body to the program.
+    fn submit(received: Received<Self>, _: ConnectionId, turn: &mut http::Turn<Self>) -> Progress<Self> {
+        let Received { options, form: mut job, body } = received;
+        job.body = body.into_content();
+        job.variables.add_length(job.body.len());
+        submit(job, options, turn)
+    }
+
+    #[inline]
+    fn next_outcome(&mut self) -> Option<Done> {
+        self.outcomes.try_recv().ok()
+    }
+
+    fn finish(
+        options: ResponseOptions,
+        (): (),
+        outcome: Result<Output, Fault>,
+        turn: &mut http::Turn<Self>,
+    ) -> Progress<Self> {
+        finish(options, outcome, turn)
+    }
+
+    #[inline]
+    fn end_turn(&mut self, counters: &mut Counters) {
+        self.published.take(counters);
+    }
 }
 
-fn refuse(
+fn wrong_method<'t>(
+    method: &str,
+    allowed: &str,
     options: ResponseOptions,
-    status: &str,
-    extra: &[(&str, &str)],
-    sentence: &str,
-    turn: &mut Turn<'_>,
-) -> Progress {
-    turn.counters.requests += 1;
-    match status.as_bytes().first() {
-        Some(b'4') => turn.counters.rejected += 1,
-        Some(b'5') => turn.counters.failed += 1,
-        _ => {}
-    }
-    reply(options, turn).sentence(status, extra, sentence);
-    Progress::Done(after(options))
-}
-
-fn reply<'a>(options: ResponseOptions, turn: &'a mut Turn<'_>) -> Answer<'a> {
-    Answer { out: &mut turn.out, date: &turn.now.date, options }
-}
-
-/// Answers a request, or goes on to its body or to a program.
-#[inline]
-pub(super) fn begin(request: &Request<'_>, turn: &mut Turn<'_>) -> Progress {
-    let Request { head, common, .. } = request;
-    let mut options = ResponseOptions {
-        keep_alive: head.keep_alive,
-        http10: common.http10,
-        head_only: head.method == "HEAD",
-    };
-    let problem = problem(head, common, turn.shared.limits.target_bytes);
-    let path = origin_form(head.path);
-    if problem.is_none()
-        && let Some(rest) = path.strip_prefix("/cgi-bin/")
-    {
-        return cgi(request, path, rest, options, turn);
-    }
-    // Nothing else takes a body. A client that sends one is answered, and then its bytes are dropped with
-    // the connection.
-    let has_body = head.framing != Framing::Length(0);
-    options.keep_alive &= !has_body;
-    let progress = match (problem, head.method) {
-        (Some((status, sentence)), _) => refuse(options, status, &[], sentence, turn),
-        (None, "GET" | "HEAD") => match path.strip_prefix("/dynamic/") {
-            Some(kind) => dynamic(kind, request, options, turn),
-            None => file(path, &request.conditions, options, turn),
-        },
-        (None, method) => wrong_method(method, "GET, HEAD", options, turn),
-    };
-    match progress {
-        Progress::Done(_) if has_body => Progress::Done(Then::Linger),
-        Progress::Send(rest, _) if has_body => Progress::Send(rest, Then::Linger),
-        progress => progress,
-    }
-}
-
-fn wrong_method(method: &str, allowed: &str, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
-    if !is_known_method(method) {
-        return refuse(options, "501 Not Implemented", &[], "an unknown method", turn);
-    }
-    let sentence = format!("not by this method, but by {allowed}");
-    refuse(options, "405 Method Not Allowed", &[("Allow: ", allowed)], &sentence, turn)
+    turn: &mut Turn<'t>,
+) -> Progress<Web<'t>> {
+    if is_known_method(method) { turn.wrong_method(options, allowed) } else { turn.unknown_method(options) }
 }
 
 /// Answers with a file.
 #[inline]
-fn file(path: &str, conditions: &Conditions<'_>, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
+fn file<'t>(
+    path: &str,
+    conditions: &Conditions<'_>,
+    options: ResponseOptions,
+    turn: &mut Turn<'t>,
+) -> Progress<Web<'t>> {
     let name = match beneath(path) {
         Ok(name) => name,
-        Err(PathError::Nothing) => return not_found(options, turn),
+        Err(PathError::Nothing) => return turn.not_found(options),
         Err(PathError::Malformed) => {
-            return refuse(options, "400 Bad Request", &[], "a path that cannot be decoded", turn);
+            return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
         }
     };
     // However it is spelled, no program is shown as a file: the folder may be one of the docroot's.
     if name.starts_with(b"cgi-bin/") {
-        return not_found(options, turn);
+        return turn.not_found(options);
     }
     // A file that became shorter between its opening and now is opened again, once.
     for _ in 0..2 {
-        let found = match &mut turn.files {
+        let found = match &mut turn.app.files {
             Some(files) => files.find(&name, turn.now.ms),
             None => Err(Missing::NotFound),
         };
         let file = match found {
             Ok(Found::File(file)) => file,
             Ok(Found::Folder) => return to_folder(path, options, turn),
-            Err(Missing::NotFound) => return not_found(options, turn),
+            Err(Missing::NotFound) => return turn.not_found(options),
             Err(Missing::Forbidden) => {
-                return refuse(options, "403 Forbidden", &[], "this file may not be read", turn);
+                return turn.refuse(options, "403 Forbidden", &[], "this file may not be read");
             }
             Err(Missing::Busy) => {
                 let sentence = "no file can be opened now, try again later";
-                return refuse(options, "503 Service Unavailable", &[], sentence, turn);
+                return turn.refuse(options, "503 Service Unavailable", &[], sentence);
             }
             Err(Missing::Failed) => break,
         };
@@ -184,32 +168,28 @@ fn file(path: &str, conditions: &Conditions<'_>, options: ResponseOptions, turn:
             return progress;
         }
         turn.out.truncate(start);
-        if let Some(files) = &mut turn.files {
+        if let Some(files) = &mut turn.app.files {
             files.forget(&file);
         }
     }
-    refuse(options, "500 Internal Server Error", &[], "the file cannot be read", turn)
-}
-
-fn not_found(options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
-    refuse(options, "404 Not Found", &[], "there is nothing here", turn)
+    turn.refuse(options, "500 Internal Server Error", &[], "the file cannot be read")
 }
 
 /// Sends the client to the path with a slash behind it, to which the links of the folder's page refer.
-fn to_folder(path: &str, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
+fn to_folder<'t>(path: &str, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     // Two slashes in front would begin the name of another server.
     let location = format!("/{}/", path.trim_start_matches('/'));
-    refuse(options, "301 Moved Permanently", &[("Location: ", &location)], "a folder", turn)
+    turn.refuse(options, "301 Moved Permanently", &[("Location: ", &location)], "a folder")
 }
 
 /// Answers with a file, or a part of it, or the news that the client has it; `None` where it cannot be read.
 #[inline]
-fn send_file(
+fn send_file<'t>(
     file: &Rc<OpenedFile>,
     conditions: &Conditions<'_>,
     options: ResponseOptions,
-    turn: &mut Turn<'_>,
-) -> Option<Progress> {
+    turn: &mut Turn<'t>,
+) -> Option<Progress<Web<'t>>> {
     let size = file.size;
     let lines = [
         ("Content-Type: ", file.content_type),
@@ -217,7 +197,7 @@ fn send_file(
         ("ETag: ", &file.tag),
         ("Accept-Ranges: ", "bytes"),
     ];
-    let mut answer = reply(options, turn);
+    let mut answer = turn.reply(options);
     let range = match conditions.judge(file, options.head_only) {
         Verdict::Whole => {
             answer.head("200 OK", &lines);
@@ -234,16 +214,16 @@ fn send_file(
             answer.end();
             turn.counters.requests += 1;
             turn.counters.not_modified += 1;
-            return Some(Progress::Done(after(options)));
+            return Some(Progress::Done(Then::after(options)));
         }
         Verdict::Failed => {
             let sentence = "the file is another one than the request means";
-            return Some(refuse(options, "412 Precondition Failed", &[], sentence, turn));
+            return Some(turn.refuse(options, "412 Precondition Failed", &[], sentence));
         }
         Verdict::Unsatisfiable => {
             let (all, sentence) = (format!("bytes */{size}"), "the file has no such bytes");
             let extra = [("Content-Range: ", all.as_str())];
-            return Some(refuse(options, "416 Range Not Satisfiable", &extra, sentence, turn));
+            return Some(turn.refuse(options, "416 Range Not Satisfiable", &extra, sentence));
         }
     };
     answer.length(range.end - range.start);
@@ -254,16 +234,20 @@ fn send_file(
     Some(sent(rest, is_done, options))
 }
 
-fn sent(rest: Rest, is_done: bool, options: ResponseOptions) -> Progress {
-    if is_done { Progress::Done(after(options)) } else { Progress::Send(Box::new(rest), after(options)) }
+fn sent<'t>(rest: Rest, is_done: bool, options: ResponseOptions) -> Progress<Web<'t>> {
+    if is_done {
+        Progress::Done(Then::after(options))
+    } else {
+        Progress::Send(Box::new(rest), Then::after(options))
+    }
 }
 
 /// Answers with a page, parsed; `None` where it cannot be read.
-fn page(file: &OpenedFile, options: ResponseOptions, turn: &mut Turn<'_>) -> Option<Progress> {
-    let most = turn.shared.limits.page_bytes;
+fn page<'t>(file: &OpenedFile, options: ResponseOptions, turn: &mut Turn<'t>) -> Option<Progress<Web<'t>>> {
+    let most = turn.app.shared.limits.page_bytes;
     if file.size > most as u64 {
         let sentence = format!("a page of over {most} bytes is not parsed");
-        return Some(refuse(options, "500 Internal Server Error", &[], &sentence, turn));
+        return Some(turn.refuse(options, "500 Internal Server Error", &[], &sentence));
     }
     let mut source = Vec::new();
     while (source.len() as u64) < file.size {
@@ -276,55 +260,56 @@ fn page(file: &OpenedFile, options: ResponseOptions, turn: &mut Turn<'_>) -> Opt
     Some(parsed(&source, options, turn))
 }
 
-fn parsed(source: &[u8], options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
+fn parsed<'t>(source: &[u8], options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
     turn.counters.pages += 1;
     let unix_s = turn.now.unix_s;
     made("text/html", options, turn, |page| expand(source, unix_s, page))
 }
 
 /// Answers with a body that `write` makes as a whole.
-fn made(
+fn made<'t>(
     kind: &str,
     options: ResponseOptions,
-    turn: &mut Turn<'_>,
+    turn: &mut Turn<'t>,
     write: impl FnOnce(&mut Vec<u8>),
-) -> Progress {
-    let mut page = std::mem::take(&mut turn.scratch);
+) -> Progress<Web<'t>> {
+    let mut page = std::mem::take(&mut turn.app.scratch);
     page.clear();
     write(&mut page);
     turn.counters.requests += 1;
-    let mut answer = reply(options, turn);
+    let mut answer = turn.reply(options);
     answer.head("200 OK", &[("Content-Type: ", kind)]);
     answer.length(page.len() as u64);
     let mut rest = Rest::Page { page, at: 0 };
     let is_done = options.head_only || rest.push(&mut turn.out).unwrap_or(true);
     match rest {
         Rest::Page { page, .. } if is_done => {
-            turn.scratch = page;
-            Progress::Done(after(options))
+            turn.app.scratch = page;
+            Progress::Done(Then::after(options))
         }
         rest => sent(rest, is_done, options),
     }
 }
 
 /// Answers with what is made in the process.
-fn dynamic(kind: &str, request: &Request<'_>, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
+fn dynamic<'t>(kind: &str, request: &Request<'_>, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
+    let options = request.options;
     match kind {
         "constant" | "random" => {
-            let most = turn.shared.limits.dynamic_bytes;
+            let most = turn.app.shared.limits.dynamic_bytes;
             let Some(length) = size(request.head.query).filter(|length| *length <= most) else {
                 let sentence = format!("size takes 0 to {most}");
-                return refuse(options, "400 Bad Request", &[], &sentence, turn);
+                return turn.refuse(options, "400 Bad Request", &[], &sentence);
             };
             let text = if kind == "random" {
-                turn.text += 1;
-                Text::random(length, turn.text - 1)
+                turn.app.text += 1;
+                Text::random(length, turn.app.text - 1)
             } else {
                 Text::constant(length)
             };
             turn.counters.requests += 1;
             turn.counters.in_process += 1;
-            let mut answer = reply(options, turn);
+            let mut answer = turn.reply(options);
             answer.head("200 OK", &[("Content-Type: ", "text/plain")]);
             answer.length(length as u64);
             let mut rest = Rest::Text(text);
@@ -333,22 +318,22 @@ fn dynamic(kind: &str, request: &Request<'_>, options: ResponseOptions, turn: &m
         }
         "env" => {
             turn.counters.in_process += 1;
-            let variables = Variables::new(&described(request, "/dynamic/env", &[], turn));
+            let variables = Variables::new(&described(request, "/dynamic/env", &[], turn.app.shared));
             made("text/plain", options, turn, |text| variables.push(text))
         }
         "page.shtml" => parsed(&PARSED_PAGE, options, turn),
         _ => {
             let number = kind.strip_prefix("template/").and_then(digits).filter(|number| *number < TEMPLATES);
-            let Some(number) = number else { return not_found(options, turn) };
+            let Some(number) = number else { return turn.not_found(options) };
             turn.counters.requests += 1;
             turn.counters.templates += 1;
-            let mut answer = reply(options, turn);
+            let mut answer = turn.reply(options);
             answer.head("200 OK", &[("Content-Type: ", "text/html")]);
             answer.length(Templates::LENGTH as u64);
             if !options.head_only {
-                turn.shared.templates.push(number, turn.now.unix_s, &mut turn.out);
+                turn.app.shared.templates.push(number, turn.now.unix_s, &mut turn.out);
             }
-            Progress::Done(after(options))
+            Progress::Done(Then::after(options))
         }
     }
 }
@@ -370,9 +355,9 @@ fn described<'a>(
     request: &Request<'a>,
     script: &'a str,
     path_info: &'a [u8],
-    turn: &Turn<'a>,
+    shared: &'a Shared,
 ) -> Described<'a> {
-    let head = request.head;
+    let head = &request.head;
     Described {
         method: head.method,
         path: origin_form(head.path),
@@ -381,81 +366,38 @@ fn described<'a>(
         http10: request.common.http10,
         script,
         path_info,
-        has_body: head.framing != Framing::Length(0),
+        has_body: request.has_body,
         from: request.from,
-        tls: turn.shared.tls.is_some(),
-        host: &turn.shared.host,
-        port: turn.shared.port,
+        tls: shared.tls.is_some(),
+        host: &shared.host,
+        port: shared.port,
     }
 }
 
 /// Hands a request to a program, or goes on to its body.
-fn cgi(
-    request: &Request<'_>,
-    path: &str,
-    rest: &str,
-    mut options: ResponseOptions,
-    turn: &mut Turn<'_>,
-) -> Progress {
-    let Request { head, common, .. } = request;
-    let has_body = head.framing != Framing::Length(0);
-    let refused = |options: &mut ResponseOptions| {
-        options.keep_alive &= !has_body;
-        *options
-    };
-    let linger = |progress| if has_body { Progress::Done(Then::Linger) } else { progress };
-    if turn.jobs.is_none() {
-        return linger(not_found(refused(&mut options), turn));
+fn cgi<'t>(request: &Request<'_>, path: &str, rest: &str, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
+    let (head, options) = (&request.head, request.options);
+    if turn.app.jobs.is_none() {
+        return turn.not_found(options);
     }
     if !matches!(head.method, "GET" | "HEAD" | "POST") {
-        return linger(wrong_method(head.method, "GET, HEAD, POST", refused(&mut options), turn));
+        return wrong_method(head.method, "GET, HEAD, POST", options, turn);
     }
     let Some((name, path_info)) = program(rest) else {
-        return linger(not_found(refused(&mut options), turn));
+        return turn.not_found(options);
     };
     let Some(path_info) = unescape(path_info.bytes()).filter(|path| !path.contains(&0)) else {
-        let sentence = "a path that cannot be decoded";
-        return linger(refuse(refused(&mut options), "400 Bad Request", &[], sentence, turn));
+        return turn.refuse(options, "400 Bad Request", &[], "a path that cannot be decoded");
     };
     let script = path.get(..path.len() - rest.len() + name.len()).unwrap_or_default();
-    let variables = Variables::new(&described(request, script, &path_info, turn));
+    let variables = Variables::new(&described(request, script, &path_info, turn.app.shared));
     let job = Job { ticket: request.id, program: name.to_owned(), variables, body: Vec::new() };
-    if !has_body {
-        return submit(job, options, turn);
-    }
-    let body = match Incoming::new(head.framing, turn.shared.limits.body_bytes) {
-        Ok(body) => body,
-        Err((status, sentence)) => return abort(options, status, &sentence, turn),
-    };
-    // RFC 9110 section 10.1.1: not to HTTP/1.0 clients.
-    if common.expects && !common.http10 {
-        turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
-    }
-    Progress::Body(Box::new(Form { options, job, body }))
+    if request.has_body { request.receive(job, turn) } else { submit(job, options, turn) }
 }
 
-impl Form {
-    /// Takes the next bytes of the body; says how many.
-    pub(super) fn feed(&mut self, bytes: &[u8], turn: &mut Turn<'_>) -> Result<usize, Progress> {
-        let fed = self.body.feed(bytes, turn.shared.limits.body_bytes);
-        fed.map_err(|(status, sentence)| abort(self.options, status, &sentence, turn))
-    }
-
-    pub(super) fn is_done(&self) -> bool {
-        self.body.is_done()
-    }
-
-    /// The body is all there: hands it to the program.
-    pub(super) fn submit(mut self, turn: &mut Turn<'_>) -> Progress {
-        self.job.body = self.body.content().to_vec();
-        self.job.variables.add_length(self.job.body.len());
-        submit(self.job, self.options, turn)
-    }
-}
-
-fn submit(job: Job, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
-    match turn.jobs.as_ref().map(|jobs| jobs.try_send(job)) {
-        Some(Ok(())) => Progress::Wait(options),
+fn submit<'t>(job: Job, options: ResponseOptions, turn: &mut Turn<'t>) -> Progress<Web<'t>> {
+    match turn.app.jobs.as_ref().map(|jobs| jobs.try_send(job)) {
+        Some(Ok(())) => Progress::Wait(options, ()),
         Some(Err(TrySendError::Full(_) | TrySendError::Disconnected(_))) | None => {
             finish(options, Err(Fault::Busy), turn)
         }
@@ -463,22 +405,22 @@ fn submit(job: Job, options: ResponseOptions, turn: &mut Turn<'_>) -> Progress {
 }
 
 /// Answers a request whose program has ended.
-pub(super) fn finish(
+fn finish<'t>(
     options: ResponseOptions,
     outcome: Result<Output, Fault>,
-    turn: &mut Turn<'_>,
-) -> Progress {
+    turn: &mut Turn<'t>,
+) -> Progress<Web<'t>> {
     let output = match outcome {
         Ok(output) => output,
         Err(fault) => {
             let status = fault.status();
             turn.counters.cgi_failed += u64::from(status.starts_with("502") || status.starts_with("504"));
-            return refuse(options, status, &[], &fault.to_string(), turn);
+            return turn.refuse(options, status, &[], &fault.to_string());
         }
     };
     turn.counters.requests += 1;
     turn.counters.cgi += 1;
-    let mut answer = reply(options, turn);
+    let mut answer = turn.reply(options);
     answer.head(output.status(), &[]);
     answer.out.extend_from_slice(output.lines());
     match output.document() {

@@ -1,31 +1,26 @@
-//! The server: threads that answer, and threads that wait for programs. Their sockets are `net`'s; here are
-//! HTTP's side of them, and how a server starts and stops.
+//! The server: threads that answer, and threads that wait for programs. Their sockets are `net`'s and HTTP is
+//! `http`'s; here are the answers, and how a server starts and stops.
 
 mod exchange;
 mod rest;
-mod service;
-mod shared;
-mod turn;
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 
-use mio::Waker;
-use net::Server;
+use http::HttpService;
+use net::{Mailboxes, Server};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use tls::Acceptor;
 
-use self::service::{Done, HttpService};
-use self::shared::Shared;
-use self::turn::Turn;
+use self::exchange::Web;
 use crate::cgi::{Pool, Rules};
 use crate::config::Config;
 use crate::dynamic::Templates;
 use crate::files::Root;
-use crate::stats::{Counters, Stats};
+use crate::limits::Limits;
+use crate::stats::{Counters, Published, Stats};
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -65,10 +60,20 @@ pub struct Running {
     pool: Option<Pool>,
 }
 
-/// How a program's end reaches a thread.
-struct Mailbox {
-    sender: Sender<Done>,
-    waker: Arc<Waker>,
+/// What the threads of a server share.
+#[derive(Debug)]
+struct Shared {
+    /// Where it listens, for the variables of programs.
+    host: String,
+    port: u16,
+    /// Present where TLS is spoken.
+    tls: Option<Acceptor>,
+    /// The folder of the files.
+    root: Option<Arc<Root>>,
+    templates: Templates,
+    /// One for each thread.
+    published: Box<[Published]>,
+    limits: Limits,
 }
 
 /// Opens the folders and serves them.
@@ -88,28 +93,17 @@ pub fn start(config: Config) -> Result<Running, StartError> {
         published: (0..config.threads).map(|_| Default::default()).collect(),
         limits: config.limits,
     });
-    let (mut mailboxes, mut outcomes) = (Vec::new(), Vec::new());
-    for reactor in &reactors {
-        let (sender, receiver) = channel();
-        mailboxes.push(Mailbox { sender, waker: reactor.waker() });
-        outcomes.push(receiver);
-    }
-    let mailboxes: Arc<[Mailbox]> = mailboxes.into();
-    let deliver = move |id: net::ConnectionId, outcome| {
-        // A thread that is gone has no clients left either; one that cannot be woken wakes by its timer.
-        if let Some(mailbox) = mailboxes.get(id.thread)
-            && mailbox.sender.send((id, outcome)).is_ok()
-        {
-            let _ = mailbox.waker.wake();
-        }
-    };
+    let (mailboxes, outcomes) = Mailboxes::new(&reactors);
+    let mailboxes = Arc::new(mailboxes);
+    let deliver = move |id: net::ConnectionId, outcome| mailboxes.send(id.thread, (id, outcome));
     let pool = rules.map(|rules| Pool::start(rules, &shared.limits, deliver)).transpose()?;
     let mut running = Running { server, shared, pool };
     for (index, (reactor, outcomes)) in reactors.into_iter().zip(outcomes).enumerate() {
         let (shared, jobs) = (Arc::clone(&running.shared), running.pool.as_ref().and_then(Pool::jobs));
         running.server.spawn("web", reactor, move |reactor| {
             let Some(published) = shared.published.get(index) else { return Ok(()) };
-            reactor.run(HttpService::new(Turn::new(&shared, jobs), outcomes, published))
+            reactor
+                .run(HttpService::new(Web::new(&shared, jobs, outcomes, published), shared.limits.request()))
         })?;
     }
     Ok(running)

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::rc::Rc;
 
+use http::Outgoing;
 use net::{FLUSH_BYTES, FilePiece};
 
 use crate::cgi::Output;
@@ -22,15 +23,21 @@ pub(super) enum Rest {
     Output { output: Output, at: usize },
 }
 
-impl Rest {
-    /// What is left of a file, for the kernel to send.
-    pub(super) fn file(&mut self) -> Option<FilePiece<'_>> {
-        match self {
-            Self::File { file, at, end } => Some(FilePiece { file: file.descriptor(), at, end: *end }),
-            Self::Text(_) | Self::Page { .. } | Self::Output { .. } => None,
+// Boxed, so that a connection that sends nothing is small.
+impl Outgoing for Box<Rest> {
+    fn file(&mut self) -> Option<FilePiece<'_>> {
+        match &mut **self {
+            Rest::File { file, at, end } => Some(FilePiece { file: file.descriptor(), at, end: *end }),
+            Rest::Text(_) | Rest::Page { .. } | Rest::Output { .. } => None,
         }
     }
 
+    fn push(&mut self, out: &mut Vec<u8>) -> io::Result<bool> {
+        (**self).push(out)
+    }
+}
+
+impl Rest {
     /// Appends a piece and says whether it was the last. An error where a file ends too early or cannot be
     /// read.
     #[inline]

@@ -1,0 +1,239 @@
+//! HTTP as the socket layer sees it: requests in, answers out in pieces, and work that other threads do.
+
+use std::net::IpAddr;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use net::{ConnectionId, FilePiece, Rejection, Service, Step, TimeSlice};
+use tls::Acceptor;
+use wire::http::{Framing, RequestHead};
+
+use crate::answer::{CLOSING, NOT_TLS, ResponseOptions, UNAVAILABLE};
+use crate::app::{App, Outgoing, Progress, Received, Request, Then, Turn};
+use crate::date::http_date;
+use crate::lines::Lines;
+use crate::request::{RequestLimits, problem, read, refusal};
+use crate::stats::Counters;
+
+/// A server as one thread runs it.
+pub struct HttpService<A: App> {
+    turn: Turn<A>,
+    slice: TimeSlice,
+    start: Instant,
+}
+
+/// One connection: which it is, and how far its request has come.
+pub struct Session<A: App> {
+    id: ConnectionId,
+    from: IpAddr,
+    stage: Stage<A>,
+}
+
+enum Stage<A: App> {
+    /// Between requests, or within a head.
+    Head,
+    /// Within a body.
+    Body(Box<Received<A>>),
+    /// Another thread has it; `is_last` says whether no byte of the client's was left behind the request.
+    Waiting { options: ResponseOptions, waiting: A::Waiting, is_last: bool },
+    /// The answer's body goes out.
+    Sending(A::Outgoing, Step),
+}
+
+impl<A: App> HttpService<A> {
+    /// A server that offers this.
+    pub fn new(app: A, limits: RequestLimits) -> Self {
+        Self { turn: Turn::new(app, limits), slice: TimeSlice::default(), start: Instant::now() }
+    }
+
+    /// Answers the request that `bytes` begins with, or begins to: its head's length, and what comes then.
+    /// `None` while the head is not all there.
+    #[inline]
+    fn request(
+        turn: &mut Turn<A>,
+        id: ConnectionId,
+        from: IpAddr,
+        bytes: &[u8],
+    ) -> Option<(usize, Progress<A>)> {
+        let mut own = A::Lines::default();
+        match read(bytes, &turn.limits, |line| A::line(&mut own, line)) {
+            Ok(None) => None,
+            Ok(Some((head, common))) => {
+                let has_body = head.framing != Framing::Length(0);
+                let options = options(&head, &common, has_body);
+                let length = head.length;
+                let request = Request { head, common, own, bytes, id, from, has_body, options };
+                Some((length, begin(&request, turn)))
+            }
+            Err(error) => {
+                let progress = turn.abort(CLOSING, refusal(error, bytes), &error.to_string());
+                Some((bytes.len(), progress))
+            }
+        }
+    }
+}
+
+/// How a request is answered while its body is unread.
+#[inline]
+fn options(head: &RequestHead<'_>, common: &Lines, has_body: bool) -> ResponseOptions {
+    ResponseOptions {
+        keep_alive: head.keep_alive && !has_body,
+        http10: common.http10,
+        head_only: head.method == "HEAD",
+    }
+}
+
+/// Answers a request, or goes on to its body. A client that sends a body where none is taken is answered, and
+/// then its bytes are dropped with the connection.
+#[inline]
+fn begin<A: App>(request: &Request<'_, A::Lines<'_>>, turn: &mut Turn<A>) -> Progress<A> {
+    let progress = match problem(&request.head, &request.common, turn.limits.target_bytes) {
+        Some((status, sentence)) => turn.refuse(request.options, status, &[], sentence),
+        None => A::begin(request, turn),
+    };
+    match progress {
+        Progress::Done(_) if request.has_body => Progress::Done(Then::Linger),
+        Progress::Send(rest, _) if request.has_body => Progress::Send(rest, Then::Linger),
+        progress => progress,
+    }
+}
+
+impl<A: App> Session<A> {
+    /// Notes how far the request has come; `is_last` says whether no byte of the client's is left behind it.
+    #[inline]
+    fn advance(&mut self, progress: Progress<A>, is_last: bool) -> Step {
+        let step = |then| match then {
+            Then::Next => Step::Next,
+            Then::Close if is_last => Step::Close,
+            Then::Close | Then::Linger => Step::Linger,
+        };
+        let (stage, step) = match progress {
+            Progress::Done(then) => (Stage::Head, step(then)),
+            Progress::Send(rest, then) => (Stage::Sending(rest, step(then)), Step::Wait),
+            Progress::Body(form) => (Stage::Body(form), Step::Next),
+            Progress::Wait(options, waiting) => (Stage::Waiting { options, waiting, is_last }, Step::Wait),
+            Progress::Abort => (Stage::Head, Step::Abort),
+        };
+        self.stage = stage;
+        step
+    }
+}
+
+impl<A: App> Service for HttpService<A> {
+    type Session = Session<A>;
+    type Outcome = A::Outcome;
+
+    /// The files or pages of a group would fill the cache that grouping is to spare.
+    const GROUP: usize = 1;
+
+    #[inline]
+    fn begin_turn(&mut self) -> u64 {
+        let now = &mut self.turn.now;
+        now.ms = self.start.elapsed().as_millis() as u64;
+        let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        if unix_s != now.unix_s {
+            (now.unix_s, now.date) = (unix_s, http_date(unix_s));
+        }
+        now.ms
+    }
+
+    #[inline]
+    fn end_turn(&mut self) -> bool {
+        self.turn.app.end_turn(&mut self.turn.counters);
+        false
+    }
+
+    #[inline]
+    fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.turn.out
+    }
+
+    #[inline]
+    fn slice(&mut self) -> &mut TimeSlice {
+        &mut self.slice
+    }
+
+    #[inline]
+    fn acceptor(&self) -> Option<&Acceptor> {
+        self.turn.app.acceptor()
+    }
+
+    fn connect(&mut self, id: ConnectionId, from: IpAddr) -> Session<A> {
+        Session { id, from, stage: Stage::Head }
+    }
+
+    fn reject(&self, why: Rejection, notice: &mut Vec<u8>) {
+        notice.extend_from_slice(match why {
+            Rejection::Full(_) => UNAVAILABLE,
+            Rejection::NotTls => NOT_TLS,
+        });
+    }
+
+    #[inline]
+    fn feed(&mut self, session: &mut Session<A>, bytes: &[u8]) -> (usize, Step) {
+        let turn = &mut self.turn;
+        let (used, progress) = match &mut session.stage {
+            Stage::Head => match Self::request(turn, session.id, session.from, bytes) {
+                None => return (0, Step::More),
+                Some(found) => found,
+            },
+            Stage::Body(form) => match form.body.feed(bytes, turn.limits.body_bytes) {
+                Ok(used) if !form.body.is_done() => return (used, Step::More),
+                Ok(used) => match std::mem::replace(&mut session.stage, Stage::Head) {
+                    Stage::Body(form) => (used, A::submit(*form, session.id, turn)),
+                    _ => return (used, Step::Close),
+                },
+                Err((status, sentence)) => (bytes.len(), turn.abort(form.options, status, &sentence)),
+            },
+            Stage::Waiting { .. } | Stage::Sending(..) => return (0, Step::More),
+        };
+        (used, session.advance(progress, used == bytes.len()))
+    }
+
+    #[inline]
+    fn is_receiving(session: &Session<A>) -> bool {
+        matches!(session.stage, Stage::Body(_))
+    }
+
+    #[inline]
+    fn has_output(session: &Session<A>) -> bool {
+        matches!(session.stage, Stage::Sending(..))
+    }
+
+    fn poll_output(&mut self, session: &mut Session<A>) -> Step {
+        let Stage::Sending(rest, then) = &mut session.stage else { return Step::Next };
+        let step = match rest.push(&mut self.turn.out) {
+            Ok(false) => return Step::Wait,
+            Ok(true) => *then,
+            Err(_) => {
+                // The length was promised: only the end of the connection says that it was not kept.
+                *self.turn.counters.failed() += 1;
+                Step::Close
+            }
+        };
+        session.stage = Stage::Head;
+        step
+    }
+
+    #[inline]
+    fn file_output(session: &mut Session<A>) -> Option<FilePiece<'_>> {
+        match &mut session.stage {
+            Stage::Sending(rest, _) => rest.file(),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn next_outcome(&mut self) -> Option<(ConnectionId, A::Outcome)> {
+        self.turn.app.next_outcome()
+    }
+
+    fn resume(&mut self, session: &mut Session<A>, outcome: A::Outcome) -> Step {
+        let Stage::Waiting { options, waiting, is_last } = session.stage else { return Step::Next };
+        let progress = A::finish(options, waiting, outcome, &mut self.turn);
+        session.advance(progress, is_last)
+    }
+
+    fn close(session: &mut Session<A>) {
+        session.stage = Stage::Head;
+    }
+}
