@@ -14,6 +14,11 @@ use crate::target_address::TargetAddress;
 /// More threads than any machine here has cores.
 const MAX_THREADS: usize = 1024;
 
+/// How long connecting to a target may take unless a configuration says otherwise. Linux repeats a SYN after 1, 3 and
+/// 7 seconds (tcp(7), RFC 6298 section 2): two of them may be lost, and a target that takes longer has no room for
+/// connections, which a lane should report instead of waiting for.
+pub(crate) const CONNECT_MS: u64 = 5_000;
+
 /// The longest timeout, a day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
@@ -32,9 +37,9 @@ pub struct Config<T, S> {
     /// How long an operation may take.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
-    /// How long connecting may take.
-    #[serde(default = "five_seconds")]
-    pub connect_timeout_ms: u64,
+    /// How long connecting may take; by default as long as an operation, and [`CONNECT_MS`] at most.
+    #[serde(default)]
+    pub connect_timeout_ms: Option<u64>,
     /// When operations start.
     #[serde(default)]
     pub schedule: Schedule,
@@ -112,10 +117,6 @@ const fn ten_seconds() -> u64 {
     10_000
 }
 
-const fn five_seconds() -> u64 {
-    5_000
-}
-
 const fn paper_year() -> u64 {
     1997
 }
@@ -149,7 +150,13 @@ impl<T: TargetAddress, S> Config<T, S> {
         in_range("threads", self.threads as u64, 1, MAX_THREADS as u64, "give 1 to 1,024")?;
         let timeouts = "give 1 to 86,400,000";
         in_range("timeout_ms", self.timeout_ms, 1, MAX_TIMEOUT_MS, timeouts)?;
-        in_range("connect_timeout_ms", self.connect_timeout_ms, 1, MAX_TIMEOUT_MS, timeouts)?;
+        in_range(
+            "connect_timeout_ms",
+            self.connect_timeout_ms.unwrap_or(CONNECT_MS),
+            1,
+            MAX_TIMEOUT_MS,
+            timeouts,
+        )?;
         if let Some(adds) = self.adds {
             in_range("adds.keys", adds.keys, 1, u64::MAX >> 1, "give at least 1")?;
             in_range("adds.start", adds.start, 0, u64::MAX >> 1, "give a smaller one")?;
@@ -187,8 +194,8 @@ impl<T: TargetAddress, S> Config<T, S> {
     }
 
     /// How long connecting may take.
-    pub(crate) const fn connect_timeout(&self) -> Duration {
-        Duration::from_millis(self.connect_timeout_ms)
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms.unwrap_or(self.timeout_ms.min(CONNECT_MS)))
     }
 }
 

@@ -105,7 +105,7 @@ impl Request {
             person: person(spec, names_a_person)?,
             asks: asks_needs,
             looks: looks_needs,
-            statuses: statuses(spec.expect.status.as_ref())?,
+            statuses: statuses(&spec.expect.status)?,
             length: spec.expect.length,
             capture: spec.capture.as_ref().map(capture).transpose()?,
             line,
@@ -147,10 +147,7 @@ impl Request {
     }
 
     pub(super) fn accepts(&self, status: u16) -> bool {
-        match &*self.statuses {
-            [] => (200..300).contains(&status),
-            statuses => statuses.contains(&status),
-        }
+        self.statuses.contains(&status)
     }
 }
 
@@ -179,12 +176,14 @@ fn person(spec: &RequestSpec, names_a_person: bool) -> Result<Option<PersonSelec
     }
 }
 
-fn statuses(expected: Option<&Statuses>) -> Result<Box<[u16]>, String> {
+fn statuses(expected: &Statuses) -> Result<Box<[u16]>, String> {
     let statuses = match expected {
-        None => Vec::new(),
-        Some(Statuses::One(status)) => vec![*status],
-        Some(Statuses::Many(statuses)) => statuses.clone(),
+        Statuses::One(status) => vec![*status],
+        Statuses::Many(statuses) => statuses.clone(),
     };
+    if statuses.is_empty() {
+        return Err("no status is accepted: leave it out for 200, or give one or several".to_owned());
+    }
     match statuses.iter().find(|status| !(200..600).contains(*status)) {
         Some(status) => Err(format!("{status} is no final status: use 200 to 599")),
         None => Ok(statuses.into()),

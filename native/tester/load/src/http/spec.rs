@@ -116,8 +116,8 @@ pub struct RequestSpec {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
-    /// Its status: one of these, or 200 to 299.
-    pub status: Option<Statuses>,
+    /// Its status.
+    pub status: Statuses,
     /// Bytes of its body.
     pub length: Option<u64>,
     /// What must be in it.
@@ -136,6 +136,14 @@ pub enum Statuses {
     One(u16),
     /// Any of these.
     Many(Vec<u16>),
+}
+
+impl Default for Statuses {
+    /// As docs/scenarios.md says. A range like 200 to 299 would count an answer without the content (202, 204) as a
+    /// page.
+    fn default() -> Self {
+        Self::One(200)
+    }
 }
 
 /// Where an answer names the person it is about.

@@ -20,6 +20,7 @@ fn steps_that_make_no_sense_are_refused() {
         (changed("method", json!("get")), "is no method"),
         (changed("headers", json!({"A": "b\r\nC: d"})), "is no header line"),
         (changed("expect", json!({"status": 99})), "no final status"),
+        (changed("expect", json!({"status": []})), "no status is accepted"),
         (changed("expect", json!({"contains": [""]})), "empty text"),
         (changed("expect", json!({"identity": {"before": "x", "value": "y"}})), "the same for every person"),
         (update("random"), "others may be being updated"),
