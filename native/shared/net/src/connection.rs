@@ -1,4 +1,21 @@
 //! One client's socket: bytes in, complete messages to the service, answers out.
+//!
+//! ```text
+//!  accepted          Step::Wait                            Step::Upgrade, answer is out
+//!  --------> Open --------------> Waiting         Open -----------------------------> Upgrading
+//!             |  <--------------     |              ^                                    |
+//!             |     Step::Next       |              +--------- TLS handshake begins -----+
+//!             |                      |
+//!             +-- Step::Close, the client's end -------> Closing ---- answers are out --+
+//!             |                      |                                                  |
+//!             +-- Step::Linger, Step::Abort, no TLS ---> Lingering -- client's end, 1 s -+--> closed
+//! ```
+//!
+//! Bytes are read while `Open`, and read and dropped while `Lingering`; otherwise they wait in the kernel. A client
+//! that stalls is closed in every stage, one that idles only while `Open`.
+//!
+//! In each stage, what was answered goes out first: nothing is read and no further piece of an answer is made while
+//! `unsent` holds bytes or a file is `blocked`. So a client that does not read holds one piece of its answer.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::Shutdown;
@@ -85,11 +102,11 @@ pub(crate) struct Connection<S: Service> {
     /// Answers the kernel has not taken, from `sent` on.
     unsent: Vec<u8>,
     sent: usize,
-    /// The kernel has taken no more of a file.
+    /// The kernel has not taken all that it was to send of a file.
     blocked: bool,
     /// When bytes last moved, in the clock of the turn.
     moved_ms: u64,
-    /// How fast.
+    /// How many bytes have lately moved.
     pace: Pace,
     /// What it goes on with takes long.
     long: bool,
@@ -220,8 +237,8 @@ impl<S: Service> Connection<S> {
                 Ok(0)
             }
             Ok(count) => {
-                // A short read has emptied the socket (epoll(7)), so the one that would say so is
-                // saved; but the end of the stream, once reported, is not reported again.
+                // A short read has emptied the socket (epoll(7)), so that another read is saved. But the end of
+                // the stream is reported once only: after that report, reads go on until they see it.
                 self.readable = count == buffer.len() || self.ending;
                 if !matches!(self.stage, Stage::Lingering) {
                     self.moved_ms = turn.now_ms;
@@ -523,8 +540,8 @@ impl<S: Service> Connection<S> {
         if !stalled || (self.unsent.is_empty() && !self.blocked) {
             return stalled;
         }
-        // The poll reports room when much of the kernel's buffer is free, for which a slow reader may need
-        // longer: try. What waits behind is gone on with as if the poll had reported it.
+        // The poll reports room only when much of the kernel's buffer is free, which may take a slow reader
+        // longer: try to write. If all is out, what waits behind goes on as if the poll had reported room.
         let tried = if self.blocked { self.send_file(turn).map(|_| false) } else { self.flush(turn) };
         match tried {
             Ok(all) => {
@@ -538,7 +555,8 @@ impl<S: Service> Connection<S> {
     fn stalls(&mut self, turn: &TurnContext<S>) -> bool {
         let moved = self.stream.take_moved();
         if !self.handshaking {
-            // A record may take long on a slow link; a handshake is short, and has its time in all.
+            // A record may take long on a slow link, so its bytes count. A handshake is short and has to end
+            // within one period.
             self.pace.moved(moved);
         }
         let SocketLimits { stall_ms, stall_bytes, .. } = turn.limits;

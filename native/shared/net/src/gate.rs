@@ -41,6 +41,9 @@ impl Gate {
 
     /// Takes a place.
     pub fn enter(self: &Arc<Self>, from: IpAddr) -> Result<Pass, Full> {
+        // Only the number is shared, and additions to one number are ordered by themselves. A place is taken before it
+        // is known to be free: in a burst this may refuse a client while another that is refused gives its place
+        // back, but it never admits one too many.
         if self.inside.fetch_add(1, Relaxed) >= self.most {
             self.inside.fetch_sub(1, Relaxed);
             return Err(Full::All);
@@ -70,6 +73,7 @@ impl Gate {
 
 impl Drop for Pass {
     fn drop(&mut self) {
+        // As in `enter`: the number is all there is.
         self.gate.inside.fetch_sub(1, Relaxed);
         if let Some(from) = self.from {
             let mut counts = self.gate.counts();

@@ -55,15 +55,15 @@ impl ListenError {
 /// opens them faster than a busy thread comes round.
 const BACKLOG: i32 = 4096;
 
-/// Bytes that the kernel takes beyond those a client has room for: an answer's write. By default it takes
-/// what its buffers grow to, 2.5 MiB for each client that asks for everybody and does not read; a thousand of
-/// them bring the whole machine's TCP to its bound (`tcp_mem`). A client that reads gets as many bytes a
-/// second as without the bound.
+/// Bytes that the kernel buffers beyond those that a client has room for: one write of an answer. By default it
+/// takes as many as its buffers grow to, 2.5 MiB for each client that requests all entries and does not read; a
+/// thousand of them bring the whole machine's TCP to its bound (`tcp_mem`). A client that reads gets as many
+/// bytes a second as without the bound.
 const UNSENT_BYTES: u32 = 64 << 10;
 
-/// A client that has vanished is found out after ten minutes: the kernel probes when nothing has
-/// come for five, and then each minute. Linux's default begins after two hours. A laptop that sleeps for a
-/// moment is still there, and a connection that is used is never probed.
+/// A client that has vanished is noticed after ten minutes: the kernel probes when nothing has come for five,
+/// and then each minute. Linux's default begins after two hours. A laptop that sleeps for a moment is still
+/// there, and a connection that is used is never probed.
 const KEEPALIVE: TcpKeepalive = TcpKeepalive::new()
     .with_time(Duration::from_secs(300))
     .with_interval(Duration::from_secs(60))

@@ -1,22 +1,24 @@
-//! When requests that take long are worked on, in all threads of a server.
+//! When requests that take long are worked on, over all threads of a server.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long before a long request another may have been answered for its client to count as one that waits: it may be
-/// waiting for a lock, and is counted when it has been answered.
+/// There are other clients to consider if one was answered at most this long before the last long request
+/// began, or since. One that waits for a lock is noticed only when it is answered.
 const LATELY_MS: u64 = 10;
 
-/// How long to wait for another thread that is at one.
+/// How soon to look again whether another thread's long request has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
-/// How much longer a thread that has just been at one waits, so that another that waits has its turn.
+/// How much longer the thread of the last long request waits, so that one that was refused meanwhile goes
+/// first.
 const GIVE_WAY: Duration = Duration::from_millis(2);
 
-/// A long request cannot be cut, holds its thread and perhaps a lock that all need. As long as others are served, there
-/// is one at a time, and after each as much time for the others as it took: they keep half of all time, however many
-/// long requests are waiting. Where there are no others, every thread works on them all the time.
+/// A long request cannot be interrupted. It holds its thread, and perhaps a lock that all threads need. While
+/// other requests are served, one long request runs at a time, and after it none for as long as it took: the
+/// others keep half of the time, however many long requests wait. Where there are no others, every thread works
+/// on long requests all the time.
 #[derive(Debug, Default)]
 pub(crate) struct LongWork {
     /// When another request was last answered, in the clock of the turns.
@@ -26,29 +28,31 @@ pub(crate) struct LongWork {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Threads that are at one.
+    /// Threads that work on a long request.
     running: usize,
     /// When the last one began, in the clock of the turns.
     begun_ms: u64,
-    /// The thread that it was, and whether another has been refused since.
+    /// The thread of the last one, and whether another thread has been refused since.
     last: usize,
     refused: bool,
-    /// Until when it is the others' time.
+    /// Until then the time is the others'.
     rest_until: Option<Instant>,
 }
 
 impl LongWork {
-    /// Notes that another request has been answered. Costs a look, and a write once a millisecond.
+    /// Notes that a request that is not long has been answered. Costs a load, and a store once a millisecond.
     #[inline]
     pub(crate) fn answered_other(&self, now_ms: u64) {
+        // A hint, that a thread may see late: a long request then begins a moment sooner or later.
         if self.others_ms.load(Relaxed) != now_ms {
             self.others_ms.store(now_ms, Relaxed);
         }
     }
 
-    /// Begins with one in this thread, or says how long to wait.
+    /// Begins a long request in this thread, or returns how long to wait.
     pub(crate) fn begin(&self, thread: usize, now: Instant, now_ms: u64) -> Result<(), Duration> {
         let mut state = self.state();
+        // Relaxed as in `answered_other`.
         if self.others_ms.load(Relaxed) + LATELY_MS >= state.begun_ms {
             let gives_way = thread == state.last && state.refused;
             let rest_until = state.rest_until.map(|end| if gives_way { end + GIVE_WAY } else { end });
@@ -69,7 +73,7 @@ impl LongWork {
         Ok(())
     }
 
-    /// Ends what began then.
+    /// Ends the long request that began at `begun`.
     pub(crate) fn end(&self, begun: Instant, now: Instant) {
         let mut state = self.state();
         state.running = state.running.saturating_sub(1);

@@ -2,26 +2,26 @@
 
 /// How many bytes a client has lately moved of a message that it sends or of an answer that it reads.
 ///
-/// Where something is under way, fewer than so many bytes within so long are a stall. That bounds how
-/// long a message of a given length may take, however it is trickled, and asks of a slow link no more than
-/// those bytes. A server that looks at each connection now and then needs no timer for each message.
+/// While something is under way, fewer than a number of bytes within a period are a stall. That bounds how long
+/// a message of a given length may take, however it trickles in, and demands no more than those bytes of a slow
+/// link. The server looks at each connection now and then, so no message needs a timer.
 #[derive(Debug, Default)]
 pub struct Pace {
-    /// Bytes since the stretch began.
+    /// Bytes since the period began.
     moved: usize,
-    /// When it began; `None` while nothing is under way.
+    /// When the period began; `None` while nothing is under way.
     since_ms: Option<u64>,
 }
 
 impl Pace {
-    /// Counts bytes that have moved, one way or the other.
+    /// Counts bytes that have moved in either direction.
     #[inline]
     pub const fn moved(&mut self, bytes: usize) {
         self.moved = self.moved.saturating_add(bytes);
     }
 
-    /// Looks whether fewer than `least` bytes have moved within `within_ms`, all of which something was
-    /// `under_way` whenever this looked.
+    /// Whether fewer than `least` bytes have moved within `within_ms`, with something `under_way` at every call
+    /// of that period.
     pub fn has_stalled(&mut self, under_way: bool, now_ms: u64, within_ms: u64, least: usize) -> bool {
         match self.since_ms {
             Some(since) if under_way && self.moved < least => now_ms.saturating_sub(since) >= within_ms,

@@ -80,6 +80,7 @@ impl Server {
 
     /// Closes every connection and waits for the threads to end.
     pub fn stop(&mut self) {
+        // Nothing is handed over with the flag; what the threads have done is ordered by the joins.
         self.shared.stopping.store(true, Relaxed);
         for (_, waker) in &self.threads {
             // A thread that cannot be woken wakes by its timer.

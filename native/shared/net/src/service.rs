@@ -27,8 +27,9 @@ pub enum Step {
     /// Looks at no further message until [`Service::poll_output`] or [`Service::resume`] says so: answers
     /// keep the order of their requests.
     Wait,
-    /// Is asked again when a request may take long ([`TimeSlice::may_take_long`]), with the same bytes: none was
-    /// consumed. Of [`Service::poll_output`], when the next piece may.
+    /// Asks again with the same bytes, of which none was consumed, when a request may take long
+    /// ([`TimeSlice::may_take_long`]). Returned by [`Service::poll_output`], it means the same for the next
+    /// piece.
     Later,
     /// Begins with TLS when the answers are out. Only after the last byte that has been received: what was
     /// sent in the clear must not pass for protected.
@@ -107,7 +108,7 @@ pub trait Service {
     /// TLS protects the session from now on; `peer` is the client's certificate (DER), if it has shown one.
     fn secured(_session: &mut Self::Session, _peer: Option<&[u8]>) {}
 
-    /// Appends to `notice` what a client receives that is sent away.
+    /// Appends to `notice` what a client receives when it is sent away.
     fn reject(&self, why: Rejection, notice: &mut Vec<u8>);
 
     /// Looks at what the connections of a group have sent before any of it is answered, so that what they
@@ -152,7 +153,7 @@ pub trait Service {
     /// Answers the request that waited for this outcome.
     fn resume(&mut self, session: &mut Self::Session, outcome: Self::Outcome) -> Step;
 
-    /// No message of this session will be looked at: drops what it was in the middle of.
+    /// No further message of this session will be looked at: drops what was under way.
     fn close(_session: &mut Self::Session) {}
 
     /// Lets go of locks: bytes are about to be written, which takes longer than anything that is done under

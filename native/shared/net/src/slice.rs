@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// What takes time gets this much of a turn together: what other clients send waits no longer.
+/// All work of a turn that takes time gets this much together, so that other clients wait no longer.
 pub(crate) const LENGTH: Duration = Duration::from_micros(250);
 
-/// The part of a turn in which work that takes time is done: when it began, once it has.
+/// The part of a turn in which work that takes time is done.
 ///
 /// It begins with the first piece of such work. Where nothing takes time, nothing reads the clock.
 #[derive(Debug, Default)]
@@ -20,8 +20,8 @@ impl TimeSlice {
         Self { begun: None, long: true }
     }
 
-    /// Whether a request may take longer than the slice. Otherwise such a one is answered with
-    /// [`Step::Later`](crate::Step::Later).
+    /// Whether a request may take longer than the slice. If not, the service returns
+    /// [`Step::Later`](crate::Step::Later) for such a request.
     #[inline]
     pub const fn may_take_long(&self) -> bool {
         self.long
@@ -32,7 +32,7 @@ impl TimeSlice {
         self.begun.get_or_insert_with(Instant::now);
     }
 
-    /// Begins it with work that has been done and has taken about so long, if it has not yet begun.
+    /// Begins it `spent` ago, for work that has been done already, if it has not yet begun.
     pub fn begin_before(&mut self, spent: Duration) {
         self.begun.get_or_insert_with(|| Instant::now().checked_sub(spent).unwrap_or_else(Instant::now));
     }

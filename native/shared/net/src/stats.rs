@@ -29,6 +29,7 @@ macro_rules! counters {
             /// Adds what its thread has counted and sets that to zero. Only one thread may call it: it
             /// loads and stores instead of adding atomically.
             pub fn take(&self, counted: &mut $Counters) {
+                // Each counter stands for itself: nothing else is read because of its value.
                 use ::std::sync::atomic::Ordering::Relaxed;
                 $(if counted.$name != 0 {
                     let total = self.$name.load(Relaxed).wrapping_add(counted.$name);
@@ -41,6 +42,7 @@ macro_rules! counters {
         impl $Counters {
             /// The sum over threads.
             pub fn sum<'p>(published: impl IntoIterator<Item = &'p $Published>) -> Self {
+                // A sum may lag by a turn, and its counters by different amounts.
                 use ::std::sync::atomic::Ordering::Relaxed;
                 let mut sum = Self::default();
                 for published in published {

@@ -101,7 +101,7 @@ struct Worker<S: Service> {
     rest: Duration,
     /// Connections that the last poll reported.
     ready: Vec<usize>,
-    /// Those of the group that is being served.
+    /// What the connections of the group that is being served have sent.
     received: Vec<Received>,
     input: Box<[u8]>,
     check_due_ms: u64,
@@ -135,6 +135,7 @@ struct Received {
 impl<S: Service> Worker<S> {
     fn run(mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS);
+        // A thread that sees the flag a turn late ends a turn later.
         while !self.shared.stopping.load(Relaxed) {
             match self.poll.poll(&mut events, Some(self.timeout())) {
                 Ok(()) => self.take_turn(&events),
@@ -169,7 +170,7 @@ impl<S: Service> Worker<S> {
         }
         self.serve_ready();
         self.deliver_outcomes();
-        // However long it took to answer others.
+        // With a slice of its own, however long answering the others took.
         self.serve_queue(|worker| &mut worker.queue, TimeSlice::default());
         self.serve_long();
         if self.acceptor.waiting {
@@ -208,8 +209,8 @@ impl<S: Service> Worker<S> {
         self.ready.clear();
     }
 
-    /// Reads from all of a group, answers all of them, writes to all of them. The group is those at the start
-    /// of `ready` that there is room for; says how many.
+    /// Reads from all of a group, then answers all of them, then writes to all of them. The group is as many
+    /// from the start of `ready` as there is room for. Returns how many.
     fn serve(&mut self, ready: &[usize]) -> usize {
         let taken = self.receive(ready);
         let mut received = std::mem::take(&mut self.received);
@@ -252,7 +253,7 @@ impl<S: Service> Worker<S> {
         taken
     }
 
-    /// Reads once from each of a group that has nothing else under way; the others are served by themselves.
+    /// Reads once from each of a group that has nothing else under way; the others are queued.
     fn receive(&mut self, ready: &[usize]) -> usize {
         let (mut start, mut taken) = (0, 0);
         for &slot in ready.iter().take(S::GROUP) {
@@ -328,8 +329,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Sees to what a connection needs next. One that has failed is reset or its pipe broken: nothing can
-    /// be sent to its client.
+    /// Does what a connection needs next. One that has failed is closed: it was reset or its pipe is broken, so
+    /// that nothing can be sent to its client.
     #[inline]
     fn arrange(&mut self, slot: usize, failed: bool) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
@@ -342,8 +343,8 @@ impl<S: Service> Worker<S> {
         }
     }
 
-    /// Asks the poll, once, to report when the socket takes bytes again. The edge that tells is
-    /// armed by the write that failed, so the interest stays.
+    /// Registers, once, for reports that the socket takes bytes again. The write that failed has armed the next
+    /// report, so that the registration can stay.
     fn watch(&mut self, slot: usize) {
         let Some(connection) = self.connections.get_mut(slot) else { return };
         if !connection.watched {
@@ -418,7 +419,7 @@ impl<S: Service> Worker<S> {
     fn close_overdue(&mut self) {
         for slot in 0..self.connections.slots() {
             let Some(connection) = self.connections.get_mut(slot) else { continue };
-            // Looking may have found room to write, so that the connection can go on.
+            // This may have written what was waiting, so that the connection can go on.
             let overdue = connection.is_overdue(&mut self.turn);
             self.arrange(slot, overdue);
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-/// Writes until the kernel takes no more and says how much it took.
+/// Writes until the kernel takes no more. Returns how much it took.
 pub fn write(stream: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
     let mut written = 0;
     while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
